@@ -1,0 +1,1 @@
+"""Release statistics from entwined data."""

@@ -1,0 +1,1 @@
+"""Step 5: what an answer can leak."""

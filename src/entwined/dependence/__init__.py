@@ -1,0 +1,27 @@
+"""Step 3: what depends on what."""
+
+from entwined.dependence.bayes_net import BayesNet, Variable
+from entwined.dependence.box import Box
+from entwined.dependence.couplings import Couplings
+from entwined.dependence.graph import Graph
+from entwined.dependence.groups import Groups
+from entwined.dependence.independent import Independent
+from entwined.dependence.markov_chain import MarkovChain
+from entwined.dependence.model import Coupled, Dependence, Source
+from entwined.dependence.random_field import Edge, RandomField
+
+__all__ = [
+    "BayesNet",
+    "Box",
+    "Coupled",
+    "Couplings",
+    "Dependence",
+    "Edge",
+    "Graph",
+    "Groups",
+    "Independent",
+    "MarkovChain",
+    "RandomField",
+    "Source",
+    "Variable",
+]

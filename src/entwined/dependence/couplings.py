@@ -1,0 +1,87 @@
+"""Who shares a factor with whom, and how strongly: all that message passing needs of a model."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
+
+from entwined.numbers import FloatArray, IntArray, round_up
+
+
+@dataclass(frozen=True, eq=False)
+class Couplings:
+    """The incidences of a factor graph: entry k says that `unit[k]` is in `factor[k]` with Δ = `log_odds[k]`.
+
+    Entries are sorted by factor, and every factor couples at least two units.
+    """
+
+    units: int
+    factor: IntArray
+    unit: IntArray
+    log_odds: FloatArray
+
+    @classmethod
+    def pairs(cls, units: int, ends: IntArray, log_odds: FloatArray) -> Self:
+        """Pairwise factors: row e of `ends` holds the two units of factor e, `log_odds[e]` its strength."""
+        count = len(ends)
+        return cls(units, np.repeat(np.arange(count), 2), ends.reshape(-1), np.repeat(log_odds, 2))
+
+    @classmethod
+    def stack(cls, units: int, scopes: list[IntArray], log_odds: list[FloatArray]) -> Self:
+        """Factors of several arities: each block has one row a factor, one column a unit in it."""
+        factor, unit, strength, first = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)], 0
+        for scope, odds in zip(scopes, log_odds, strict=True):
+            count, arity = scope.shape
+            factor.append(np.repeat(np.arange(first, first + count), arity))
+            unit.append(scope.reshape(-1))
+            strength.append(odds.reshape(-1))
+            first += count
+        return cls(units, np.concatenate(factor), np.concatenate(unit), np.concatenate(strength))
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """How many units each factor holds."""
+        return np.bincount(self.factor).astype(np.int64)
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether every factor holds exactly two units."""
+        return self.sizes.size == 0 or bool((self.sizes == 2).all())  # noqa: PLR2004
+
+    @cached_property
+    def binding(self) -> "Couplings":
+        """The same without what binds nothing: Δ = 0 means that the factor splits into the unit and the rest."""
+        kept = self.log_odds > 0
+        if kept.all():
+            return self
+        renumbered = np.unique(self.factor[kept], return_inverse=True)[1].astype(np.int64)
+        return Couplings(self.units, renumbered, self.unit[kept], self.log_odds[kept])
+
+    @cached_property
+    def components(self) -> IntArray:
+        """For each unit, the number of its connected component."""
+        graph = self.binding
+        count = graph.sizes.size
+        links = coo_array(
+            (np.ones(graph.unit.size, np.int8), (graph.unit, self.units + graph.factor)),
+            shape=(self.units + count, self.units + count),
+        )
+        labels = connected_components(csr_array(links), directed=False)[1]
+        return labels[: self.units].astype(np.int64)
+
+    def component_totals(self, values: FloatArray) -> FloatArray:
+        """For each unit, the sum of `values` over its component."""
+        labels = self.components
+        sizes = np.bincount(labels)
+        totals = round_up(np.bincount(labels, weights=values), int(sizes.max()))
+        return np.where(sizes[labels] == 1, values, totals[labels])
+
+    @cached_property
+    def acyclic(self) -> bool:
+        """Whether the factor graph is a forest."""
+        graph = self.binding
+        nodes, links = self.units + graph.sizes.size, graph.unit.size
+        return links == nodes - np.unique(self.components).size

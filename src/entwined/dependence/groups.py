@@ -1,0 +1,52 @@
+"""Units in groups of at most a given size; anything may happen inside a group."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from entwined.dependence.model import Dependence, Source, checked_source, checked_units
+from entwined.loss import Loss
+from entwined.numbers import FloatArray, round_up
+
+
+@dataclass(frozen=True)
+class Groups(Dependence):
+    """Families, households, classes: independent of each other, unknown inside."""
+
+    largest: int
+    source: Source = "declared"
+    kind: ClassVar[str] = "groups"
+    plural: ClassVar[str] = "groups of units"
+
+    def __post_init__(self) -> None:
+        checked_units(self.largest)
+        checked_source(self.source)
+
+    @property
+    def units(self) -> int:
+        """The units of one group of the largest size; a loss over more units is welcome too."""
+        return self.largest
+
+    def fits(self, units: int) -> bool:
+        """Any number of units can fall into groups."""
+        return units >= 1
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The model as the fields of its file."""
+        return {"kind": self.kind, "largest": self.largest, "source": self.source}
+
+    def group_totals(self, loss: Loss) -> FloatArray:
+        """Each unit with the others whose losses are largest: who shares a group is not said."""
+        values = loss.per_unit
+        if loss.common is not None:
+            return round_up(np.full(loss.units, loss.common * min(self.largest, loss.units)), 1)
+        others = min(self.largest, loss.units) - 1
+        if others == 0:
+            return values
+        ranked = np.sort(values)[::-1]
+        top, next_one = ranked[:others], ranked[others]
+        inside = values > ranked[others - 1]  # such a unit is itself among the top, the next one takes its place
+        in_top = inside | (values == ranked[others - 1])
+        return round_up(np.where(in_top, top.sum() + next_one, values + top.sum()), others + 2)

@@ -1,0 +1,36 @@
+"""Units that have no bearing on each other: ordinary differential privacy."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from entwined.dependence.model import Dependence, Source, checked_source, checked_units
+from entwined.loss import Loss
+from entwined.numbers import FloatArray
+
+
+@dataclass(frozen=True)
+class Independent(Dependence):
+    """Nothing depends on anything."""
+
+    size: int
+    source: Source = "declared"
+    kind: ClassVar[str] = "independent"
+    plural: ClassVar[str] = "independent units"
+
+    def __post_init__(self) -> None:
+        checked_units(self.size)
+        checked_source(self.source)
+
+    @property
+    def units(self) -> int:
+        """How many units there are."""
+        return self.size
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The model as the fields of its file."""
+        return {"kind": self.kind, "units": self.size, "source": self.source}
+
+    def group_totals(self, loss: Loss) -> FloatArray:
+        """Each unit is a group of its own."""
+        return loss.per_unit

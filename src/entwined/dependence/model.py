@@ -1,0 +1,71 @@
+"""What every dependence model can say of itself."""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Literal, get_args
+
+from entwined.dependence.couplings import Couplings
+from entwined.errors import BadModel
+from entwined.loss import Loss
+from entwined.numbers import FloatArray
+
+Source = Literal["declared", "proxy", "learned", "exploratory"]
+
+MOST_UNITS = 50_000_000
+
+
+class Dependence(ABC):
+    """A class of joint laws of the units: what the adversary knows about what depends on what."""
+
+    kind: ClassVar[str]
+    plural: ClassVar[str] = "all models"
+    source: Source
+
+    @property
+    @abstractmethod
+    def units(self) -> int:
+        """How many units the law is about."""
+
+    def fits(self, units: int) -> bool:
+        """Whether a loss over this many units speaks of the same units."""
+        return units == self.units
+
+    @property
+    @abstractmethod
+    def document(self) -> dict[str, Any]:
+        """The model as the fields of its file."""
+
+    @abstractmethod
+    def group_totals(self, loss: Loss) -> FloatArray:
+        """For each unit, the losses of all units that its value can have a bearing on, summed."""
+
+
+class Coupled(Dependence):
+    """A model of finitely many values, written as factors that couple units."""
+
+    plural: ClassVar[str] = "models of finitely many values (chains, networks, fields, graphs)"
+
+    @property
+    @abstractmethod
+    def couplings(self) -> Couplings:
+        """Who shares a factor with whom, and how strongly."""
+
+    def group_totals(self, loss: Loss) -> FloatArray:
+        """Sum the losses of each connected component."""
+        return self.couplings.component_totals(loss.per_unit)
+
+
+def checked_units(units: int) -> int:
+    """Refuse a number of units that cannot be or cannot fit."""
+    if units < 1:
+        raise BadModel(f"A model of {units} units is empty. Give at least one unit.")
+    if units > MOST_UNITS:
+        raise BadModel(f"A model of {units} units does not fit; the most is {MOST_UNITS}. Split the table first.")
+    return units
+
+
+def checked_source(source: str) -> Source:
+    """Refuse a source that is none of the four."""
+    for known in get_args(Source):
+        if source == known:
+            return known  # type: ignore[no-any-return]
+    raise BadModel(f"Source {source!r} is unknown. Use one of {', '.join(get_args(Source))}.")

@@ -1,0 +1,59 @@
+"""The exception tree. A message says what was given, what is wrong, and what to do.
+
+EntwinedError                 everything we raise on purpose
+├── BadInput                  the caller's file or value is wrong               exit code 2
+│   ├── BadModel              a dependence model that cannot be
+│   ├── BadLoss               a loss, leakage or weight that cannot be
+│   └── BadCertificate        a certificate that cannot be read
+├── Refused                   the input is fine, the guarantee cannot be given   exit code 1
+│   ├── DoesNotApply          this theorem says nothing about this model
+│   ├── NoTheorem             no theorem does
+│   └── Unreachable           no loss above zero meets the target
+└── HolderError               built from private rows: for the holder's eyes only  exit code 1
+"""
+
+from typing import ClassVar
+
+
+class EntwinedError(Exception):
+    """Everything that entwined raises on purpose."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class BadInput(EntwinedError):  # noqa: N818  (the tree reads as what happened, not as "Error")
+    """What the caller gave is wrong."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class BadModel(BadInput):
+    """A dependence model that cannot be."""
+
+
+class BadLoss(BadInput):
+    """A loss, leakage or weight that cannot be."""
+
+
+class BadCertificate(BadInput):
+    """A certificate that cannot be read."""
+
+
+class Refused(EntwinedError):  # noqa: N818
+    """The input is fine, but the guarantee cannot be given."""
+
+
+class DoesNotApply(Refused):
+    """A theorem says nothing about this model."""
+
+
+class NoTheorem(Refused):
+    """No theorem covers this model and knowledge."""
+
+
+class Unreachable(Refused):
+    """No loss above zero keeps the leakage within the target."""
+
+
+class HolderError(EntwinedError):
+    """A message built from private rows: the holder may see it, an analyst never."""

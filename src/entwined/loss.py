@@ -1,0 +1,87 @@
+"""Loss, which adds, and Leakage, which does not."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Self
+
+import numpy as np
+
+from entwined.errors import BadLoss
+from entwined.numbers import FloatArray, float_above, positive_fraction, round_up
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Loss:
+    """What a mechanism reveals about each unit when all the others are known: its base loss ε_j.
+
+    >>> spent = Loss.uniform(0.5, units=3) + Loss.of([1, 0, 0])
+    >>> spent.per_unit.round(6).tolist()
+    [1.5, 0.5, 0.5]
+    """
+
+    per_unit: FloatArray
+
+    def __post_init__(self) -> None:
+        values = np.asarray(self.per_unit, dtype=np.float64)
+        if values.ndim != 1 or values.size == 0:
+            raise BadLoss("A loss needs one number a unit. Give a flat, non-empty list.")
+        if not np.isfinite(values).all() or values.min() < 0:
+            raise BadLoss("A loss has a number that is negative, infinite or not a number. Give finite losses ≥ 0.")
+        values.flags.writeable = False
+        object.__setattr__(self, "per_unit", values)
+
+    @classmethod
+    def uniform(cls, epsilon: float | Fraction | str, units: int) -> Self:
+        """The same loss for every unit, held once however many units there are."""
+        each = float_above(positive_fraction(epsilon, "Loss"))
+        return cls(np.broadcast_to(np.float64(each), (units,)))
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Self:
+        """One loss a unit."""
+        try:
+            return cls(np.array(list(values), dtype=np.float64))
+        except (TypeError, ValueError, OverflowError):
+            raise BadLoss("A loss vector holds something that is not a number. Give numbers, one a unit.") from None
+
+    @property
+    def units(self) -> int:
+        """How many units there are."""
+        return int(self.per_unit.size)
+
+    @property
+    def common(self) -> float | None:
+        """The one loss that all units share, if they do."""
+        if self.per_unit.strides == (0,) or self.per_unit.min() == self.per_unit.max():
+            return float(self.per_unit[0])
+        return None
+
+    def __add__(self, other: "Loss") -> "Loss":
+        """Add unit by unit: composition, sequential and parallel alike."""
+        if other.units != self.units:
+            raise BadLoss(f"Losses over {self.units} and {other.units} units do not add. Use the same units.")
+        return Loss(round_up(self.per_unit + other.per_unit, 1))
+
+    def __mul__(self, factor: float) -> "Loss":
+        """The same mechanism, this many times."""
+        return Loss(round_up(self.per_unit * factor, 1))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Leakage:
+    """What an adversary who knows the dependence learns about each unit. It has no `+`: leakages do not add."""
+
+    per_unit: FloatArray
+
+    def __post_init__(self) -> None:
+        values = np.asarray(self.per_unit, dtype=np.float64)
+        if np.isnan(values).any():  # a bound that is not a number would be no bound
+            raise BadLoss("A leakage is not a number: the losses are too large to bound. Give smaller losses.")
+        values.flags.writeable = False
+        object.__setattr__(self, "per_unit", values)
+
+    @property
+    def worst(self) -> float:
+        """The leakage of the unit that leaks most."""
+        return float(self.per_unit.max())
