@@ -40,8 +40,9 @@ Integers = NDArray[np.intp]
 Knowledge = Literal["any", "model"]
 Law = Mapping[float, float]
 
-GAP = 1e-8
+GAP = 1e-9
 ROUNDS = 4
+MAGNIFY = 1e6
 PRECISE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
@@ -99,8 +100,8 @@ def _solve(contests: Sequence[Contest]) -> list[Contest]:
         gain = np.exp(grid.distance[grid.tail, grid.head]) * contest.best[grid.head] / contest.best[grid.tail]
         rows += [row + np.arange(size), row + grid.tail, row + grid.head]
         columns += [np.full(size, column), flow, flow]
-        values += [_weighed(contest.q, contest.best), np.ones(edges), -gain]
-        targets.append(_weighed(contest.p, contest.best))
+        values += [MAGNIFY * _weighed(contest.q, contest.best), np.ones(edges), -gain]
+        targets.append(MAGNIFY * _weighed(contest.p, contest.best))
         row, column = row + size, column + 1 + edges
     entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
     ratios = [block[0] for block in columns[::3]]
@@ -115,7 +116,8 @@ def _minimise(
 ) -> tuple[Floats, Floats, Floats]:
     target = np.concatenate(targets)
     cost = np.zeros(table.shape[1])
-    cost[ratios] = 1.0
+    cost[ratios] = MAGNIFY
+    # HiGHS takes entries below 1e-9 for zeros: magnified, those are chances below 1e-15
     answer = linprog(  # type: ignore[call-overload]  # its stubs do not know sparse tables
         cost, A_ub=-table, b_ub=-target, method="highs-ds", options=PRECISE
     )
@@ -139,7 +141,7 @@ def _certified(contest: Contest, multiplier: float, supplied: Floats, price: Flo
     mended = (nearness * (best * np.maximum(price, 0.0))).max(axis=1)
     mended = mended / mended.max()
     reached = float(np.log((p @ mended) / (q @ mended)))
-    shortfall = np.maximum(_weighed(p, best) - supplied, 0.0)
+    shortfall = np.maximum(_weighed(p, best) - supplied / MAGNIFY, 0.0)
     excess = shortfall @ ((q @ best) / best / (nearness @ q))
     ceiling = float(np.log((p @ best) / (q @ best)) + np.log(multiplier + excess))
     if reached > contest.lower:

@@ -17,13 +17,19 @@ SLACK = 1.0 + 32 * ULP
 def contract(leakage: FloatArray, log_odds: FloatArray) -> FloatArray:
     """T(L; Δ) entry by entry, rounded up; never more than L or Δ."""
     least = np.minimum(leakage, log_odds)
-    through = np.tanh(leakage / 4) * np.tanh(log_odds / 4)
+    through = tanh_quarter(leakage) * tanh_quarter(log_odds)
     if least.size and least.max() < SMALL:
         return np.minimum(4 * np.arctanh(through) * SLACK, least)
     apart, together = np.abs(finite_gap(leakage, log_odds)) / 2, (leakage + log_odds) / 2
     large = least + 2 * np.log1p(np.exp(-together)) - 2 * np.log1p(np.exp(-apart))
     small = 4 * np.arctanh(np.where(least < SMALL, through, 0.0))
     return np.minimum(np.where(least < SMALL, small, large) * SLACK, least)
+
+
+def tanh_quarter(value: FloatArray) -> FloatArray:
+    """tanh(x/4) for x ≥ 0, several times faster than numpy's own."""
+    falling = np.expm1(value * -0.5)
+    return falling / (-2.0 - falling)
 
 
 def finite_gap(leakage: FloatArray, log_odds: FloatArray) -> FloatArray:

@@ -1,9 +1,9 @@
 """Variables with causes: each has a table of its law given its parents."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from math import prod
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -14,9 +14,13 @@ from scipy.sparse.csgraph import connected_components
 from entwined.dependence.box import Box
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.factors import Factors, couplings_of
-from entwined.dependence.model import Coupled, Source, checked_source, checked_units
+from entwined.dependence.model import Coupled, Source, checked_source, checked_units, distinct_places
+from entwined.dependence.nested import by_rows
 from entwined.errors import BadModel
 from entwined.numbers import IntArray
+
+MOST_PARENTS = 60  # an array has 64 axes at most
+ROWS = "Give one row for each joint value of the parents, the last parent fastest, and one column a value."
 
 
 class Variable(NamedTuple):
@@ -43,17 +47,28 @@ class BayesNet(Coupled):
     @classmethod
     def of(cls, variables: Sequence[Variable], source: Source = "declared") -> Self:
         """Check the variables and stack their tables."""
-        checked_units(len(variables))
-        position = {variable.name: place for place, variable in enumerate(variables)}
-        if len(position) < len(variables):
-            raise BadModel("Two variables have the same name. Give each variable a name of its own.")
-        parents = tuple(parent_places(variable, position) for variable in variables)
-        for variable in variables:
-            if not variable.values or len(set(variable.values)) < len(variable.values):
-                raise BadModel(f"Variable {variable.name!r} has no values or one value twice. List each value once.")
-        refuse_cycles(parents, variables)
-        values = tuple(variable.values for variable in variables)
-        return cls(tuple(position), values, parents, stacked(variables, parents), checked_source(source))
+        names, values, parents, tables = zip(*variables, strict=True) if variables else ((), (), (), ())
+        return cls.of_columns(names, values, parents, tables, source)
+
+    @classmethod
+    def of_columns(
+        cls,
+        names: Sequence[str],
+        values: Sequence[Sequence[str]],
+        parents: Sequence[Sequence[str]],
+        tables: Sequence[Any],
+        source: Source = "declared",
+    ) -> Self:
+        """Check the variables, given as four lists with one entry each, and stack their tables."""
+        checked_units(len(names))
+        position = distinct_places(names)
+        domains = checked_domains(names, values)
+        links = Links.of(names, parents, position)
+        links.refuse_cycles(names)
+        sizes = np.fromiter(map(len, domains), np.int64, len(names))
+        blocks = tuple(stacked(scope, sizes[scope], names, tables) for scope in links.scopes())
+        blocks = tuple(chain.from_iterable(blocks))
+        return cls(tuple(names), domains, links.per_child(), blocks, checked_source(source))
 
     @property
     def units(self) -> int:
@@ -70,61 +85,105 @@ class BayesNet(Coupled):
         """The model as the fields of its file."""
         tables: list[Any] = [None] * self.units
         for block in self.blocks:
-            for place, scope in enumerate(block.scope):
-                shape = (-1, block.table.shape[-1])
-                low, high = (end[place].reshape(shape) for end in (block.table.low, block.table.high))
-                tables[scope[-1]] = Box.exact(low) if block.table.is_exact else Box(low, high)
+            rows = block.table.reshaped((len(block.scope), -1, block.table.shape[-1]))
+            for child, table in zip(block.scope[:, -1].tolist(), rows.document, strict=True):
+                tables[child] = table
         variables = [
-            {
-                "name": name,
-                "values": list(self.values[place]),
-                "parents": [self.names[parent] for parent in self.parents[place]],
-                "table": tables[place].document,
-            }
-            for place, name in enumerate(self.names)
+            {"name": name, "values": list(values), "parents": [self.names[cause] for cause in causes], "table": table}
+            for name, values, causes, table in zip(self.names, self.values, self.parents, tables, strict=True)
         ]
         return {"kind": self.kind, "variables": variables, "source": self.source}
 
 
-def parent_places(variable: Variable, position: dict[str, int]) -> tuple[int, ...]:
-    """Look the parents up by name."""
-    try:
-        places = tuple(position[parent] for parent in variable.parents)
-    except KeyError as missing:
-        raise BadModel(f"Variable {variable.name!r} has the unknown parent {missing}. Name a variable of the model.") from None
-    if len(set(places)) < len(places) or position[variable.name] in places:
-        raise BadModel(f"Variable {variable.name!r} has itself or one parent twice as parents. List others, once each.")
-    return places
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Who causes whom: link k says that `cause[k]` is a parent of `child[k]`; `count` tells the parents of each."""
+
+    count: IntArray
+    child: IntArray
+    cause: IntArray
+
+    @classmethod
+    def of(cls, names: Sequence[str], parents: Sequence[Sequence[str]], position: dict[str, int]) -> Self:
+        """Look the parents up by name."""
+        count = np.fromiter(map(len, parents), np.int64, len(names))
+        if count.max(initial=0) > MOST_PARENTS:
+            name = names[int(np.argmax(count))]
+            raise BadModel(f"Variable {name!r:.60} has {count.max()} parents. Give it {MOST_PARENTS} at most.")
+        child = np.repeat(np.arange(len(names)), count)
+        try:
+            cause = np.fromiter(map(position.__getitem__, chain.from_iterable(parents)), np.int64, child.size)
+        except (KeyError, TypeError):
+            place, unknown = next(
+                (place, name)
+                for place, causes in enumerate(parents)
+                for name in causes
+                if not isinstance(name, str) or name not in position
+            )
+            wrong = f"Variable {names[place]!r:.60} has the unknown parent {unknown!r:.60}"
+            raise BadModel(f"{wrong}. Name a variable of the model.") from None
+        links = cls(count, child, cause)
+        links.refuse_repeats(names)
+        return links
+
+    def refuse_repeats(self, names: Sequence[str]) -> None:
+        """A variable has other variables as parents, each once."""
+        own = self.child == self.cause
+        if own.any():
+            name = names[int(self.child[np.argmax(own)])]
+            raise BadModel(f"Variable {name!r:.60} has itself as a parent. Remove it from its parents.")
+        keys = np.sort(self.child * np.int64(len(names)) + self.cause)
+        again = keys[1:] == keys[:-1]
+        if again.any():
+            child, cause = divmod(int(keys[1:][again][0]), len(names))
+            raise BadModel(f"Variable {names[child]!r:.60} has the parent {names[cause]!r:.60} twice. List it once.")
+
+    def refuse_cycles(self, names: Sequence[str]) -> None:
+        """A network goes one way: no variable may be its own ancestor."""
+        units = len(names)
+        matrix = coo_array((np.ones(self.child.size, np.int8), (self.cause, self.child)), shape=(units, units))
+        count, labels = connected_components(matrix, directed=True, connection="strong")
+        if count < units:
+            name = names[int(np.argmax(np.bincount(labels)[labels] > 1))]
+            raise BadModel(f"Variable {name!r:.60} is its own ancestor: a cycle. Remove one of its parents.")
+
+    def scopes(self) -> Iterator[IntArray]:
+        """Variables with equally many parents: a row each, its parents and then itself."""
+        first = np.cumsum(self.count) - self.count
+        for count in np.unique(self.count).tolist():
+            child = np.flatnonzero(self.count == count)
+            yield np.concatenate([self.cause[first[child, None] + np.arange(count)], child[:, None]], axis=1)
+
+    def per_child(self) -> tuple[tuple[int, ...], ...]:
+        """The parents of each variable."""
+        causes, stops = self.cause.tolist(), np.cumsum(self.count).tolist()
+        return tuple(tuple(causes[start:stop]) for start, stop in zip([0, *stops], stops, strict=False))
 
 
-def refuse_cycles(parents: tuple[tuple[int, ...], ...], variables: Sequence[Variable]) -> None:
-    """A network goes one way: no variable may be its own ancestor."""
-    child = np.repeat(np.arange(len(parents)), [len(causes) for causes in parents])
-    cause = np.array([place for causes in parents for place in causes], dtype=np.int64)
-    links = coo_array((np.ones(child.size, np.int8), (cause, child)), shape=(len(parents), len(parents)))
-    count, labels = connected_components(links, directed=True, connection="strong")
-    if count < len(parents):
-        cyclic = int(np.argmax(np.bincount(labels)[labels] > 1))
-        raise BadModel(f"Variable {variables[cyclic].name!r} is its own ancestor: a cycle. Remove one of its parents.")
+def checked_domains(names: Sequence[str], values: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Refuse a variable without values or with one value twice; variables of equal values share them."""
+    domains = tuple(map(tuple, values))
+    shared: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for domain in domains:
+        shared.setdefault(domain, domain)
+    wrong = {domain for domain in shared if not domain or len(set(domain)) < len(domain)}
+    if wrong:
+        name = names[next(place for place, domain in enumerate(domains) if domain in wrong)]
+        raise BadModel(f"Variable {name!r:.60} has no values or one value twice. List each value once.")
+    return tuple(map(shared.__getitem__, domains))
 
 
-def stacked(variables: Sequence[Variable], parents: tuple[tuple[int, ...], ...]) -> tuple[Factors, ...]:
+def stacked(scope: IntArray, sizes: IntArray, names: Sequence[str], tables: Sequence[Any]) -> list[Factors]:
     """Stack the tables of equal shape; check that each has the rows and columns its names call for."""
-    sizes = [len(variable.values) for variable in variables]
-    by_shape: dict[tuple[int, ...], list[int]] = defaultdict(list)
-    for place, causes in enumerate(parents):
-        by_shape[(*(sizes[cause] for cause in causes), sizes[place])].append(place)
     blocks = []
-    for shape, places in by_shape.items():
-        for place in places:
-            table = variables[place].table
-            if len(table) != prod(shape[:-1]) or any(len(row) != shape[-1] for row in table):
-                raise BadModel(
-                    f"The table of {variables[place].name!r} is not {prod(shape[:-1])} rows of {shape[-1]} numbers. "
-                    "Give one row for each joint value of the parents, one column for each value."
-                )
-        scope = np.array([(*parents[place], place) for place in places], dtype=np.int64)
-        box = Box.read([variables[place].table for place in places], depth=3)
-        box = box.as_probabilities(f"The table of {variables[places[0]].name!r} or one of its shape")
-        blocks.append(Factors(scope, box.reshaped((len(places), *shape)), conditional=True))
-    return tuple(blocks)
+    for shape, places in by_rows(sizes):
+        part = scope[places]
+        children = part[:, -1].tolist()
+
+        def name(place: int, children: list[int] = children) -> str:
+            return f"The table of {names[children[place]]!r:.60}"
+
+        wanted = (prod(shape[:-1]), shape[-1])
+        box = Box.stack([tables[child] for child in children], wanted, name, ROWS).as_probabilities(name)
+        blocks.append(Factors(part, box.reshaped((len(children), *shape)), conditional=True))
+    return blocks

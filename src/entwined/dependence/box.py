@@ -1,10 +1,12 @@
 """A table of numbers, each known exactly or only to lie between two ends."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
+from entwined.dependence.nested import Name, Naming, flat_ends, flattened, refuse_impossible, refuse_where
 from entwined.errors import BadModel
 from entwined.numbers import ULP, FloatArray
 
@@ -19,43 +21,48 @@ class Box:
     high: FloatArray
 
     def __post_init__(self) -> None:
-        if self.low.shape != self.high.shape:
-            raise BadModel("An interval table has lower and upper ends of different shapes. Give both for each entry.")
-        if not (np.isfinite(self.low).all() and np.isfinite(self.high).all()):
-            raise BadModel("A table has an entry that is infinite or not a number. Give finite numbers.")
-        if (self.low > self.high).any():
-            raise BadModel("An interval has its lower end above its upper end. Write it as [low, high].")
+        refuse_impossible(self.low, self.high, "A table")
 
     @classmethod
     def exact(cls, values: Any) -> Self:
-        """A class of one."""
+        """Make a class of one."""
         array = np.asarray(values, dtype=np.float64)
         return cls(array, array)
 
     @classmethod
-    def read(cls, nested: Any, depth: int) -> Self:
+    def read(cls, nested: Any, depth: int, what: str = "A table") -> Self:
         """Read nested lists `depth` deep; where an entry is a pair [low, high], the table is a class."""
+        entries, shape = flattened(nested, depth, what)
+        below, above = flat_ends(entries, what)
+        low = below.reshape(shape)
+        high = low if above is below else above.reshape(shape)
+        refuse_impossible(low, high, what)
+        return cls(low, high)
+
+    @classmethod
+    def stack(cls, tables: Sequence[Any], shape: tuple[int, int], name: Naming, why: str) -> Self:
+        """Read tables of one shape into one; `name` tells which is wrong, `why` what its shape stands for."""
         try:
-            values = np.array(nested)
-        except (TypeError, ValueError, OverflowError):
-            values = both_ends(nested, depth)
-        if values.dtype.kind not in "fiu":
-            raise BadModel("A table holds something that is not a number. Give numbers, not strings or true/false.")
-        values = values.astype(np.float64)
-        if values.ndim == depth + 1 and values.shape[-1] == 2:  # noqa: PLR2004
-            return cls(values[..., 0].copy(), values[..., 1].copy())
-        if values.ndim != depth:
-            raise BadModel(f"A table is {values.ndim} lists deep where {depth} are needed. Check its brackets.")
-        return cls.exact(values)
+            stacked = cls.read(tables, 3)
+        except BadModel:
+            stacked = None
+        if stacked is not None and stacked.shape[1:] == shape:
+            return stacked
+        place = first_misfit(tables, shape)
+        rows, columns = cls.read(tables[place], 2, name(place)).shape
+        needed = f"{shape[0]} rows of {shape[1]} numbers are needed"
+        raise BadModel(f"{name(place)} is {rows} rows of {columns} numbers where {needed}. {why}")
 
     @property
     def document(self) -> Any:
         """Nested lists; an entry that is not known exactly is a pair [low, high]."""
         if self.is_exact:
             return self.low.tolist()
-        if self.low.ndim == 0:
-            return [float(self.low), float(self.high)]
-        return [Box(low, high).document for low, high in zip(self.low, self.high, strict=True)]
+        both = zip(self.low.ravel().tolist(), self.high.ravel().tolist(), strict=True)
+        nested: list[Any] = [low if low == high else [low, high] for low, high in both]
+        for size in self.shape[:0:-1]:
+            nested = [nested[start : start + size] for start in range(0, len(nested), size)]
+        return nested if self.shape else nested[0]
 
     @property
     def is_exact(self) -> bool:
@@ -68,56 +75,69 @@ class Box:
         return self.low.shape
 
     def reshaped(self, shape: tuple[int, ...]) -> "Box":
-        """The same entries in another shape."""
+        """Keep the entries in another shape."""
         low = self.low.reshape(shape)
         return Box(low, low if self.low is self.high else self.high.reshape(shape))
 
-    def as_probabilities(self, what: str) -> "Box":
-        """The members whose rows along the last axis are probabilities, with ends that some member reaches."""
-        if (self.low < 0).any():
-            raise BadModel(f"{what} has a negative probability. Give numbers between 0 and 1.")
+    def as_probabilities(self, what: Name) -> "Box":
+        """Keep the members whose rows (last axis) are probabilities, with ends that some member reaches."""
         if self.is_exact:
             return Box.exact(normalised(self.low, what))
-        rest_low = self.low.sum(axis=-1, keepdims=True) - self.low
-        rest_high = self.high.sum(axis=-1, keepdims=True) - self.high
-        slack = 4 * ULP * self.low.shape[-1]
-        low = np.maximum(self.low, 1.0 - rest_high - slack)
-        high = np.minimum(self.high, 1.0 - rest_low + slack)
-        if (low > high + SUM_TOLERANCE).any():
-            raise BadModel(f"{what} has a row of intervals that no probabilities fit. Let each row be able to sum to 1.")
-        return Box(np.minimum(low, high), high)
+        refuse_outside(self.low, what)
+        least, most = (np.minimum(end, 1.0).sum(axis=-1, keepdims=True) for end in (self.low, self.high))
+        never = (least > 1.0 + SUM_TOLERANCE) | (most < 1.0 - SUM_TOLERANCE)
+        refuse_where(never[..., 0], what, "cannot sum to 1 within its intervals. Widen or move them.")
+        low, high = self.low / np.maximum(least, 1.0), np.minimum(self.high, 1.0) / np.minimum(most, 1.0)
+        slack = 4 * ULP * self.shape[-1]  # the sums are rounded; err towards the wider class
+        left_by_low, left_by_high = (1.0 - (end.sum(axis=-1, keepdims=True) - end) for end in (low, high))
+        high = np.minimum(high, np.maximum(left_by_low + slack, 0.0))
+        low = np.minimum(np.maximum(low, left_by_high - slack), high)
+        known = (self.low == self.high).all(axis=-1, keepdims=True)
+        exact = rescaled(np.where(known, self.low, 1.0))
+        return Box(np.where(known, exact, low), np.where(known, exact, high))
 
-    def as_weights(self, what: str) -> "Box":
-        """The members that are potentials: no negatives, not all zero."""
-        if (self.low < 0).any():
-            raise BadModel(f"{what} has a negative entry. A potential is a table of weights ≥ 0.")
-        flat = self.high.reshape(self.high.shape[0], -1) if self.high.ndim > 2 else self.high.reshape(1, -1)  # noqa: PLR2004
-        if (flat.max(axis=1) == 0).any():
-            raise BadModel(f"{what} is zero everywhere, so nothing can happen. Give at least one positive weight.")
+    def as_weights(self, what: Name) -> "Box":
+        """Keep the members that are potentials: no negatives, not all zero."""
+        negative = self.low.min(axis=-1, initial=0.0) < 0
+        refuse_where(negative, what, "has a negative entry. A potential has weights ≥ 0.")
+        empty = self.high.max(axis=(-2, -1), initial=0.0) == 0
+        refuse_where(empty, what, "is zero everywhere, so nothing can happen. Give a positive weight.")
         return self
 
 
-def both_ends(nested: Any, depth: int) -> FloatArray:
-    """Read a table in which some entries are numbers and others pairs [low, high]."""
-    if depth == 0:
-        pair = nested if isinstance(nested, list) else [nested, nested]
-        if len(pair) != 2 or not all(isinstance(end, (int, float)) and not isinstance(end, bool) for end in pair):  # noqa: PLR2004
-            raise BadModel(f"A table holds {nested!r:.40}. Give a number, or a pair [low, high].")
-        return np.array(pair, dtype=np.float64)
-    if not isinstance(nested, (list, tuple)):
-        raise BadModel(f"A table holds {nested!r:.40} where a row is needed. Give lists of equal length.")
-    rows = [both_ends(row, depth - 1) for row in nested]
-    if len({row.shape for row in rows}) > 1:
-        raise BadModel("A table has rows of different lengths. Give lists of equal length.")
-    return np.array(rows)
+def first_misfit(tables: Sequence[Any], shape: tuple[int, int]) -> int:
+    """Find the first table that cannot be read or has another shape, by halving."""
+    start, stop = 0, len(tables)
+    while stop - start > 1:
+        middle = (start + stop) // 2
+        try:
+            fits = Box.read(tables[start:middle], 3).shape[1:] == shape
+        except BadModel:
+            fits = False
+        start, stop = (middle, stop) if fits else (start, middle)
+    return start
 
 
-def normalised(values: FloatArray, what: str) -> FloatArray:
-    """Rescale rows that sum to 1 but for rounding; refuse the others."""
-    sums = values.sum(axis=-1, keepdims=True)
+def refuse_outside(values: FloatArray, what: Name) -> None:
+    """Refuse probabilities below 0 or above 1."""
+    negative = values.min(axis=-1, initial=0.0) < 0
+    refuse_where(negative, what, "has a negative probability. Give numbers from 0 to 1.")
+    above = values.max(axis=-1, initial=0.0) > 1.0 + SUM_TOLERANCE
+    refuse_where(above, what, "has a probability above 1. Give numbers from 0 to 1.")
+
+
+def normalised(values: FloatArray, what: Name) -> FloatArray:
+    """Rescale rows of probabilities that sum to 1 but for rounding; refuse the others."""
+    refuse_outside(values, what)
+    sums = values.sum(axis=-1)
     wrong = np.abs(sums - 1.0) > SUM_TOLERANCE
     if wrong.any():
-        raise BadModel(
-            f"{what} has a row that sums to {float(sums[wrong][0]):.9g}, not 1. Give each row as probabilities."
-        )
-    return values / sums
+        found = float(sums[wrong][0])
+        refuse_where(wrong, what, f"sums to {found:.9g}, not 1. Give each row as probabilities.")
+    return rescaled(values)
+
+
+def rescaled(values: FloatArray) -> FloatArray:
+    """Let rows sum to 1; those that do but for rounding stay, so that reading again changes nothing."""
+    sums = values.sum(axis=-1, keepdims=True)
+    return np.where(np.abs(sums - 1.0) <= 2 * ULP * values.shape[-1], values, values / sums)

@@ -52,13 +52,21 @@ class Graph(Coupled):
         return {"kind": self.kind, **dict(self.fields), "source": self.source}
 
 
-def refuse_repeats(ends: IntArray, units: int) -> None:
+def numbered(place: int) -> str:
+    """Call a node by its number."""
+    return f"node {place}"
+
+
+def refuse_repeats(ends: IntArray, units: int, name: Callable[[int], str] = numbered) -> None:
     """A pair of different units interacts once."""
     if ends.size == 0:
         return
-    if (ends[:, 0] == ends[:, 1]).any():
-        place = int(np.argmax(ends[:, 0] == ends[:, 1]))
-        raise BadModel(f"Edge {place + 1} joins a node to itself: a self loop. Remove it.")
+    loops = ends[:, 0] == ends[:, 1]
+    if loops.any():
+        place = int(np.argmax(loops))
+        raise BadModel(f"Edge {place + 1} joins {name(int(ends[place, 0]))} to itself: a self loop. Remove it.")
     keys = np.sort(ends.min(axis=1) * np.int64(units) + ends.max(axis=1))
-    if (keys[1:] == keys[:-1]).any():
-        raise BadModel("An edge is listed twice. List each pair once, in one direction.")
+    again = keys[1:] == keys[:-1]
+    if again.any():
+        first, second = map(name, divmod(int(keys[1:][again][0]), units))
+        raise BadModel(f"The edge between {first} and {second} is listed twice. List each pair once.")

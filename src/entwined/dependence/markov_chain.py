@@ -35,14 +35,18 @@ class MarkovChain(Coupled):
         checked_units(self.length)
         checked_source(self.source)
         shape = self.transition.shape
-        if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:  # noqa: PLR2004
-            raise BadModel(f"A transition matrix of shape {shape} is not square. Give one row and column a state.")
+        if 0 in shape:
+            raise BadModel("The transition matrix is empty. Give one row and one column a state.")
+        if len(shape) != 2 or shape[0] != shape[1]:  # noqa: PLR2004  (rows and columns)
+            size = " × ".join(map(str, shape))
+            raise BadModel(f"The transition matrix is {size}, not square. Give one row and one column a state.")
         object.__setattr__(self, "transition", self.transition.as_probabilities("The transition matrix"))
         if self.initial is not None:
             if self.initial.shape != (shape[0],):
-                raise BadModel(f"The initial law has {self.initial.size} states, the transitions have {shape[0]}. Match them.")
-            if not np.isfinite(self.initial).all() or (self.initial < 0).any():
-                raise BadModel("The initial law has an entry that is negative or not a number. Give probabilities.")
+                states = f"{self.initial.size} states, the transition matrix {shape[0]}"
+                raise BadModel(f"The initial law has {states}. Give one probability a state.")
+            if not np.isfinite(self.initial).all():
+                raise BadModel("The initial law has an entry that is infinite or not a number. Give probabilities.")
             object.__setattr__(self, "initial", normalised(self.initial, "The initial law"))
 
     @property

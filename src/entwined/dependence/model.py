@@ -1,6 +1,7 @@
 """What every dependence model can say of itself."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, get_args
 
 from entwined.dependence.couplings import Couplings
@@ -61,6 +62,15 @@ def checked_units(units: int) -> int:
     if units > MOST_UNITS:
         raise BadModel(f"A model of {units} units does not fit; the most is {MOST_UNITS}. Split the table first.")
     return units
+
+
+def distinct_places(names: Sequence[str]) -> dict[str, int]:
+    """Number the names; refuse one that is given twice."""
+    position = {name: place for place, name in enumerate(names)}
+    if len(position) < len(names):
+        again = next(name for place, name in enumerate(names) if position[name] != place)
+        raise BadModel(f"Two variables have the name {again!r:.60}. Give each variable a name of its own.")
+    return position
 
 
 def checked_source(source: str) -> Source:

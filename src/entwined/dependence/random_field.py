@@ -1,9 +1,9 @@
 """Variables with mutual influence: a potential on each pair that interacts."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -12,8 +12,13 @@ from entwined.dependence.box import Box
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.factors import Factors, couplings_of
 from entwined.dependence.graph import refuse_repeats
-from entwined.dependence.model import Coupled, Source, checked_source, checked_units
+from entwined.dependence.model import Coupled, Source, checked_source, checked_units, distinct_places
+from entwined.dependence.nested import by_rows
 from entwined.errors import BadModel
+from entwined.numbers import IntArray
+
+MOST_VALUES = 1_000_000  # a potential lists every pair of values
+ROWS = "Give one row a value of the first variable and one column a value of the second."
 
 
 class Edge(NamedTuple):
@@ -37,21 +42,29 @@ class RandomField(Coupled):
     @classmethod
     def of(cls, variables: Mapping[str, int], edges: Sequence[Edge], source: Source = "declared") -> Self:
         """Check the variables and edges and stack the potentials."""
+        between, potentials = zip(*edges, strict=True) if edges else ((), ())
+        return cls.of_columns(variables, between, potentials, source)
+
+    @classmethod
+    def of_columns(
+        cls,
+        variables: Mapping[str, int],
+        between: Sequence[Sequence[str]],
+        potentials: Sequence[Any],
+        source: Source = "declared",
+    ) -> Self:
+        """Check the variables and the edges, given as two lists, and stack the potentials."""
         checked_units(len(variables))
-        position = {name: place for place, name in enumerate(variables)}
-        sizes = tuple(variables.values())
-        if min(sizes) < 1:
-            raise BadModel("A variable has no values. Give each variable at least one value.")
-        try:
-            ends = np.array([(position[a], position[b]) for (a, b), _ in edges], dtype=np.int64).reshape(-1, 2)
-        except KeyError as missing:
-            raise BadModel(f"An edge names the unknown variable {missing}. Name a variable of the model.") from None
-        refuse_repeats(ends, len(sizes))
-        by_shape: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for place, (a, b) in enumerate(ends.tolist()):
-            by_shape[sizes[a], sizes[b]].append(place)
-        blocks = tuple(block(shape, places, edges, ends) for shape, places in by_shape.items())
-        return cls(tuple(position), sizes, blocks, checked_source(source))
+        names, sizes = tuple(variables), tuple(variables.values())
+        refuse_sizes(names, sizes)
+        ends = looked_up(between, distinct_places(names))
+        refuse_repeats(ends, len(names), lambda place: repr(names[place])[:60])
+        shapes = np.array(sizes, dtype=np.int64)[ends]
+        blocks = tuple(
+            stacked((rows, columns), ends[places], [potentials[place] for place in places.tolist()], names)
+            for (rows, columns), places in by_rows(shapes)
+        )
+        return cls(names, sizes, blocks, checked_source(source))
 
     @property
     def units(self) -> int:
@@ -67,25 +80,47 @@ class RandomField(Coupled):
     def document(self) -> dict[str, Any]:
         """The model as the fields of its file."""
         edges = [
-            {
-                "between": [self.names[a], self.names[b]],
-                "potential": Box(group.table.low[place], group.table.high[place]).document,
-            }
-            for group in self.blocks
-            for place, (a, b) in enumerate(group.scope.tolist())
+            {"between": [self.names[first], self.names[second]], "potential": potential}
+            for block in self.blocks
+            for (first, second), potential in zip(block.scope.tolist(), block.table.document, strict=True)
         ]
         variables = dict(zip(self.names, self.sizes, strict=True))
         return {"kind": self.kind, "variables": variables, "edges": edges, "source": self.source}
 
 
-def block(shape: tuple[int, int], places: list[int], edges: Sequence[Edge], ends: Any) -> Factors:
+def refuse_sizes(names: tuple[str, ...], sizes: tuple[int, ...]) -> None:
+    """Refuse variables with no values or more than a potential can list."""
+    if min(sizes) < 1 or max(sizes) > MOST_VALUES:
+        name, size = next(
+            (name, size) for name, size in zip(names, sizes, strict=True) if not 1 <= size <= MOST_VALUES
+        )
+        raise BadModel(f"Variable {name!r:.60} has {size:.6g} values. Give it from 1 to {MOST_VALUES} values.")
+
+
+def looked_up(between: Sequence[Sequence[str]], position: dict[str, int]) -> IntArray:
+    """Look the ends of the edges up by name."""
+    try:
+        flat = np.fromiter(map(position.__getitem__, chain.from_iterable(between)), np.int64)
+        return flat.reshape(len(between), 2)
+    except (KeyError, TypeError, ValueError):
+        for place, pair in enumerate(between):
+            if len(pair) != 2:  # noqa: PLR2004  (an edge has two ends)
+                raise BadModel(f"Edge {place + 1} is between {len(pair)} variables. Name two.") from None
+            for name in pair:
+                if not isinstance(name, str) or name not in position:
+                    wrong = f"Edge {place + 1} names the unknown variable {name!r:.60}"
+                    raise BadModel(f"{wrong}. Name a variable of the model.") from None
+        raise
+
+
+def stacked(
+    shape: tuple[int, int], ends: IntArray, potentials: Sequence[Any], names: tuple[str, ...]
+) -> Factors:
     """Stack the potentials of one shape."""
-    for place in places:
-        table = edges[place].potential
-        if len(table) != shape[0] or any(len(row) != shape[1] for row in table):
-            raise BadModel(
-                f"The potential between {' and '.join(map(repr, edges[place].between))} is not {shape[0]} rows of "
-                f"{shape[1]} numbers. Give one row a value of the first, one column a value of the second."
-            )
-    box = Box.read([edges[place].potential for place in places], depth=3).as_weights("A potential")
-    return Factors(ends[places], box, conditional=False)
+
+    def name(place: int) -> str:
+        first, second = ends[place].tolist()
+        return f"The potential between {names[first]!r:.60} and {names[second]!r:.60}"
+
+    box = Box.stack(potentials, shape, name, ROWS).as_weights(name)
+    return Factors(ends, box, conditional=False)

@@ -1,0 +1,312 @@
+"""T_P(L): how much of a leakage L about one unit becomes leakage about another, given their joint law.
+
+P holds the law of unit j given unit i, one row a value of i. A likelihood h of the values of j whose log has range L has means given
+i = a and i = b whose ratio is largest where h takes two values only, 1 and e^L on a set A. So, with c = e^L − 1,
+
+    T_P(L) = max over a, b, A of log (1 + c P(A|a)) / (1 + c P(A|b)) = max of log(1 + gain / (1/c + base)),
+
+where base = P(A|b) and gain = P(A|a) − P(A|b). The best A holds the values with the largest P(v|a)/P(v|b), all above 1.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from itertools import accumulate
+from typing import Final, Self, TypeVar
+
+import numpy as np
+
+from entwined.dependence import BayesNet, Coupled, MarkovChain, RandomField
+from entwined.errors import DoesNotApply
+from entwined.numbers import ULP, FloatArray
+
+SMALLEST: Final = 1e-290  # below it 1/c leaves the range of floats, and L itself is bound enough
+LARGEST: Final = 600.0  # above it c leaves the range of floats, and the limit is bound enough
+MOST_CELLS: Final = 1_000_000  # compare rows in slices of about this many numbers
+MOST_KERNELS: Final = 20_000
+MOST_POINTS: Final = 40_000_000  # about ten seconds of sorting
+ROOT: Final = -1
+PROBES: Final = (1e-300, 1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
+
+Link = tuple[int, int]
+Message = TypeVar("Message")
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """T_P of one kernel, as the pairs (gain, base) that are best for some L.
+
+    >>> flip = Frontier.of(np.array([[0.9, 0.1], [0.1, 0.9]]))
+    >>> round(flip(1.0), 4), round(flip(math.inf), 4)   # the limit is ln 9
+    (0.7757, 2.1972)
+    """
+
+    points: tuple[tuple[float, float], ...]
+    limit: float
+    slack: float
+
+    @classmethod
+    def of(cls, kernel: FloatArray, error: float = 0.0) -> Self:
+        """Find the frontier of a kernel whose entries are right up to a factor e^±error; rows of no secret are left out."""
+        rows, values = kernel.shape
+        above, below = kernel * math.exp(error), kernel * math.exp(-error)
+        slack = 1.0 + (values + 32) * ULP  # two sums of `values` terms, a handful of operations after them
+        base, gain, steepest = np.zeros(1), np.zeros(1), 0.0
+        step = max(1, MOST_CELLS // (rows * values))
+        for first in range(0, rows, step):
+            more_base, more_gain = best_sets(above[first : first + step], below, first)
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                steepest = max(steepest, float(np.max(more_gain / more_base, where=more_gain > 0, initial=0.0)))
+            base, gain = hull(np.concatenate([base, more_base]), np.concatenate([gain, more_gain]))
+        points = tuple((g, b) for g, b in zip(gain.tolist(), base.tolist(), strict=True) if g > 0)
+        return cls(points, math.log1p(steepest) * slack, slack)
+
+    def __call__(self, leakage: float) -> float:
+        """T_P(L), rounded up and never more than L."""
+        if leakage > LARGEST:
+            return min(leakage, self.limit)
+        if leakage < SMALLEST:
+            return leakage if self.points else 0.0
+        inverse, best = 1.0 / math.expm1(leakage), 0.0
+        for gain, base in self.points:
+            ratio = gain / (inverse + base)
+            if ratio > best:  # not max(): this is the inner loop of chains of a million steps
+                best = ratio
+        return min(leakage, math.log1p(best) * self.slack)
+
+    def each(self, leakage: FloatArray) -> FloatArray:
+        """T_P of many leakages."""
+        inside = np.clip(leakage, SMALLEST, LARGEST)
+        inverse, best = 1.0 / np.expm1(inside), np.zeros(inside.shape)
+        for gain, base in self.points:
+            best = np.maximum(best, gain / (inverse + base))
+        value = np.where(leakage > LARGEST, self.limit, np.log1p(best) * self.slack)
+        tiny = leakage if self.points else np.zeros(inside.shape)
+        return np.minimum(np.where(leakage < SMALLEST, tiny, value), leakage)
+
+
+def best_sets(above: FloatArray, below: FloatArray, first: int) -> tuple[FloatArray, FloatArray]:
+    """Give base and gain of every set that can be best for a row of `above` (from row `first` on) against a row of `below`."""
+    gap = above[:, None, :] - below[None, :, :]
+    own = np.arange(len(above))
+    gap[own, first + own] = 0.0  # a value is no secret against itself
+    helps = gap > 0  # a value that is likelier given b only makes the ratio smaller
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        order = np.argsort(np.where(helps, below[None, :, :] / above[:, None, :], np.inf), axis=-1)
+    gain = np.cumsum(np.take_along_axis(np.where(helps, gap, 0.0), order, axis=-1), axis=-1)
+    base = np.cumsum(np.take_along_axis(np.where(helps, below[None, :, :], 0.0), order, axis=-1), axis=-1)
+    return base.ravel(), gain.ravel()
+
+
+def hull(base: FloatArray, gain: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Keep the points with the largest gain / (u + base) for some u > 0: the upper hull from the origin to the largest gain."""
+    if base.size > 4 * len(PROBES):
+        base, gain = above_probes(base, gain)
+    order = np.lexsort((-gain, base))
+    kept: list[tuple[float, float]] = [(0.0, 0.0)]
+    for b, g in zip(base[order].tolist(), gain[order].tolist(), strict=True):
+        if g <= kept[-1][1]:
+            continue
+        while len(kept) > 1 and below_chord(kept[-2], kept[-1], (b, g)):
+            kept.pop()
+        kept.append((b, g))
+    corners = np.array(kept)
+    return corners[:, 0], corners[:, 1]
+
+
+def below_chord(start: tuple[float, float], middle: tuple[float, float], end: tuple[float, float]) -> bool:
+    """Whether the middle point lies on or under the line from start to end."""
+    return (middle[1] - start[1]) * (end[0] - start[0]) <= (end[1] - start[1]) * (middle[0] - start[0])
+
+
+def above_probes(base: FloatArray, gain: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Drop the many points under the line through a few points that are surely on the hull."""
+    with np.errstate(over="ignore"):
+        sure = np.unique([int(np.argmax(gain / (probe + base))) for probe in PROBES] + [int(np.argmax(gain))])
+    sure = sure[np.argsort(base[sure], kind="stable")]
+    line = np.interp(base, np.append(0.0, base[sure]), np.append(0.0, gain[sure]))
+    kept = np.append(sure, np.flatnonzero(gain > line))
+    return base[kept], gain[kept]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Forest:
+    """A law without cycles: `weight[v]` on a unit's own values, `table[v]` between v's parent (rows) and v (columns).
+
+    Parents come first in `order`. What follows from the weights by sums and products is right up to a factor e^±error.
+    """
+
+    order: tuple[int, ...]
+    parent: tuple[int, ...]
+    weight: tuple[FloatArray, ...]
+    table: Mapping[int, FloatArray]
+    error: float
+
+    @classmethod
+    def of(cls, model: Coupled) -> Self:
+        """Read a model as a forest, or say why it is none."""
+        weight, edges = parts_of(model)
+        order, parent = breadth_first(len(weight), edges)
+        if len(edges) > sum(above != ROOT for above in parent):
+            raise DoesNotApply("The units depend on each other in a cycle; transport needs a chain or a tree. The messages cover it.")
+        refuse_size(2 * len(edges), sum(sum(table.shape) * table.size for _, _, table in edges))
+        table = {a if parent[a] == b else b: block.T if parent[a] == b else block for a, b, block in edges}
+        roots: dict[int, int] = {}
+        for unit in order:
+            roots[unit] = unit if parent[unit] == ROOT else roots[parent[unit]]
+        largest = max(Counter(roots.values()).values())
+        values = max(own.size for own in weight)
+        return cls(order, parent, tuple(weight), table, 4 * (largest + 1) * (values + 4) * ULP)
+
+    def sweep(
+        self,
+        own: Sequence[Message],
+        send: Callable[[int, int, Message], Message],
+        join: Callable[[Message, Message], Message],
+    ) -> list[Message]:
+        """Pass messages to the roots and back: `send(v, u, held)` gets what v holds but for what came from u.
+
+        Returned is all that each unit holds in the end.
+        """
+        inbox: list[dict[int, Message]] = [{} for _ in own]
+        for unit in reversed(self.order):
+            above = self.parent[unit]
+            if above != ROOT:
+                inbox[above][unit] = send(unit, above, reduce(join, inbox[unit].values(), own[unit]))
+        for unit in self.order:
+            held = [own[unit], *inbox[unit].values()]
+            for other, rest in zip(inbox[unit], all_but_one(held, join)[1:], strict=True):
+                if other != self.parent[unit]:
+                    inbox[other][unit] = send(unit, other, rest)
+        return [reduce(join, inbox[unit].values(), own[unit]) for unit in range(len(own))]
+
+
+def all_but_one(held: list[Message], join: Callable[[Message, Message], Message]) -> list[Message]:
+    """Join all but the k-th, for each k, without taking anything back (a difference would lose digits)."""
+    if len(held) == 1:
+        return held  # there is no other to leave out; the caller sends nothing
+    before = list(accumulate(held[:-1], join))
+    after = list(accumulate(held[:0:-1], join))[::-1]
+    return [after[0], *map(join, before[:-1], after[1:]), before[-1]]
+
+
+def breadth_first(units: int, edges: Sequence[tuple[int, int, FloatArray]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Visit the units from the first of each component outward; give the order and each unit's parent."""
+    beside: list[list[int]] = [[] for _ in range(units)]
+    for one, other, _ in edges:
+        beside[one].append(other)
+        beside[other].append(one)
+    order: list[int] = []
+    parent: dict[int, int] = {}
+    for root in range(units):
+        if root in parent:
+            continue
+        parent[root], waiting = ROOT, [root]
+        for unit in waiting:  # grows while it is walked
+            found = [other for other in beside[unit] if other not in parent]
+            parent.update(dict.fromkeys(found, unit))
+            waiting.extend(found)
+        order.extend(waiting)
+    return tuple(order), tuple(parent[unit] for unit in range(units))
+
+
+def parts_of(model: Coupled) -> tuple[list[FloatArray], list[tuple[int, int, FloatArray]]]:
+    """Split a model into weights of single units and tables of the pairs that truly depend on each other."""
+    if isinstance(model, MarkovChain):
+        if not model.transition.is_exact:
+            raise DoesNotApply(MANY)
+        if model.initial is None:
+            raise DoesNotApply("The chain has no initial law; transport needs one. Give `initial`, or use the messages.")
+        step = model.transition.low
+        later = np.ones(model.states) if model.log_odds > 0 else step[0]
+        pairs = [(t, t + 1, step) for t in range(model.length - 1)] if model.log_odds > 0 else []
+        return [model.initial, *[later] * (model.length - 1)], pairs
+    if not isinstance(model, (BayesNet, RandomField)):
+        raise DoesNotApply(f"A {model.kind} model does not say what law the values have. The messages cover it.")
+    if not all(block.table.is_exact for block in model.blocks):
+        raise DoesNotApply(MANY)
+    return net_parts(model) if isinstance(model, BayesNet) else field_parts(model)
+
+
+MANY: Final = "The class has many members; transport needs one law. The messages cover it."
+
+
+def net_parts(model: BayesNet) -> tuple[list[FloatArray], list[tuple[int, int, FloatArray]]]:
+    """Each variable with the one parent that it depends on, if it does; parents without effect are dropped."""
+    weight = [np.ones(len(values)) for values in model.values]
+    edges = []
+    for block in model.blocks:
+        for (*parents, child), table, odds in zip(block.scope.tolist(), block.table.low, block.log_odds, strict=True):
+            binding = [axis for axis in range(len(parents)) if odds[axis] > 0]
+            if len(binding) > 1:
+                raise DoesNotApply(
+                    f"Variable {model.names[child]!r} depends on {len(binding)} parents; transport needs at most one. "
+                    "The messages cover it."
+                )
+            law = table[tuple(slice(None) if axis in binding else 0 for axis in range(len(parents)))]
+            if binding:
+                edges.append((parents[binding[0]], child, law))
+            else:
+                weight[child] = law
+    return weight, edges
+
+
+def field_parts(model: RandomField) -> tuple[list[FloatArray], list[tuple[int, int, FloatArray]]]:
+    """Each edge that binds; a potential that is a product of two weights goes to its ends."""
+    weight = [np.ones(size) for size in model.sizes]
+    edges = []
+    for block in model.blocks:
+        for (one, other), potential, odds in zip(block.scope.tolist(), block.table.low, block.log_odds, strict=True):
+            table = scaled(potential)
+            if odds.max() > 0:
+                edges.append((one, other, table))
+            else:
+                weight[one] = scaled(weight[one] * table.sum(axis=1))
+                weight[other] = scaled(weight[other] * table.sum(axis=0))
+    return weight, edges
+
+
+def scaled(weights: FloatArray) -> FloatArray:
+    """The same weights with 1 as their largest."""
+    largest = weights.max()
+    if largest == 0:
+        raise DoesNotApply("The zeros in the potentials leave nothing possible, so there is no law. Check the zeros.")
+    return np.asarray(weights / largest)
+
+
+def refuse_size(kernels: int, points: int) -> None:
+    """Refuse what would take minutes."""
+    if kernels > MOST_KERNELS or points > MOST_POINTS:
+        raise DoesNotApply(f"Transport would need {kernels:,} kernels; that takes too long. The messages cover it.")
+
+
+@lru_cache(maxsize=4)
+def laws_of(model: Coupled) -> tuple[Forest, Mapping[Link, FloatArray]]:
+    """For each pair of neighbours (j, i) the law of j given i, one row a value of i that can occur."""
+    with np.errstate(under="raise"):
+        try:
+            forest = Forest.of(model)
+            joint: dict[Link, FloatArray] = {}
+
+            def send(source: int, target: int, held: FloatArray) -> FloatArray:
+                table = forest.table[source] if forest.parent[source] == target else forest.table[target].T
+                joint[source, target] = table * held
+                return scaled(joint[source, target].sum(axis=1))
+
+            marginal = forest.sweep(forest.weight, send, lambda one, other: scaled(one * other))
+            rows = {(source, target): block[marginal[target] > 0] for (source, target), block in joint.items()}
+            return forest, {link: block / block.sum(axis=1, keepdims=True) for link, block in rows.items()}
+        except FloatingPointError:
+            raise DoesNotApply(TOO_SMALL) from None
+
+
+TOO_SMALL: Final = "A probability is too small for a float (below 1e-307), yet above zero. The messages cover it."
+
+
+@lru_cache(maxsize=4)
+def frontiers_of(model: Coupled) -> tuple[Forest, Mapping[Link, Frontier]]:
+    """For each pair of neighbours (j, i) the transport of leakage about j into leakage about i."""
+    forest, laws = laws_of(model)
+    return forest, {link: Frontier.of(law, forest.error) for link, law in laws.items()}
