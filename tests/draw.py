@@ -204,11 +204,10 @@ SHAPES: dict[str, Callable[[Generator], Model]] = {
 }
 
 
-def models(seed: int, count: int) -> Iterator[Model]:
-    """Draw models of all shapes in turn; the k-th is the same whatever the count."""
-    draws = list(SHAPES.values())
+def models(seed: int, count: int, shapes: Sequence[str] = tuple(SHAPES)) -> Iterator[Model]:
+    """Draw models of the shapes in turn; the k-th is the same whatever the count."""
     for k in range(count):
-        yield draws[k % len(draws)](np.random.default_rng([seed, k]))
+        yield SHAPES[shapes[k % len(shapes)]](np.random.default_rng([seed, k]))
 
 
 def covariance(rng: Generator) -> Floats:

@@ -1,13 +1,15 @@
 """Every set of units an adversary can know, all at once: the worst regression of what is left on the secret.
 
-For a set S of units (the secret unit and the known ones) and the other units U, the regression of U on S is
-B = R_US R_SS⁻¹, and what unit i in S moves when the rest of S is known is column i of B. A law is a centre R and a spread e:
-it may differ from the centre by at most e, entry by entry. For any approximations B̂ and Â of the centre's B and inverse,
+For a set S of units (the secret unit and the known ones) and the other units U, the regression of U on S is B
+= R_US R_SS⁻¹, and what unit i in S moves when the rest of S is known is column i of B. A law is a centre R
+and a spread e: it may differ from the centre by at most e, entry by entry. For any approximations B̂ and Â of
+the centre's B and inverse,
 
     B − B̂ = (R_US − B̂ R_SS) R_SS⁻¹           |R_SS⁻¹| ≤ |Â| (I − f)⁻¹,   f ≥ |R_SS Â − I|
 
-so both are bounded for every law of the class, whatever was rounded on the way to B̂ and Â. With no spread only
-the rounding is left; around the centre I, with B̂ = 0 and Â = I, it is the series Σ r̄ⁿ over bounds r̄ of the correlations.
+so both are bounded for every law of the class, whatever was rounded on the way to B̂ and Â. With no spread
+only the rounding is left; around the centre I, with B̂ = 0 and Â = I, it is the series Σ r̄ⁿ over bounds r̄
+of the correlations.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from entwined.bounds.gaussian_series import walk_sums
+from entwined.bounds.gaussian_series import shortfall, walk_sums
 from entwined.numbers import ULP, FloatArray, IntArray, round_up
 
 
@@ -47,7 +49,7 @@ class Regressions(NamedTuple):
 
 def components(linked: NDArray[np.bool_]) -> Iterator[IntArray]:
     """Give the units that have a bearing on each other, group by group."""
-    labels = connected_components(csr_array(linked), directed=False)[1]
+    labels = connected_components(csr_array(linked.astype(np.int8)), directed=False)[1]
     order = np.argsort(labels, kind="stable")
     yield from np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
 
@@ -55,8 +57,9 @@ def components(linked: NDArray[np.bool_]) -> Iterator[IntArray]:
 def worst_of_known(losses: FloatArray, laws: Sequence[Around], sizes: FloatArray | None = None) -> FloatArray:
     """Bound each unit's leakage over all sets of known units; infinite where nothing was proved.
 
-    Each of `laws` holds all laws of the class, and the best of them is used for each set. `sizes`, bounds on the size of
-    every entry of the matrix, adds the bound from variances: Σ ε_j |B_ji| ≤ √(ε_Uᵀ |R_UU| ε_U · (R_SS⁻¹)_ii).
+    Each of `laws` holds all laws of the class, and the best of them is used for each set. `sizes`, bounds on
+    the size of every entry of the matrix, adds the bound from variances: Σ ε_j |B_ji| ≤ √(ε_Uᵀ |R_UU| ε_U ·
+    (R_SS⁻¹)_ii).
     """
     units = len(losses)
     moved = np.zeros(units)
@@ -98,13 +101,13 @@ def regressions(known: Known, law: Around) -> Regressions:
     rounding = (count + 3) * ULP
     own_sizes, slope_sizes, inverse_sizes = np.abs(own), np.abs(slopes), np.abs(inverse)
     excess = np.abs(own @ slopes - other) + rounding * (own_sizes @ slope_sizes + np.abs(other))
-    missing = np.abs(own @ inverse - identity) + rounding * (own_sizes @ inverse_sizes + identity)
+    missing = shortfall(own, own_sizes, inverse)
     if law.spread.any():
         spread, spread_other = law.spread[rows, inside[:, None, :]], law.spread[rows, outside[:, None, :]]
         excess = excess + spread_other + spread @ slope_sizes
         missing = missing + spread @ inverse_sizes
     sums = walk_sums(missing * (1 + (count + 8) * ULP))
     ceiling = inverse_sizes @ np.maximum(sums.high, 0.0) * (1 + (count + 2) * ULP)
-    bounds = slope_sizes + np.swapaxes(ceiling, 1, 2) @ excess * (1 + 2 * (count + 8) * ULP)
+    bounds = slope_sizes + ceiling @ excess * (1 + 2 * (count + 8) * ULP)
     diagonal = np.diagonal(ceiling, axis1=1, axis2=2)
     return Regressions(np.swapaxes(bounds, 1, 2), diagonal, sums.converged)

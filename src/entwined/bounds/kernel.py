@@ -1,11 +1,13 @@
 """T_P(L): how much of a leakage L about one unit becomes leakage about another, given their joint law.
 
-P holds the law of unit j given unit i, one row a value of i. A likelihood h of the values of j whose log has range L has means given
-i = a and i = b whose ratio is largest where h takes two values only, 1 and e^L on a set A. So, with c = e^L − 1,
+P holds the law of unit j given unit i, one row a value of i. A likelihood h of the values of j whose log
+has range L has means given i = a and given i = b. Their ratio is largest where h takes two values only, 1
+and e^L, the latter on a set A. So, with c = e^L − 1,
 
     T_P(L) = max over a, b, A of log (1 + c P(A|a)) / (1 + c P(A|b)) = max of log(1 + gain / (1/c + base)),
 
-where base = P(A|b) and gain = P(A|a) − P(A|b). The best A holds the values with the largest P(v|a)/P(v|b), all above 1.
+where base = P(A|b) and gain = P(A|a) − P(A|b). The best A holds the values with the largest P(v|a)/P(v|b),
+all of them above 1.
 """
 
 import math
@@ -29,8 +31,11 @@ MOST_KERNELS: Final = 20_000
 MOST_POINTS: Final = 40_000_000  # about ten seconds of sorting
 ROOT: Final = -1
 PROBES: Final = (1e-300, 1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
+MANY: Final = "The class has many members; transport needs one law. The messages cover it."
+TOO_SMALL: Final = "A probability above zero is too small for a float (below 1e-307). The messages cover it."
 
 Link = tuple[int, int]
+Parts = tuple[list[FloatArray], list[tuple[int, int, FloatArray]]]
 Message = TypeVar("Message")
 
 
@@ -49,7 +54,7 @@ class Frontier:
 
     @classmethod
     def of(cls, kernel: FloatArray, error: float = 0.0) -> Self:
-        """Find the frontier of a kernel whose entries are right up to a factor e^±error; rows of no secret are left out."""
+        """Find the frontier of a kernel, one row a secret, with entries right up to a factor e^±error."""
         rows, values = kernel.shape
         above, below = kernel * math.exp(error), kernel * math.exp(-error)
         slack = 1.0 + (values + 32) * ULP  # two sums of `values` terms, a handful of operations after them
@@ -58,7 +63,8 @@ class Frontier:
         for first in range(0, rows, step):
             more_base, more_gain = best_sets(above[first : first + step], below, first)
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                steepest = max(steepest, float(np.max(more_gain / more_base, where=more_gain > 0, initial=0.0)))
+                ratio = np.max(more_gain / more_base, where=more_gain > 0, initial=0.0)
+            steepest = max(steepest, float(ratio))
             base, gain = hull(np.concatenate([base, more_base]), np.concatenate([gain, more_gain]))
         points = tuple((g, b) for g, b in zip(gain.tolist(), base.tolist(), strict=True) if g > 0)
         return cls(points, math.log1p(steepest) * slack, slack)
@@ -72,7 +78,7 @@ class Frontier:
         inverse, best = 1.0 / math.expm1(leakage), 0.0
         for gain, base in self.points:
             ratio = gain / (inverse + base)
-            if ratio > best:  # not max(): this is the inner loop of chains of a million steps
+            if ratio > best:  # noqa: PLR1730  (max() doubles the time of a chain of a million steps)
                 best = ratio
         return min(leakage, math.log1p(best) * self.slack)
 
@@ -88,7 +94,7 @@ class Frontier:
 
 
 def best_sets(above: FloatArray, below: FloatArray, first: int) -> tuple[FloatArray, FloatArray]:
-    """Give base and gain of every set that can be best for a row of `above` (from row `first` on) against a row of `below`."""
+    """Give base and gain of the sets that can be best, `above` (rows from `first` on) against `below`."""
     gap = above[:, None, :] - below[None, :, :]
     own = np.arange(len(above))
     gap[own, first + own] = 0.0  # a value is no secret against itself
@@ -101,7 +107,11 @@ def best_sets(above: FloatArray, below: FloatArray, first: int) -> tuple[FloatAr
 
 
 def hull(base: FloatArray, gain: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Keep the points with the largest gain / (u + base) for some u > 0: the upper hull from the origin to the largest gain."""
+    """Keep the points with the largest gain / (u + base) for some u > 0.
+
+    They are the corners of the upper hull from the origin to the largest gain, for that is the slope seen
+    from −u on the axis of bases.
+    """
     if base.size > 4 * len(PROBES):
         base, gain = above_probes(base, gain)
     order = np.lexsort((-gain, base))
@@ -117,14 +127,15 @@ def hull(base: FloatArray, gain: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def below_chord(start: tuple[float, float], middle: tuple[float, float], end: tuple[float, float]) -> bool:
-    """Whether the middle point lies on or under the line from start to end."""
+    """Say whether the middle point lies on or under the line from start to end."""
     return (middle[1] - start[1]) * (end[0] - start[0]) <= (end[1] - start[1]) * (middle[0] - start[0])
 
 
 def above_probes(base: FloatArray, gain: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Drop the many points under the line through a few points that are surely on the hull."""
     with np.errstate(over="ignore"):
-        sure = np.unique([int(np.argmax(gain / (probe + base))) for probe in PROBES] + [int(np.argmax(gain))])
+        best = [int(np.argmax(gain / (probe + base))) for probe in PROBES]
+    sure = np.unique([*best, int(np.argmax(gain))])
     sure = sure[np.argsort(base[sure], kind="stable")]
     line = np.interp(base, np.append(0.0, base[sure]), np.append(0.0, gain[sure]))
     kept = np.append(sure, np.flatnonzero(gain > line))
@@ -133,9 +144,9 @@ def above_probes(base: FloatArray, gain: FloatArray) -> tuple[FloatArray, FloatA
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Forest:
-    """A law without cycles: `weight[v]` on a unit's own values, `table[v]` between v's parent (rows) and v (columns).
+    """A law without cycles: `weight[v]` on v's values, `table[v]` on its parent's (rows) and its (columns).
 
-    Parents come first in `order`. What follows from the weights by sums and products is right up to a factor e^±error.
+    Parents come first in `order`. What follows from the weights by sums and products is right up to e^±error.
     """
 
     order: tuple[int, ...]
@@ -148,9 +159,11 @@ class Forest:
     def of(cls, model: Coupled) -> Self:
         """Read a model as a forest, or say why it is none."""
         weight, edges = parts_of(model)
-        order, parent = breadth_first(len(weight), edges)
+        order, parent = breadth_first(len(weight), [(one, other) for one, other, _ in edges])
         if len(edges) > sum(above != ROOT for above in parent):
-            raise DoesNotApply("The units depend on each other in a cycle; transport needs a chain or a tree. The messages cover it.")
+            raise DoesNotApply(
+                "Units depend on each other in a cycle; transport needs a tree. The messages cover it."
+            )
         refuse_size(2 * len(edges), sum(sum(table.shape) * table.size for _, _, table in edges))
         table = {a if parent[a] == b else b: block.T if parent[a] == b else block for a, b, block in edges}
         roots: dict[int, int] = {}
@@ -158,7 +171,13 @@ class Forest:
             roots[unit] = unit if parent[unit] == ROOT else roots[parent[unit]]
         largest = max(Counter(roots.values()).values())
         values = max(own.size for own in weight)
-        return cls(order, parent, tuple(weight), table, 4 * (largest + 1) * (values + 4) * ULP)
+        split = (
+            sum(len(block.scope) for block in model.blocks) if isinstance(model, RandomField) else len(edges)
+        )
+        operations = (
+            4 * (largest + split - len(edges) + 1) * (values + 4)
+        )  # each factor's products, and their sum
+        return cls(order, parent, tuple(weight), table, operations * ULP)
 
     def sweep(
         self,
@@ -166,9 +185,9 @@ class Forest:
         send: Callable[[int, int, Message], Message],
         join: Callable[[Message, Message], Message],
     ) -> list[Message]:
-        """Pass messages to the roots and back: `send(v, u, held)` gets what v holds but for what came from u.
+        """Pass messages to the roots and back, and return all that each unit holds in the end.
 
-        Returned is all that each unit holds in the end.
+        `send(v, u, held)` gets v's own and its neighbours' messages joined, but for what came from u.
         """
         inbox: list[dict[int, Message]] = [{} for _ in own]
         for unit in reversed(self.order):
@@ -192,10 +211,10 @@ def all_but_one(held: list[Message], join: Callable[[Message, Message], Message]
     return [after[0], *map(join, before[:-1], after[1:]), before[-1]]
 
 
-def breadth_first(units: int, edges: Sequence[tuple[int, int, FloatArray]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def breadth_first(units: int, links: Sequence[Link]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Visit the units from the first of each component outward; give the order and each unit's parent."""
     beside: list[list[int]] = [[] for _ in range(units)]
-    for one, other, _ in edges:
+    for one, other in links:
         beside[one].append(other)
         beside[other].append(one)
     order: list[int] = []
@@ -212,38 +231,50 @@ def breadth_first(units: int, edges: Sequence[tuple[int, int, FloatArray]]) -> t
     return tuple(order), tuple(parent[unit] for unit in range(units))
 
 
-def parts_of(model: Coupled) -> tuple[list[FloatArray], list[tuple[int, int, FloatArray]]]:
+def parts_of(model: Coupled) -> Parts:
     """Split a model into weights of single units and tables of the pairs that truly depend on each other."""
     if isinstance(model, MarkovChain):
-        if not model.transition.is_exact:
-            raise DoesNotApply(MANY)
-        if model.initial is None:
-            raise DoesNotApply("The chain has no initial law; transport needs one. Give `initial`, or use the messages.")
-        step = model.transition.low
-        later = np.ones(model.states) if model.log_odds > 0 else step[0]
-        pairs = [(t, t + 1, step) for t in range(model.length - 1)] if model.log_odds > 0 else []
-        return [model.initial, *[later] * (model.length - 1)], pairs
+        return chain_parts(model)
     if not isinstance(model, (BayesNet, RandomField)):
-        raise DoesNotApply(f"A {model.kind} model does not say what law the values have. The messages cover it.")
+        raise DoesNotApply(f"A {model.kind} model does not say what the law is. The messages cover it.")
     if not all(block.table.is_exact for block in model.blocks):
         raise DoesNotApply(MANY)
     return net_parts(model) if isinstance(model, BayesNet) else field_parts(model)
 
 
-MANY: Final = "The class has many members; transport needs one law. The messages cover it."
+def chain_parts(chain: MarkovChain) -> Parts:
+    """Each step with the next, unless it says nothing about it."""
+    start, step = start_and_step(chain)
+    if chain.log_odds == 0:
+        return [start, *[step[0]] * (chain.length - 1)], []
+    return [start, *[np.ones(chain.states)] * (chain.length - 1)], [
+        (t, t + 1, step) for t in range(chain.length - 1)
+    ]
 
 
-def net_parts(model: BayesNet) -> tuple[list[FloatArray], list[tuple[int, int, FloatArray]]]:
-    """Each variable with the one parent that it depends on, if it does; parents without effect are dropped."""
+def start_and_step(chain: MarkovChain) -> tuple[FloatArray, FloatArray]:
+    """Give the initial law and the transitions, if both are known."""
+    if not chain.transition.is_exact:
+        raise DoesNotApply(MANY)
+    if chain.initial is None:
+        raise DoesNotApply(
+            "The chain has no initial law, and transport needs it. Give one, or use the messages."
+        )
+    return chain.initial, chain.transition.low
+
+
+def net_parts(model: BayesNet) -> Parts:
+    """Each variable with the one parent it depends on, if any; parents without effect are dropped."""
     weight = [np.ones(len(values)) for values in model.values]
     edges = []
     for block in model.blocks:
-        for (*parents, child), table, odds in zip(block.scope.tolist(), block.table.low, block.log_odds, strict=True):
+        for scope, table, odds in zip(block.scope.tolist(), block.table.low, block.log_odds, strict=True):
+            *parents, child = scope
             binding = [axis for axis in range(len(parents)) if odds[axis] > 0]
             if len(binding) > 1:
                 raise DoesNotApply(
-                    f"Variable {model.names[child]!r} depends on {len(binding)} parents; transport needs at most one. "
-                    "The messages cover it."
+                    f"Variable {model.names[child]!r} depends on {len(binding)} parents, "
+                    "and transport needs at most one. The messages cover it."
                 )
             law = table[tuple(slice(None) if axis in binding else 0 for axis in range(len(parents)))]
             if binding:
@@ -253,12 +284,13 @@ def net_parts(model: BayesNet) -> tuple[list[FloatArray], list[tuple[int, int, F
     return weight, edges
 
 
-def field_parts(model: RandomField) -> tuple[list[FloatArray], list[tuple[int, int, FloatArray]]]:
+def field_parts(model: RandomField) -> Parts:
     """Each edge that binds; a potential that is a product of two weights goes to its ends."""
     weight = [np.ones(size) for size in model.sizes]
     edges = []
     for block in model.blocks:
-        for (one, other), potential, odds in zip(block.scope.tolist(), block.table.low, block.log_odds, strict=True):
+        for scope, potential, odds in zip(block.scope.tolist(), block.table.low, block.log_odds, strict=True):
+            one, other = scope
             table = scaled(potential)
             if odds.max() > 0:
                 edges.append((one, other, table))
@@ -269,17 +301,21 @@ def field_parts(model: RandomField) -> tuple[list[FloatArray], list[tuple[int, i
 
 
 def scaled(weights: FloatArray) -> FloatArray:
-    """The same weights with 1 as their largest."""
+    """Make 1 the largest weight."""
     largest = weights.max()
     if largest == 0:
-        raise DoesNotApply("The zeros in the potentials leave nothing possible, so there is no law. Check the zeros.")
+        raise DoesNotApply(
+            "The zeros of the potentials leave nothing possible, so there is no law. Check them."
+        )
     return np.asarray(weights / largest)
 
 
 def refuse_size(kernels: int, points: int) -> None:
     """Refuse what would take minutes."""
     if kernels > MOST_KERNELS or points > MOST_POINTS:
-        raise DoesNotApply(f"Transport would need {kernels:,} kernels; that takes too long. The messages cover it.")
+        raise DoesNotApply(
+            f"Transport would need {kernels:,} kernels, which takes long. The messages cover it."
+        )
 
 
 @lru_cache(maxsize=4)
@@ -296,13 +332,10 @@ def laws_of(model: Coupled) -> tuple[Forest, Mapping[Link, FloatArray]]:
                 return scaled(joint[source, target].sum(axis=1))
 
             marginal = forest.sweep(forest.weight, send, lambda one, other: scaled(one * other))
-            rows = {(source, target): block[marginal[target] > 0] for (source, target), block in joint.items()}
+            rows = {(j, i): block[marginal[i] > 0] for (j, i), block in joint.items()}
             return forest, {link: block / block.sum(axis=1, keepdims=True) for link, block in rows.items()}
         except FloatingPointError:
             raise DoesNotApply(TOO_SMALL) from None
-
-
-TOO_SMALL: Final = "A probability is too small for a float (below 1e-307), yet above zero. The messages cover it."
 
 
 @lru_cache(maxsize=4)

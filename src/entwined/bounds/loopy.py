@@ -38,22 +38,30 @@ class Messages:
         incoming = np.bincount(self.graph.unit, weights=messages, minlength=self.graph.units)
         return (self.losses + incoming) * self.slack
 
+    @cached_property
+    def most(self) -> FloatArray:
+        """The most that M_{j→c} can be: j's group without the other units of c, which are held fixed."""
+        groups = self.graph.component_totals(self.losses)[self.graph.unit]
+        own = self.losses[self.graph.unit]
+        others = np.add.reduceat(own, self.starts)[self.graph.factor] - own if own.size else own
+        return np.maximum(groups - others * (1 - 8 * ULP), own)
+
     def step(self, messages: FloatArray) -> FloatArray:
-        """F_{c→i} = T(Σ_{j∈S_c∖i} M_{j→c}; Δ_{c,i}) with M_{j→c} = ε_j + Σ_{c'≠c} F_{c'→j}."""
+        """F_{c→i} = T(Σ_{j∈S_c∖i} M_{j→c}; Δ_{c,i}) with M_{j→c} = ε_j + Σ_{c'≠c} F_{c'→j}, at most j's group."""
         leakage = self.leakage(messages)
         if not self.graph.pairwise:
             return contract(self.gathered(leakage, messages), self.graph.log_odds)
         better = np.empty_like(messages)
         for start in range(0, messages.size, BLOCK):
             part = slice(start, start + BLOCK)
-            outgoing = leakage[self.graph.unit[part]] - messages[part]
+            outgoing = np.minimum(leakage[self.graph.unit[part]] - messages[part], self.most[part])
             swapped = outgoing.reshape(-1, 2)[:, ::-1].reshape(-1)
             better[part] = contract(swapped, self.graph.log_odds[part])
         return better
 
     def gathered(self, leakage: FloatArray, messages: FloatArray) -> FloatArray:
         """Σ_{j∈S_c∖i} M_{j→c} for each entry, whatever the sizes of the factors."""
-        outgoing = leakage[self.graph.unit] - messages
+        outgoing = np.minimum(leakage[self.graph.unit] - messages, self.most)
         totals = np.add.reduceat(outgoing, self.starts) * (1 + ULP * (self.graph.sizes + 2))
         return totals[self.graph.factor] - outgoing
 

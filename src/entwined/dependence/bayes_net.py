@@ -13,11 +13,11 @@ from scipy.sparse.csgraph import connected_components
 
 from entwined.dependence.box import Box
 from entwined.dependence.couplings import Couplings
-from entwined.dependence.factors import Factors, couplings_of
+from entwined.dependence.factors import Factors, couplings_of, pairs_of
 from entwined.dependence.model import Coupled, Source, checked_source, checked_units, distinct_places
 from entwined.dependence.nested import by_rows
 from entwined.errors import BadModel
-from entwined.numbers import IntArray
+from entwined.numbers import FloatArray, IntArray
 
 MOST_PARENTS = 60  # an array has 64 axes at most
 ROWS = "Give one row for each joint value of the parents, the last parent fastest, and one column a value."
@@ -66,8 +66,9 @@ class BayesNet(Coupled):
         links = Links.of(names, parents, position)
         links.refuse_cycles(names)
         sizes = np.fromiter(map(len, domains), np.int64, len(names))
-        blocks = tuple(stacked(scope, sizes[scope], names, tables) for scope in links.scopes())
-        blocks = tuple(chain.from_iterable(blocks))
+        blocks = tuple(
+            block for scope in links.scopes() for block in stacked(scope, sizes[scope], names, tables)
+        )
         return cls(tuple(names), domains, links.per_child(), blocks, checked_source(source))
 
     @property
@@ -80,6 +81,11 @@ class BayesNet(Coupled):
         """Each variable with its parents."""
         return couplings_of(self.units, self.blocks)
 
+    @cached_property
+    def pairs(self) -> tuple[IntArray, FloatArray]:
+        """Each pair in one table, with Δ between the two while all other variables are held fixed."""
+        return pairs_of(self.blocks)
+
     @property
     def document(self) -> dict[str, Any]:
         """The model as the fields of its file."""
@@ -89,7 +95,12 @@ class BayesNet(Coupled):
             for child, table in zip(block.scope[:, -1].tolist(), rows.document, strict=True):
                 tables[child] = table
         variables = [
-            {"name": name, "values": list(values), "parents": [self.names[cause] for cause in causes], "table": table}
+            {
+                "name": name,
+                "values": list(values),
+                "parents": [self.names[cause] for cause in causes],
+                "table": table,
+            }
             for name, values, causes, table in zip(self.names, self.values, self.parents, tables, strict=True)
         ]
         return {"kind": self.kind, "variables": variables, "source": self.source}
@@ -97,7 +108,7 @@ class BayesNet(Coupled):
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """Who causes whom: link k says that `cause[k]` is a parent of `child[k]`; `count` tells the parents of each."""
+    """Who causes whom: `cause[k]` is a parent of `child[k]`, and `count` tells how many each child has."""
 
     count: IntArray
     child: IntArray
@@ -109,16 +120,18 @@ class Links:
         count = np.fromiter(map(len, parents), np.int64, len(names))
         if count.max(initial=0) > MOST_PARENTS:
             name = names[int(np.argmax(count))]
-            raise BadModel(f"Variable {name!r:.60} has {count.max()} parents. Give it {MOST_PARENTS} at most.")
+            raise BadModel(
+                f"Variable {name!r:.60} has {count.max()} parents. Give it {MOST_PARENTS} at most."
+            )
         child = np.repeat(np.arange(len(names)), count)
         try:
             cause = np.fromiter(map(position.__getitem__, chain.from_iterable(parents)), np.int64, child.size)
-        except (KeyError, TypeError):
+        except KeyError:
             place, unknown = next(
                 (place, name)
                 for place, causes in enumerate(parents)
                 for name in causes
-                if not isinstance(name, str) or name not in position
+                if name not in position
             )
             wrong = f"Variable {names[place]!r:.60} has the unknown parent {unknown!r:.60}"
             raise BadModel(f"{wrong}. Name a variable of the model.") from None
@@ -127,7 +140,7 @@ class Links:
         return links
 
     def refuse_repeats(self, names: Sequence[str]) -> None:
-        """A variable has other variables as parents, each once."""
+        """Refuse a variable that is its own parent or has a parent twice."""
         own = self.child == self.cause
         if own.any():
             name = names[int(self.child[np.argmax(own)])]
@@ -136,12 +149,16 @@ class Links:
         again = keys[1:] == keys[:-1]
         if again.any():
             child, cause = divmod(int(keys[1:][again][0]), len(names))
-            raise BadModel(f"Variable {names[child]!r:.60} has the parent {names[cause]!r:.60} twice. List it once.")
+            raise BadModel(
+                f"Variable {names[child]!r:.60} has the parent {names[cause]!r:.60} twice. List it once."
+            )
 
     def refuse_cycles(self, names: Sequence[str]) -> None:
-        """A network goes one way: no variable may be its own ancestor."""
+        """Refuse a variable that is its own ancestor: a network goes one way."""
         units = len(names)
-        matrix = coo_array((np.ones(self.child.size, np.int8), (self.cause, self.child)), shape=(units, units))
+        matrix = coo_array(
+            (np.ones(self.child.size, np.int8), (self.cause, self.child)), shape=(units, units)
+        )
         count, labels = connected_components(matrix, directed=True, connection="strong")
         if count < units:
             name = names[int(np.argmax(np.bincount(labels)[labels] > 1))]
@@ -155,7 +172,7 @@ class Links:
             yield np.concatenate([self.cause[first[child, None] + np.arange(count)], child[:, None]], axis=1)
 
     def per_child(self) -> tuple[tuple[int, ...], ...]:
-        """The parents of each variable."""
+        """Split the causes by child."""
         causes, stops = self.cause.tolist(), np.cumsum(self.count).tolist()
         return tuple(tuple(causes[start:stop]) for start, stop in zip([0, *stops], stops, strict=False))
 

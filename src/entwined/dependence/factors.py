@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
+
+import numpy as np
 
 from entwined.dependence.box import Box
 from entwined.dependence.couplings import Couplings
@@ -24,6 +27,30 @@ class Factors:
     def log_odds(self) -> FloatArray:
         """Δ of each factor (rows) for each of its units (columns)."""
         return log_odds(self.table, conditional=self.conditional)
+
+    def pair_log_odds(self, first: int, second: int) -> FloatArray:
+        """Δ between two of the axes of each factor while all the others are held fixed, at their worst values."""
+        count = len(self.scope)
+        low, high = (
+            np.moveaxis(end, (first + 1, second + 1), (-2, -1)).reshape(
+                -1, end.shape[first + 1], end.shape[second + 1]
+            )
+            for end in (self.table.low, self.table.high)
+        )
+        slices = Box.exact(low) if self.table.is_exact else Box(low, high)
+        one_law = self.conditional and second == self.scope.shape[1] - 1
+        return log_odds(slices, conditional=one_law)[:, 0].reshape(count, -1).max(axis=1)
+
+
+def pairs_of(blocks: tuple[Factors, ...]) -> tuple[IntArray, FloatArray]:
+    """All pairs that share a factor, with the sum of their Δ over the factors that hold both."""
+    ends, strengths = [np.zeros((0, 2), np.int64)], [np.zeros(0)]
+    for block in blocks:
+        for first, second in combinations(range(block.scope.shape[1]), 2):
+            ends.append(np.sort(block.scope[:, [first, second]], axis=1))
+            strengths.append(block.pair_log_odds(first, second))
+    pairs, place = np.unique(np.concatenate(ends), axis=0, return_inverse=True)
+    return pairs, np.bincount(place.reshape(-1), weights=np.concatenate(strengths), minlength=len(pairs))
 
 
 def couplings_of(units: int, blocks: tuple[Factors, ...]) -> Couplings:

@@ -18,9 +18,10 @@ from entwined.dependence.box import Box
 from entwined.dependence.model import Dependence, Source, checked_source, checked_units
 from entwined.errors import BadModel, DoesNotApply
 from entwined.loss import Loss
-from entwined.numbers import LARGEST, SMALLEST, ULP, FloatArray, round_up
+from entwined.numbers import ULP, FloatArray, round_up
 
 SAME = 1e-12  # two entries of a symmetric matrix that differ by less, as correlations, differ by rounding
+LEAST, MOST = 1e-200, 1e200
 
 
 class GaussianLaws(Dependence):
@@ -73,12 +74,12 @@ class Gaussian(GaussianLaws):
         refuse_other_than_square(given.shape, "A covariance")
         if not np.isfinite(given).all():
             raise BadModel("A covariance has an entry that is infinite or not a number. Give finite numbers.")
-        variances = np.diagonal(given)
-        if not ((variances > SMALLEST) & (variances < LARGEST)).all():
-            wrong = float(variances[np.argmin((variances > SMALLEST) & (variances < LARGEST))])
-            raise BadModel(f"A covariance has the variance {wrong:g}. Give variances above 0, up to 1e300.")
-        deviations = np.sqrt(variances)
-        refuse_asymmetric(given, given / deviations / deviations[:, None], "A covariance")
+        refuse_variances(np.diagonal(given))
+        with np.errstate(
+            over="ignore"
+        ):  # an entry that overflows here is refused as too large in the next lines
+            correlations = as_correlations(given)
+        refuse_asymmetric(given, correlations, "A covariance")
         matrix = (given + given.T) / 2
         matrix.flags.writeable = False
         object.__setattr__(self, "covariance", matrix)
@@ -109,8 +110,7 @@ class Gaussian(GaussianLaws):
     @cached_property
     def strengths(self) -> FloatArray:
         """The size of every correlation, rounded up, with a diagonal of zeros."""
-        deviations = np.sqrt(np.diagonal(self.balanced.matrix))
-        sizes = np.abs(self.balanced.matrix) / deviations / deviations[:, None]
+        sizes = np.abs(as_correlations(self.balanced.matrix))
         np.fill_diagonal(sizes, 0.0)
         return round_up(sizes)
 
@@ -224,11 +224,22 @@ def correlated(
     >>> correlated([[1, 0.5], [0.5, 1]], [2, 3]).document["covariance"]
     [[4.0, 3.0], [3.0, 9.0]]
     """
-    known = None if deviations is None else Box.read(deviations, 1).low
-    laws = Correlations(Box.read(correlation, 2), known, source)
+    laws = Correlations(Box.read(correlation, 2), exact(deviations), source)
     if not laws.correlation.is_exact:
         return laws
     return Gaussian(laws.correlation.low * laws.scales * laws.scales[:, None], source)
+
+
+def exact(deviations: Sequence[float] | None) -> FloatArray | None:
+    """Read deviations, which cannot be intervals."""
+    if deviations is None:
+        return None
+    values = Box.read(deviations, 1)
+    if not values.is_exact:
+        raise BadModel(
+            "A deviation is an interval. Give each as one number; only correlations can be intervals."
+        )
+    return values.low
 
 
 def checked_deviations(deviations: FloatArray, units: int) -> FloatArray:
@@ -236,23 +247,44 @@ def checked_deviations(deviations: FloatArray, units: int) -> FloatArray:
     values = np.array(deviations, dtype=np.float64)
     if values.shape != (units,):
         raise BadModel(f"There are {values.size} deviations for {units} units. Give one a unit.")
-    if not (np.isfinite(values).all() and values.min() > SMALLEST**0.5 and values.max() < LARGEST**0.5):
-        raise BadModel("A deviation is not a number above 0 in a usable range. Give 1e-150 to 1e150.")
+    refuse_variances(values * np.abs(values))  # keeps the sign, which must be plus
     values.flags.writeable = False
     return values
 
 
+def as_correlations(covariance: FloatArray) -> FloatArray:
+    """Divide each entry by the deviations of its row and column."""
+    deviations = np.sqrt(np.diagonal(covariance))
+    return np.asarray(covariance / deviations / deviations[:, None])
+
+
+def refuse_variances(variances: FloatArray) -> None:
+    """Refuse a variance that is not above 0, or so extreme that its square is no float."""
+    usable = (variances > LEAST) & (variances < MOST)
+    if not usable.all():
+        wrong = float(variances[np.argmin(usable)])
+        raise BadModel(
+            f"A unit has the variance {wrong:g}. Give variances above 0, from {LEAST:g} to {MOST:g}."
+        )
+
+
 def refuse_other_than_square(shape: tuple[int, ...], what: str) -> None:
-    """One row and one column a unit, and at least one unit."""
+    """Refuse anything but one row and one column a unit, for at least one unit."""
     if len(shape) != 2 or shape[0] != shape[1]:  # noqa: PLR2004  (a matrix has two axes)
         raise BadModel(f"{what} of shape {shape} is not square. Give one row and one column a unit.")
     if shape[0] == 0:
         raise BadModel(f"{what} is empty. Give at least one unit.")
 
 
-def refuse_asymmetric(given: FloatArray, as_correlations: FloatArray, what: str) -> None:
-    """The entry of i and j is the entry of j and i."""
-    apart = np.abs(as_correlations - as_correlations.T)
+def refuse_asymmetric(given: FloatArray, correlations: FloatArray, what: str) -> None:
+    """Refuse a table whose entry for i and j is not its entry for j and i, or is larger than can be."""
+    if np.abs(correlations).max() > 1 + SAME:
+        i, j = (int(place) for place in np.unravel_index(np.argmax(np.abs(correlations)), given.shape))
+        raise BadModel(
+            f"{what} has {given[i, j]:g} in row {i + 1}, column {j + 1}: a correlation above 1 in size. "
+            "Check it against the variances."
+        )
+    apart = np.abs(correlations - correlations.T)
     if apart.max() > SAME:
         i, j = (int(place) for place in np.unravel_index(np.argmax(apart), apart.shape))
         raise BadModel(
@@ -264,14 +296,14 @@ def refuse_asymmetric(given: FloatArray, as_correlations: FloatArray, what: str)
 def refuse_indefinite(balanced: FloatArray) -> None:
     """Refuse a matrix that is not positive definite by more than its own rounding.
 
-    Where Cholesky's method ends in floating point on a matrix lowered by this much, the matrix is positive definite.
+    Where Cholesky's method ends in floating point on a matrix lowered by this much, the matrix is positive
+    definite.
     """
     margin = (len(balanced) + 3) * ULP * float(np.trace(balanced))
     try:
         np.linalg.cholesky(balanced - margin * np.eye(len(balanced)))
     except np.linalg.LinAlgError:
-        deviations = np.sqrt(np.diagonal(balanced))
-        least = float(np.linalg.eigvalsh(balanced / deviations / deviations[:, None])[0])
+        least = float(np.linalg.eigvalsh(as_correlations(balanced))[0])
         raise BadModel(
             f"A covariance is not positive definite: as correlations its smallest eigenvalue is {least:.2g}. "
             "Leave out units that others determine; shrink an estimated covariance towards its diagonal."

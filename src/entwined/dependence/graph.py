@@ -1,5 +1,6 @@
 """People in a network: one pairwise strength an edge, whatever the values are."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -16,7 +17,7 @@ from entwined.numbers import FloatArray, IntArray
 class Graph(Coupled):
     """Every law whose units interact only along the edges, each with log odds ratios of at most `log_odds`.
 
-    `edges_file` and `file_digest` say where the edges were read, so that the model can be written down short.
+    `fields` is what the model file said of the edges, `edges_digest` the SHA-256 of the edge file it named.
     """
 
     size: int
@@ -24,15 +25,24 @@ class Graph(Coupled):
     log_odds: FloatArray
     source: Source = "declared"
     fields: tuple[tuple[str, Any], ...] = ()
+    edges_digest: str = ""
     kind: ClassVar[str] = "graph"
     plural: ClassVar[str] = "graphs"
 
     def __post_init__(self) -> None:
         checked_units(self.size)
         checked_source(self.source)
-        strengths = np.broadcast_to(np.asarray(self.log_odds, dtype=np.float64), (len(self.ends),))
+        refuse_strangers(self.ends, self.size)
+        try:
+            strengths = np.broadcast_to(np.asarray(self.log_odds, dtype=np.float64), (len(self.ends),))
+        except ValueError:
+            raise BadModel(
+                f"There are {len(self.ends)} edges. Give one log odds for all, or one an edge."
+            ) from None
         if np.isnan(strengths).any() or (strengths < 0).any():
-            raise BadModel("An edge has a log odds that is negative or not a number. Give its largest size, ≥ 0.")
+            raise BadModel(
+                "An edge has a log odds that is negative or not a number. Give its largest size, ≥ 0."
+            )
         refuse_repeats(self.ends, self.size)
         object.__setattr__(self, "log_odds", strengths)
 
@@ -48,8 +58,28 @@ class Graph(Coupled):
 
     @property
     def document(self) -> dict[str, Any]:
-        """The model as the fields of its file."""
-        return {"kind": self.kind, **dict(self.fields), "source": self.source}
+        """The model as the fields of its file; where it was not read from one, with the edges written out."""
+        if not self.fields:
+            return self.written_out
+        digest = {"edges_digest": self.edges_digest} if self.edges_digest else {}
+        return {"kind": self.kind, **dict(self.fields), **digest, "source": self.source}
+
+    @property
+    def written_out(self) -> dict[str, Any]:
+        """The model with its edges as [node, node, log odds]; JSON has no infinity, so it is "inf"."""
+        strengths = ["inf" if strength == np.inf else strength for strength in self.log_odds.tolist()]
+        edges = [[*pair, strength] for pair, strength in zip(self.ends.tolist(), strengths, strict=True)]
+        return {"kind": self.kind, "units": self.size, "edges": edges, "source": self.source}
+
+
+def refuse_strangers(ends: IntArray, units: int) -> None:
+    """Refuse edges that are no pairs of units."""
+    if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":  # noqa: PLR2004  (two ends)
+        raise BadModel(
+            f"Edges of shape {ends.shape} and type {ends.dtype} are no pairs. Give two integers an edge."
+        )
+    if ends.size and (ends.min() < 0 or ends.max() >= units):
+        raise BadModel(f"An edge leads to a node that is not from 0 to {units - 1}. Number the nodes from 0.")
 
 
 def numbered(place: int) -> str:
@@ -58,15 +88,17 @@ def numbered(place: int) -> str:
 
 
 def refuse_repeats(ends: IntArray, units: int, name: Callable[[int], str] = numbered) -> None:
-    """A pair of different units interacts once."""
+    """Refuse a unit joined to itself, and a pair that is listed twice."""
     if ends.size == 0:
         return
-    loops = ends[:, 0] == ends[:, 1]
+    first, second = ends[:, 0], ends[:, 1]
+    loops = first == second
     if loops.any():
         place = int(np.argmax(loops))
-        raise BadModel(f"Edge {place + 1} joins {name(int(ends[place, 0]))} to itself: a self loop. Remove it.")
-    keys = np.sort(ends.min(axis=1) * np.int64(units) + ends.max(axis=1))
+        raise BadModel(f"Edge {place + 1} joins {name(int(first[place]))} to itself: a self loop. Remove it.")
+    keys = np.minimum(first, second) * np.int64(units) + np.maximum(first, second)
+    keys.sort()
     again = keys[1:] == keys[:-1]
     if again.any():
-        first, second = map(name, divmod(int(keys[1:][again][0]), units))
-        raise BadModel(f"The edge between {first} and {second} is listed twice. List each pair once.")
+        one, other = map(name, divmod(int(keys[1:][again][0]), units))
+        raise BadModel(f"The edge between {one} and {other} is listed twice. List each pair once.")

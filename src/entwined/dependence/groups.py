@@ -47,6 +47,8 @@ class Groups(Dependence):
             return values
         ranked = np.sort(values)[::-1]
         top, next_one = ranked[:others], ranked[others]
-        inside = values > ranked[others - 1]  # such a unit is itself among the top, the next one takes its place
+        inside = (
+            values > ranked[others - 1]
+        )  # such a unit is itself among the top, the next one takes its place
         in_top = inside | (values == ranked[others - 1])
         return round_up(np.where(in_top, top.sum() + next_one, values + top.sum()), others + 2)

@@ -12,7 +12,7 @@ from entwined.dependence.factors import Factors
 from entwined.dependence.model import Coupled, Source, checked_source, checked_units
 from entwined.errors import BadModel
 from entwined.loss import Loss
-from entwined.numbers import FloatArray, round_up
+from entwined.numbers import FloatArray, round_up_float
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,14 +39,18 @@ class MarkovChain(Coupled):
             raise BadModel("The transition matrix is empty. Give one row and one column a state.")
         if len(shape) != 2 or shape[0] != shape[1]:  # noqa: PLR2004  (rows and columns)
             size = " × ".join(map(str, shape))
-            raise BadModel(f"The transition matrix is {size}, not square. Give one row and one column a state.")
+            raise BadModel(
+                f"The transition matrix is {size}, not square. Give one row and one column a state."
+            )
         object.__setattr__(self, "transition", self.transition.as_probabilities("The transition matrix"))
         if self.initial is not None:
             if self.initial.shape != (shape[0],):
                 states = f"{self.initial.size} states, the transition matrix {shape[0]}"
                 raise BadModel(f"The initial law has {states}. Give one probability a state.")
             if not np.isfinite(self.initial).all():
-                raise BadModel("The initial law has an entry that is infinite or not a number. Give probabilities.")
+                raise BadModel(
+                    "The initial law has an entry that is infinite or not a number. Give probabilities."
+                )
             object.__setattr__(self, "initial", normalised(self.initial, "The initial law"))
 
     @property
@@ -62,7 +66,9 @@ class MarkovChain(Coupled):
     @cached_property
     def log_odds(self) -> float:
         """Δ of one step, for the worst member of the class."""
-        step = Factors(np.array([[0, 1]]), self.transition.reshaped((1, *self.transition.shape)), conditional=True)
+        step = Factors(
+            np.array([[0, 1]]), self.transition.reshaped((1, *self.transition.shape)), conditional=True
+        )
         return float(step.log_odds.max())
 
     @cached_property
@@ -77,7 +83,7 @@ class MarkovChain(Coupled):
         if self.log_odds == 0:
             return loss.per_unit
         total = loss.common * loss.units if loss.common is not None else float(loss.per_unit.sum())
-        return np.broadcast_to(round_up(np.float64(total), 64), (self.length,))
+        return np.broadcast_to(round_up_float(total, 64), (self.length,))
 
     @property
     def document(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, get_args
 from entwined.dependence.couplings import Couplings
 from entwined.errors import BadModel
 from entwined.loss import Loss
-from entwined.numbers import FloatArray
+from entwined.numbers import FloatArray, IntArray
 
 Source = Literal["declared", "proxy", "learned", "exploratory"]
 
@@ -50,6 +50,11 @@ class Coupled(Dependence):
     def couplings(self) -> Couplings:
         """Who shares a factor with whom, and how strongly."""
 
+    @property
+    def pairs(self) -> tuple[IntArray, FloatArray]:
+        """The pairs that share a factor, with Δ between the two while all other units are held fixed."""
+        return self.couplings.unit.reshape(-1, 2), self.couplings.log_odds[::2]
+
     def group_totals(self, loss: Loss) -> FloatArray:
         """Sum the losses of each connected component."""
         return self.couplings.component_totals(loss.per_unit)
@@ -60,12 +65,14 @@ def checked_units(units: int) -> int:
     if units < 1:
         raise BadModel(f"A model of {units} units is empty. Give at least one unit.")
     if units > MOST_UNITS:
-        raise BadModel(f"A model of {units} units does not fit; the most is {MOST_UNITS}. Split the table first.")
+        raise BadModel(
+            f"A model of {units} units does not fit; the most is {MOST_UNITS}. Split the table first."
+        )
     return units
 
 
 def distinct_places(names: Sequence[str]) -> dict[str, int]:
-    """Number the names; refuse one that is given twice."""
+    """Give each name its place; refuse one that is given twice."""
     position = {name: place for place, name in enumerate(names)}
     if len(position) < len(names):
         again = next(name for place, name in enumerate(names) if position[name] != place)

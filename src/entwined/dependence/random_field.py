@@ -94,7 +94,9 @@ def refuse_sizes(names: tuple[str, ...], sizes: tuple[int, ...]) -> None:
         name, size = next(
             (name, size) for name, size in zip(names, sizes, strict=True) if not 1 <= size <= MOST_VALUES
         )
-        raise BadModel(f"Variable {name!r:.60} has {size:.6g} values. Give it from 1 to {MOST_VALUES} values.")
+        raise BadModel(
+            f"Variable {name!r:.60} has {size:.6g} values. Give it from 1 to {MOST_VALUES} values."
+        )
 
 
 def looked_up(between: Sequence[Sequence[str]], position: dict[str, int]) -> IntArray:
@@ -102,12 +104,12 @@ def looked_up(between: Sequence[Sequence[str]], position: dict[str, int]) -> Int
     try:
         flat = np.fromiter(map(position.__getitem__, chain.from_iterable(between)), np.int64)
         return flat.reshape(len(between), 2)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, ValueError):
         for place, pair in enumerate(between):
             if len(pair) != 2:  # noqa: PLR2004  (an edge has two ends)
                 raise BadModel(f"Edge {place + 1} is between {len(pair)} variables. Name two.") from None
             for name in pair:
-                if not isinstance(name, str) or name not in position:
+                if name not in position:
                     wrong = f"Edge {place + 1} names the unknown variable {name!r:.60}"
                     raise BadModel(f"{wrong}. Name a variable of the model.") from None
         raise

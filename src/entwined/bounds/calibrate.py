@@ -1,0 +1,116 @@
+"""The largest loss whose leakage stays within a target."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from entwined.bounds.choose import THEOREMS
+from entwined.bounds.theorem import Knowledge, Theorem
+from entwined.dependence import Dependence
+from entwined.errors import DoesNotApply, Unreachable
+from entwined.loss import Leakage, Loss
+from entwined.numbers import float_below, positive_fraction
+
+CLOSE: Final = 1e-9
+TINY: Final = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A loss that is as large as its theorem allows for the target."""
+
+    model: Dependence
+    loss: Loss
+    knowledge: Knowledge
+    theorem: Theorem[Any]
+    leakage: Leakage
+    multiple: float
+
+
+def calibrate(
+    model: Dependence, target: float | str | Fraction, knowledge: Knowledge = "any", weights: Loss | None = None
+) -> Calibration:
+    """Find the largest multiple of the weights (by default the same loss for every unit) that leaks at most the target.
+
+    >>> from entwined.dependence import Box, MarkovChain
+    >>> chain = MarkovChain(100, Box.exact([[0.9, 0.1], [0.1, 0.9]]))
+    >>> round(1 / calibrate(chain, 1.0).multiple, 2)   # the Laplace scale for a sum of sensitivity 1
+    8.91
+    """
+    ceiling = float_below(positive_fraction(target, "Leakage"))
+    shape = Loss.uniform(1, model.units) if weights is None else weights
+    best: Calibration | None = None
+    reasons = []
+    for theorem in THEOREMS:
+        if not theorem.covers(knowledge):
+            continue
+        try:
+            found = largest_multiple(theorem, model, shape, ceiling, knowledge)
+        except (DoesNotApply, Unreachable) as reason:
+            reasons.append(f"{theorem.name}: {reason}")
+            continue
+        if best is None or found.multiple > best.multiple:
+            best = found
+    if best is None:
+        raise Unreachable(f"No theorem reaches a leakage of {target}. " + " ".join(reasons))
+    return best
+
+
+def largest_multiple(
+    theorem: Theorem[Any], model: Dependence, shape: Loss, ceiling: float, knowledge: Knowledge
+) -> Calibration:
+    """Invert one theorem, which is increasing in the loss."""
+
+    def leakage_at(multiple: float) -> Leakage:
+        return theorem(shape * multiple, model)
+
+    multiple = invert(lambda at: leakage_at(at).worst, ceiling)
+    loss = shape * multiple
+    return Calibration(model, loss, knowledge, theorem, theorem(loss, model), multiple)
+
+
+def invert(leakage_at: Callable[[float], float], ceiling: float) -> float:
+    """Find the largest multiple whose leakage is at most the ceiling, to one part in 10⁹ and never above.
+
+    A secant on logarithms hits a linear bound at once and the others in a few steps; a halving step guards it.
+    """
+    below, above = 0.0, math.inf
+    guess, leaked = 1.0, leakage_at(1.0)
+    trail = [(guess, leaked)]
+    for step in range(200):
+        if leaked <= ceiling:
+            below = max(below, guess)
+        else:
+            above = min(above, guess)
+        if leaked <= ceiling and (ceiling - leaked <= CLOSE * ceiling or above <= below * (1 + CLOSE)):
+            return below
+        if below > 0 and above <= below * (1 + CLOSE / 8):
+            return below
+        if above < TINY * ceiling:
+            break
+        guess = next_guess(trail, ceiling, (below, above), step)
+        leaked = leakage_at(guess)
+        trail.append((guess, leaked))
+    if below > 0:
+        return below
+    raise Unreachable(f"Even a vanishing loss leaks more than {ceiling:.6g}.")
+
+
+def next_guess(trail: list[tuple[float, float]], ceiling: float, bracket: tuple[float, float], step: int) -> float:
+    """Aim just below where the line through the last two points, in logarithms, meets the ceiling."""
+    below, above = bracket
+    aim = math.log(ceiling) + math.log1p(-CLOSE / 2)
+    guess, leaked = trail[-1]
+    slope = 1.0
+    if len(trail) > 1 and leaked > 0 and trail[-2][1] > 0 and trail[-2][0] != guess and trail[-2][1] != leaked:
+        slope = (math.log(leaked) - math.log(trail[-2][1])) / (math.log(guess) - math.log(trail[-2][0]))
+    if leaked > 0 and slope > 0.05:  # noqa: PLR2004  (flatter than this says nothing)
+        shift = max(-20.0, min(20.0, (aim - math.log(leaked)) / slope))
+        guess = guess * math.exp(shift)
+    if below < guess < above and step % 4 != 3:  # noqa: PLR2004
+        return guess
+    if below == 0:
+        return above / 16
+    return below * 16 if above == math.inf else math.sqrt(below * above)

@@ -1,0 +1,177 @@
+"""A certificate: the guarantee in words and numbers, which anyone can derive again without the data."""
+
+import hashlib
+import json
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from entwined.bounds.choose import Bound, named
+from entwined.bounds.theorem import Knowledge, Theorem
+from entwined.dependence import Dependence
+from entwined.dependence.files import model_from
+from entwined.errors import BadCertificate, EntwinedError, Refused
+from entwined.loss import Leakage, Loss
+from entwined.version import __version__
+
+FORMAT = "entwined certificate 1"
+LISTED_UNITS = 10_000
+CLOSE = 1e-9  # how far libraries of other versions may differ in the last digits
+QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a certificate holds, and why."""
+
+    valid: bool
+    why: str
+
+
+def certify(found: Bound) -> dict[str, Any]:
+    """Write down what was proved, with everything needed to prove it again."""
+    if found.model.source == "exploratory":
+        raise Refused(
+            "The model was learned from the private table without a budget, so it is for planning only. "
+            "Declare it, learn it from a public table, or learn it with a budget."
+        )
+    content = {
+        **derived(found.model, found.loss, found.knowledge, found.theorem),
+        "versions": {"entwined": __version__, "numpy": np.__version__, "python": platform.python_version()},
+    }
+    return {**content, "digest": digest(content)}
+
+
+def derived(model: Dependence, loss: Loss, knowledge: Knowledge, theorem: Theorem[Any]) -> dict[str, Any]:
+    """Everything in a certificate that follows from its inputs."""
+    leakage = theorem(loss, model)
+    metric = model.kind == "gaussian"
+    return {
+        "format": FORMAT,
+        "guarantee": guarantee(leakage.worst, knowledge, metric=metric),
+        "neighbours": "replace the value of one unit",
+        "knowledge": knowledge,
+        "leakage": leakage.worst,
+        "per_unit": listed(leakage),
+        "theorem": {
+            "name": theorem.name,
+            "says": theorem.statement,
+            "proof": theorem.proof,
+            "source": theorem.source,
+        },
+        "checked": theorem.checked,
+        "trusted": [theorem.trusted, trust_in(model), "The mechanism has the stated base loss for each unit."],
+        "inputs": {"model": model.document, "loss": loss_document(loss)},
+    }
+
+
+def guarantee(leakage: float, knowledge: Knowledge, *, metric: bool) -> str:
+    """Say in plain words who is protected against whom, and how well."""
+    adversary = (
+        "knows the dependence model and the values of any other units"
+        if knowledge == "any"
+        else "knows the dependence model but no values"
+    )
+    unit = " for each unit of distance between the two values" if metric else ""
+    return (
+        f"Whatever is released, an adversary who {adversary} can change the odds between any two values of any one unit "
+        f"by a factor of at most exp({leakage:.6g}){unit}."
+    )
+
+
+def trust_in(model: Dependence) -> str:
+    """Say where the model comes from."""
+    return {
+        "declared": "The dependence model is declared as public knowledge.",
+        "proxy": "The dependence model was learned from another, public table and holds for this one.",
+        "learned": "The dependence model was learned from the private table with a budget of its own.",
+        "exploratory": "The dependence model was learned without a budget: for planning only.",
+    }[model.source]
+
+
+def listed(leakage: Leakage) -> Any:
+    """Each unit's leakage, or quantiles where there are too many to list."""
+    if leakage.per_unit.size <= LISTED_UNITS:
+        return leakage.per_unit.tolist()
+    return {f"{at:g}": float(np.quantile(leakage.per_unit, at, method="higher")) for at in QUANTILES}
+
+
+def loss_document(loss: Loss) -> dict[str, Any]:
+    """A loss as it is written down: once if all units share it."""
+    if loss.common is not None:
+        return {"uniform": loss.common, "units": loss.units}
+    return {"per_unit": loss.per_unit.tolist()}
+
+
+def loss_from(document: Any) -> Loss:
+    """Read a loss back."""
+    if set(document) == {"uniform", "units"}:
+        return Loss(np.broadcast_to(np.float64(document["uniform"]), (int(document["units"]),)))
+    return Loss.of(document["per_unit"])
+
+
+def digest(content: dict[str, Any]) -> str:
+    """A fingerprint of all that is written."""
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def verify(document: Any, folder: Path) -> Verdict:
+    """Derive a certificate again, without any data; files that its model names are looked up in `folder`."""
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise BadCertificate(f"This is no certificate: its format is not {FORMAT!r}. Give a file that entwined wrote.")
+    content = {key: value for key, value in document.items() if key != "digest"}
+    try:
+        if document.get("digest") != digest(content):
+            return Verdict(valid=False, why="It was changed after it was written: its digest does not match.")
+        inputs = content["inputs"]
+        model = model_from(inputs["model"], folder)
+        again = derived(model, loss_from(inputs["loss"]), content["knowledge"], named(content["theorem"]["name"]))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return Verdict(valid=False, why="A part is missing or is not what it should be.")
+    except EntwinedError as reason:
+        return Verdict(valid=False, why=f"It cannot be derived again: {reason}")
+    for part, value in again.items():
+        if not same(content.get(part), value):
+            return Verdict(valid=False, why=f"Its {part} does not follow from its inputs.")
+    if model.source == "exploratory":
+        return Verdict(valid=False, why="Its model was learned without a budget, which is for planning only.")
+    return Verdict(valid=True, why=f"{content['guarantee']} Derived again by the theorem {content['theorem']['name']!r}.")
+
+
+def same(given: Any, derived_again: Any) -> bool:
+    """Compare what is written with what is derived, numbers to the last digits that libraries may differ in."""
+    if isinstance(derived_again, dict):
+        return isinstance(given, dict) and given.keys() == derived_again.keys() and all(
+            same(given[key], value) for key, value in derived_again.items()
+        )
+    if isinstance(derived_again, list):
+        return isinstance(given, list) and len(given) == len(derived_again) and all(map(same, given, derived_again))
+    if isinstance(derived_again, float):
+        return isinstance(given, (int, float)) and abs(given - derived_again) <= CLOSE * abs(derived_again)
+    return bool(given == derived_again)
+
+
+def write_certificate(document: dict[str, Any], path: Path) -> None:
+    """Write a certificate whole or not at all."""
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    write_whole(path, text)
+
+
+def read_certificate(path: Path) -> Any:
+    """Read a certificate file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        return json.loads(text, parse_constant=refuse_constant)
+    except OSError as reason:
+        raise BadCertificate(f"{path} cannot be read: {reason.strerror}. Give the path of a certificate.") from None
+    except (ValueError, RecursionError):
+        raise BadCertificate(f"{path} is not a JSON document. Give a file that entwined wrote.") from None
+
+
+def refuse_constant(name: str) -> None:
+    """JSON has no NaN and no infinities."""
+    raise ValueError(name)

@@ -1,0 +1,71 @@
+"""`entwined bound`: what a loss leaks under a dependence model."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, ModelFile, loss_for
+from entwined.cli.show import as_json, number, progress, table
+
+if TYPE_CHECKING:
+    from entwined.bounds import Bound
+
+
+def command(
+    model_file: ModelFile,
+    loss: Annotated[str | None, typer.Option("--loss", help="The base loss of every unit.")] = None,
+    loss_vector: Annotated[str | None, typer.Option("--loss-vector", help="One loss a unit: 0.1,0.2,…")] = None,
+    knowledge: KnowledgeOption = Knowledge.any,
+    certificate: Annotated[
+        Path | None, typer.Option("--certificate", "-o", help="Write the certificate to this file.")
+    ] = None,
+    as_document: JsonOption = False,  # noqa: FBT002
+) -> None:
+    """Bound what an adversary who knows the dependence learns about each unit."""
+    from entwined.bounds import bound, certify
+    from entwined.bounds.certificate import write_certificate
+    from entwined.dependence.files import read_model
+
+    with progress():
+        model = read_model(model_file)
+        found = bound(model, loss_for(model, loss, loss_vector), knowledge.value)
+        if certificate is not None:
+            write_certificate(certify(found), certificate, model_file.parent)
+    if as_document:
+        as_json(document(found))
+    else:
+        show(found, certificate)
+
+
+def document(found: "Bound") -> dict[str, Any]:
+    """The contract's JSON."""
+    from entwined.bounds.certificate import listed
+
+    return {
+        "leakage": found.leakage.worst,
+        "theorem": found.theorem.name,
+        "per_unit": listed(found.leakage),
+        "alternatives": [
+            {"theorem": said.theorem.name, "why_not": said.why_not}
+            if said.leakage is None
+            else {"theorem": said.theorem.name, "leakage": said.leakage.worst}
+            for said in found.alternatives
+        ],
+    }
+
+
+def show(found: "Bound", certificate: Path | None) -> None:
+    """The same for people."""
+    from entwined.bounds.certificate import guarantee
+
+    words = guarantee(found.leakage.worst, found.knowledge, metric=found.model.kind == "gaussian")
+    typer.echo(f"{words}\n")
+    rows = [[found.theorem.name, number(found.leakage.worst), "the smallest valid bound"]]
+    ranked = sorted(found.alternatives, key=lambda said: said.leakage.worst if said.leakage else float("inf"))
+    rows += [
+        [said.theorem.name, number(said.leakage.worst) if said.leakage else "-", said.why_not or ""] for said in ranked
+    ]
+    table(f"Leakage of {found.model.units} units, largest", ["theorem", "leakage", "note"], rows)
+    if certificate is not None:
+        typer.echo(f"\nCertificate written to {certificate}; check it with: entwined verify {certificate}")

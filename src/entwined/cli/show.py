@@ -1,0 +1,70 @@
+"""How numbers, tables, progress and failures look on a terminal."""
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from entwined.progress import listening
+
+PATIENCE = 1.0  # seconds of silence before a progress bar is shown
+
+
+def as_json(document: dict[str, Any]) -> None:
+    """Print one JSON document on stdout."""
+    sys.stdout.write(json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def fail(message: str) -> None:
+    """Say on stderr what went wrong."""
+    sys.stderr.write(f"entwined: {message}\n")
+
+
+def number(value: float) -> str:
+    """Write a number with six digits."""
+    return f"{value:.6g}"
+
+
+def table(title: str, columns: list[str], rows: list[list[str]]) -> None:
+    """Print a small table on stdout."""
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table(title=title, title_justify="left", show_edge=False, pad_edge=False)
+    for column in columns:
+        shown.add_column(column, overflow="fold")
+    for row in rows:
+        shown.add_row(*row)
+    Console(soft_wrap=False).print(shown)
+
+
+@contextmanager
+def progress() -> Iterator[None]:
+    """Show a progress bar on stderr once the work has taken over a second; nothing in pipes."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bar = Progress(console=Console(stderr=True), transient=True)
+    began = time.monotonic()
+    tasks: dict[str, Any] = {}
+
+    def listen(what: str, done: int, total: int) -> None:
+        if time.monotonic() - began < PATIENCE:
+            return
+        if not tasks:
+            bar.start()
+        if what not in tasks:
+            tasks[what] = bar.add_task(what, total=total)
+        bar.update(tasks[what], completed=done, total=total)
+
+    try:
+        with listening(listen):
+            yield
+    finally:
+        if tasks:
+            bar.stop()

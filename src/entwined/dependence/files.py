@@ -1,0 +1,184 @@
+"""Model files: JSON, the same fields in TOML, and BIF for networks."""
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from entwined.dependence.bayes_net import BayesNet
+from entwined.dependence.bif import read_bif, write_bif
+from entwined.dependence.contents import read_bytes, text_of
+from entwined.dependence.fields import Fields, columns, listed, refuse_other_than_texts, refuse_types
+from entwined.dependence.gaussian import Gaussian, GaussianLaws, MaxCorrelation, correlated
+from entwined.dependence.graph import Graph
+from entwined.dependence.graph_files import graph_from, stands_at
+from entwined.dependence.groups import Groups
+from entwined.dependence.independent import Independent
+from entwined.dependence.markov_chain import MarkovChain
+from entwined.dependence.model import Dependence
+from entwined.dependence.nested import shown
+from entwined.dependence.random_field import RandomField
+from entwined.dependence.syntax import json_document, json_text, toml_document, toml_text
+from entwined.errors import BadInput, BadModel
+
+
+class Syntax(NamedTuple):
+    """A way to write a document, and the most bytes that can be read back in bounded time and memory."""
+
+    read: Callable[[str], Any]
+    write: Callable[[dict[str, Any]], str]
+    most_bytes: int
+
+
+SYNTAXES: Final = {
+    ".json": Syntax(json_document, json_text, 512_000_000),
+    ".toml": Syntax(toml_document, toml_text, 4_000_000),
+}
+
+
+def read_model(path: Path) -> Dependence:
+    """Read a model from its file; every failure names the file."""
+    try:
+        with collection_paused():
+            if path.suffix.lower() == ".bif":
+                return read_bif(path)
+            syntax = syntax_of(path)
+            return model_from(syntax.read(text_of(read_bytes(path, syntax.most_bytes))), path.parent)
+    except BadModel as wrong:
+        raise BadModel(f"{path}: {wrong}") from None
+    except MemoryError:
+        raise BadModel(
+            f"{path}: The model does not fit in memory. Split it, or use a larger machine."
+        ) from None
+
+
+def write_model(model: Dependence, path: Path) -> None:
+    """Write a model to a file that reads back as the same model."""
+    if path.suffix.lower() == ".bif":
+        if not isinstance(model, BayesNet):
+            raise BadModel(f"{path}: A {model.kind} model is no network. Write it as .json or .toml.")
+        write_bif(model, path)
+        return
+    syntax = syntax_of(path)
+    elsewhere = isinstance(model, Graph) and not stands_at(model, path.parent)
+    text = syntax.write(model.written_out if isinstance(model, Graph) and elsewhere else model.document)
+    data = text.encode("utf-8")
+    if len(data) > syntax.most_bytes:
+        raise BadModel(
+            f"{path}: The model takes {len(data) / 1e6:.0f} MB, too many to read back. Write it as .json."
+        )
+    try:
+        path.write_bytes(data)
+    except OSError as failed:
+        raise BadInput(f"{path}: The file cannot be written: {failed.strerror}. Check its folder.") from None
+
+
+def syntax_of(path: Path) -> Syntax:
+    """Tell by its suffix how a file is written."""
+    syntax = SYNTAXES.get(path.suffix.lower())
+    if syntax is None:
+        given = f"has the suffix {path.suffix!r:.20}" if path.suffix else "has no suffix"
+        raise BadModel(f"The file name {given}. Call a model file .json, .toml or .bif.")
+    return syntax
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Pause the search for garbage: among millions of new lists there is none, and it takes longest."""
+    searching = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if searching:
+            gc.enable()
+
+
+def model_from(document: Any, folder: Path) -> Dependence:
+    """Make the model that a document describes; files that it names are looked up in `folder`."""
+    if not isinstance(document, dict):
+        raise BadModel(
+            f'The document is {shown(document)}. Give an object, such as {{"kind": "groups", "largest": 6}}.'
+        )
+    fields = Fields(document)
+    if fields.kind not in KINDS:
+        raise BadModel(f"The kind {fields.kind!r:.60} is unknown. Use one of {listed(KINDS)}.")
+    return KINDS[fields.kind](fields, folder)
+
+
+def independent(fields: Fields, _: Path) -> Independent:
+    """Read how many units there are."""
+    fields.only("units")
+    return Independent(fields.integer("units"), fields.source)
+
+
+def groups(fields: Fields, _: Path) -> Groups:
+    """Read how large a group can be."""
+    fields.only("largest")
+    return Groups(fields.integer("largest"), fields.source)
+
+
+def markov_chain(fields: Fields, _: Path) -> MarkovChain:
+    """Read the length, the transition matrix, and the initial law if there is one."""
+    fields.only("length", "initial", "transition")
+    initial = fields.vector("initial") if fields.has("initial") else None
+    return MarkovChain(fields.integer("length"), fields.table("transition", 2), initial, fields.source)
+
+
+def bayes_net(fields: Fields, _: Path) -> BayesNet:
+    """Read the variables with their values, parents and tables."""
+    fields.only("variables")
+    variables = fields.entries("variables", "a list of variables")
+    names, values, parents, tables = columns(variables, ("name", "values", "parents", "table"), "Variable")
+    refuse_types(names, str, lambda place: f"The name of variable {place + 1}", "a string")
+    refuse_other_than_texts(values, lambda place: f'"values" of {names[place]!r:.60}')
+    refuse_other_than_texts(parents, lambda place: f'"parents" of {names[place]!r:.60}')
+    return BayesNet.of_columns(names, values, parents, tables, fields.source)
+
+
+def random_field(fields: Fields, _: Path) -> RandomField:
+    """Read the variables with their numbers of values, and the edges with their potentials."""
+    fields.only("variables", "edges")
+    variables = fields.members("variables", 'names with numbers of values, such as {"a": 2, "b": 3}')
+    names = list(variables)
+    refuse_types(
+        list(variables.values()), int, lambda place: f"Variable {names[place]!r:.60}", "its number of values"
+    )
+    edges = fields.entries("edges", "a list of edges")
+    between, potentials = columns(edges, ("between", "potential"), "Edge")
+    refuse_other_than_texts(between, lambda place: f'"between" of edge {place + 1}')
+    return RandomField.of_columns(variables, between, potentials, fields.source)
+
+
+def gaussian(fields: Fields, _: Path) -> GaussianLaws:
+    """Read a covariance, a table of correlations, or one bound on all of them."""
+    ways = [name for name in ("covariance", "correlation", "max_correlation") if fields.has(name)]
+    if len(ways) != 1:
+        found = f"has both {listed(ways)}" if ways else "says nothing of its correlations"
+        raise BadModel(
+            f'A gaussian model {found}. Give one of "covariance", "correlation", "max_correlation".'
+        )
+    if ways == ["covariance"]:
+        fields.only("covariance")
+        fields.table("covariance", 2)
+        return Gaussian.of(fields.values["covariance"], fields.source)
+    if ways == ["max_correlation"]:
+        fields.only("size", "max_correlation")
+        largest = float(fields.table("max_correlation", 0).high)
+        return MaxCorrelation(fields.integer("size"), largest, fields.source)
+    fields.only("correlation", "deviations")
+    fields.table("correlation", 2)
+    deviations = fields.vector("deviations").tolist() if fields.has("deviations") else None
+    return correlated(fields.values["correlation"], deviations, fields.source)
+
+
+KINDS: Final[dict[str, Callable[[Fields, Path], Dependence]]] = {
+    "independent": independent,
+    "groups": groups,
+    "markov_chain": markov_chain,
+    "bayes_net": bayes_net,
+    "random_field": random_field,
+    "gaussian": gaussian,
+    "graph": graph_from,
+}

@@ -1,0 +1,124 @@
+"""Graphs as documents: their edges stand in a file beside the model, or are written out in it."""
+
+import hashlib
+import math
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from entwined.dependence.contents import read_bytes
+from entwined.dependence.edge_labels import Numbered
+from entwined.dependence.edges import MOST_BYTES, EdgeList, read_edges, refuse_negative
+from entwined.dependence.fields import Fields, refuse_types
+from entwined.dependence.graph import Graph, refuse_repeats
+from entwined.dependence.nested import numbers, shown
+from entwined.errors import BadModel
+from entwined.numbers import FloatArray, IntArray
+
+FIELDS = ("edges", "log_odds", "units", "edges_digest")
+
+
+def graph_from(fields: Fields, folder: Path) -> Graph:
+    """Read the edges from their file or from the document, and how strong they are."""
+    fields.only(*FIELDS)
+    units = fields.integer("units") if fields.has("units") else None
+    common = strength_of(fields) if fields.has("log_odds") else None
+    given = fields.given("edges", "the name of a file of edges, or a list of them")
+    if isinstance(given, str):
+        edges = edges_in(given, folder, units)
+    else:
+        edges = edges_written(fields.entries("edges", "the name of a file, or a list of edges"), units)
+    refuse_changed(fields, edges.digest)
+    strengths = edges.strengths if edges.strengths is not None else common
+    if strengths is None:
+        raise BadModel(
+            'The strength of the edges is missing. Give "log_odds" in the model or as a column of its edges.'
+        )
+    said = tuple((name, fields.values[name]) for name in FIELDS[:3] if fields.has(name))
+    kept = said if isinstance(given, str) else ()
+    return Graph(edges.nodes, edges.ends, strengths, fields.source, kept, edges.digest)
+
+
+def strength_of(fields: Fields) -> FloatArray:
+    """Read one strength for all edges; of an interval the upper end is the worst."""
+    box = fields.table("log_odds", 0)
+    if box.low < 0:
+        raise BadModel(
+            f'"log_odds" is {float(box.low):g}, below zero. Give the largest size of the log odds ratio.'
+        )
+    return np.asarray(box.high)
+
+
+def edges_in(name: str, folder: Path, units: int | None) -> EdgeList:
+    """Read the edge file that a model names; it lies in or below the folder of the model."""
+    path = inside(name, folder)
+    try:
+        return read_edges(path, units)
+    except BadModel as wrong:
+        raise BadModel(f'The edge file "{name:.200}": {wrong}') from None
+
+
+def inside(name: str, folder: Path) -> Path:
+    """Find a file by its name in a folder, refusing names that lead out of it."""
+    try:
+        path = (folder / name).resolve()
+        outside = not name or not path.is_relative_to(folder.resolve())
+    except (OSError, ValueError, RuntimeError):
+        raise BadModel(
+            f'"edges" is {shown(name)}, which is no file name. Give the name of the edge file.'
+        ) from None
+    if outside:
+        raise BadModel(
+            f'"edges" is {shown(name)}, which leads out of the folder of the model. Put the file beside it.'
+        )
+    return path
+
+
+def edges_written(given: list[Any], units: int | None) -> EdgeList:
+    """Read edges written out as [node, node] or [node, node, log odds], nodes being whole numbers."""
+    refuse_types(given, list, lambda place: f"Edge {place + 1}", "two nodes, or two nodes and a log odds")
+    lengths = set(map(len, given))
+    width = len(given[0]) if given else 2
+    if lengths - {width} or width not in (2, 3):
+        place = next(place for place, edge in enumerate(given) if len(edge) != width or width not in (2, 3))
+        found = f"Edge {place + 1} has {len(given[place])} entries"
+        raise BadModel(f"{found}. Give each edge as two nodes, or each as two nodes and a log odds.")
+    flat = list(chain.from_iterable(given))
+    first, second = (whole_numbers(flat[end::width]) for end in (0, 1))
+    nodes = Numbered.of(first, second, units)
+    refuse_repeats(nodes.ends, nodes.nodes, nodes.label)
+    if width == 2:  # noqa: PLR2004  (no strength)
+        return EdgeList(nodes.nodes, nodes.ends, None, "")
+    strengths = numbers(
+        [math.inf if entry == "inf" else entry for entry in flat[2::3]], "A log odds of an edge"
+    )
+    refuse_negative(strengths)
+    return EdgeList(nodes.nodes, nodes.ends, strengths, "")
+
+
+def whole_numbers(nodes: list[Any]) -> IntArray:
+    """Read nodes that are whole numbers."""
+    refuse_types(nodes, int, lambda place: f"An end of edge {place + 1}", "a whole number")
+    try:
+        return np.array(nodes, dtype=np.int64)
+    except OverflowError:
+        raise BadModel("A node has a number of more than 18 digits. Number the nodes from 0.") from None
+
+
+def refuse_changed(fields: Fields, digest: str) -> None:
+    """Refuse an edge file that is not the one the model was written for."""
+    if fields.has("edges_digest") and fields.text("edges_digest") != digest:
+        said = f'its SHA-256 is not the "edges_digest" {fields.text("edges_digest"):.64}'
+        raise BadModel(f"The edges are not those the model was written for: {said}. Bring back the file.")
+
+
+def stands_at(model: Graph, folder: Path) -> bool:
+    """Whether the edge file that a model names is in this folder, unchanged."""
+    name = dict(model.fields).get("edges")
+    try:
+        data = read_bytes(inside(name, folder), MOST_BYTES) if isinstance(name, str) else b""
+    except BadModel:
+        return False
+    return hashlib.sha256(data).hexdigest() == model.edges_digest
