@@ -186,11 +186,19 @@ def _laws(joint: Floats, unit: int, unknown: tuple[int, ...]) -> Floats:
     return joint.transpose(*known, unit, *unknown).reshape(-1, joint.shape[unit], cells)
 
 
+def _unknown(units: int, unit: int, knowledge: Knowledge) -> Iterator[tuple[int, ...]]:
+    """Give every set of units that the adversary may not know."""
+    if knowledge not in {"any", "model"}:
+        raise ValueError(f"knowledge is any or model, not {knowledge}")
+    others = [j for j in range(units) if j != unit]
+    fewest = len(others) if knowledge == "model" else 0
+    for count in range(fewest, len(others) + 1):
+        yield from combinations(others, count)
+
+
 def _secrets(joint: Floats, losses: Floats, unit: int, knowledge: Knowledge) -> Iterator[Contest]:
     """Give every contest about a unit: what is known, and two values that are both possible given that."""
-    others = [j for j in range(joint.ndim) if j != unit]
-    fewest = len(others) if knowledge == "model" else 0
-    for unknown in (u for count in range(fewest, len(others) + 1) for u in combinations(others, count)):
+    for unknown in _unknown(joint.ndim, unit, knowledge):
         laws = _laws(joint, unit, unknown)
         totals = laws.sum(axis=2)
         pairs = np.array(list(permutations(range(joint.shape[unit]), 2))).reshape(-1, 2)
@@ -251,17 +259,15 @@ def gaussian_factor(
 ) -> float:
     """Give a Gaussian unit's leakage per unit of distance, the worst over sets of known units."""
     table, loss = np.asarray(covariance, dtype=float), np.asarray(losses, dtype=float)
-    others = [j for j in range(len(table)) if j != unit]
-    most = 0 if knowledge == "model" else len(others)
     factors = [float("-inf")]
-    for known in (list(k) for count in range(most + 1) for k in combinations(others, count)):
-        unknown = [j for j in others if j not in known]
+    for unknown in _unknown(len(table), unit, knowledge):
         asked = [unit, *unknown]
+        known = [j for j in range(len(table)) if j not in asked]
         explained = np.linalg.pinv(table[np.ix_(known, known)], hermitian=True) if known else np.zeros((0, 0))
         across = table[np.ix_(asked, known)]
         column = (table[np.ix_(asked, asked)] - across @ explained @ across.T)[:, 0]
         if column[0] > 1e-12 * table[unit, unit]:  # else what is known fixes the unit: no secret is left
-            factors.append(float(loss[unit] + np.abs(column[1:] / column[0]) @ loss[unknown]))
+            factors.append(float(loss[unit] + np.abs(column[1:] / column[0]) @ loss[list(unknown)]))
     return max(factors)
 
 

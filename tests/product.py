@@ -7,7 +7,7 @@ from typing import ClassVar
 import draw
 import numpy as np
 
-from entwined.dependence import BayesNet, Box, Coupled, Couplings, MarkovChain, Variable
+from entwined.dependence import BayesNet, Box, Coupled, Couplings, Edge, MarkovChain, RandomField, Variable
 from entwined.dependence.factors import Factors, couplings_of, pairs_of
 
 
@@ -48,6 +48,10 @@ def product_model(drawn: draw.Model) -> Coupled:
                 for one in drawn.variables
             ]
         )
+    if all(len(scope) == 2 for scope, _ in drawn.factors):
+        names = [f"x{place}" for place in range(len(drawn.sizes))]
+        edges = [Edge((names[a], names[b]), table.tolist()) for (a, b), table in drawn.factors]
+        return RandomField.of(dict(zip(names, drawn.sizes, strict=True)), edges)
     blocks = tuple(
         Factors(np.array([scope], dtype=np.int64), Box.exact(table[None]), conditional=False)
         for scope, table in drawn.factors

@@ -150,6 +150,8 @@ def test_what_makes_no_sense_is_refused():
     ):
         with pytest.raises(ValueError, match=r"joint law|finite loss"):
             worst_leakages(joint, losses)
+    with pytest.raises(ValueError, match="any or model"):
+        worst_leakages(equal_pair(0.9), [1.0, 1.0], "all")
     with pytest.raises(ValueError, match="cannot be known"):
         exact_leakage(equal_pair(0.9), [1, 1], 0, {0: 1}, 0, 1)
 

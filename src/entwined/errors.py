@@ -4,11 +4,15 @@ EntwinedError                 everything we raise on purpose
 ├── BadInput                  the caller's file or value is wrong               exit code 2
 │   ├── BadModel              a dependence model that cannot be
 │   ├── BadLoss               a loss, leakage or weight that cannot be
-│   └── BadCertificate        a certificate that cannot be read
+│   ├── BadCertificate        a certificate that cannot be read
+│   ├── BadSchema             a schema that cannot be, or changed after it was approved
+│   └── BadQuery              a question that cannot be asked of this schema
 ├── Refused                   the input is fine, the guarantee cannot be given   exit code 1
 │   ├── DoesNotApply          this theorem says nothing about this model
 │   ├── NoTheorem             no theorem does
-│   └── Unreachable           no loss above zero meets the target
+│   ├── Unreachable           no loss above zero meets the target
+│   ├── QueryTooComplex       a condition or table too large to be worked out exactly
+│   └── Unapproved            nothing is released under a schema the holder has not approved
 └── HolderError               built from private rows: for the holder's eyes only  exit code 1
 """
 
@@ -39,6 +43,14 @@ class BadCertificate(BadInput):
     """A certificate that cannot be read."""
 
 
+class BadSchema(BadInput):
+    """A schema that cannot be, or that changed after it was approved."""
+
+
+class BadQuery(BadInput):
+    """A question that cannot be asked of this schema."""
+
+
 class Refused(EntwinedError):  # noqa: N818
     """The input is fine, but the guarantee cannot be given."""
 
@@ -53,6 +65,14 @@ class NoTheorem(Refused):
 
 class Unreachable(Refused):
     """No loss above zero keeps the leakage within the target."""
+
+
+class QueryTooComplex(Refused):
+    """A condition or table too large to be worked out exactly."""
+
+
+class Unapproved(Refused):
+    """Nothing is released under a schema that the holder has not approved."""
 
 
 class HolderError(EntwinedError):

@@ -60,7 +60,7 @@ def correlation_intervals_bound(loss: Loss, model: Correlations) -> Leakage:
         leakage[group] = worst_of_known(losses[group], around, sizes)
     if not np.isfinite(leakage).all():
         raise DoesNotApply(
-            "Laws of the class come too close to singular for the series to converge. Give narrower intervals."
+            "Laws of the class come too close to singular for the series to converge. Narrow the intervals."
         )
     return Leakage(round_up(leakage / model.scales, 2))
 

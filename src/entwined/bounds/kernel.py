@@ -45,7 +45,7 @@ class Frontier:
 
     >>> flip = Frontier.of(np.array([[0.9, 0.1], [0.1, 0.9]]))
     >>> round(flip(1.0), 4), round(flip(math.inf), 4)   # the limit is ln 9
-    (0.7757, 2.1972)
+    (0.7761, 2.1972)
     """
 
     points: tuple[tuple[float, float], ...]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from entwined.bounds.kernel import (
     MOST_KERNELS,
     MOST_POINTS,
+    SMALLEST,
     TOO_SMALL,
     Frontier,
     frontiers_of,
@@ -214,11 +215,13 @@ def memory(step: FloatArray, steps: int) -> float:
     m steps multiply Hilbert's distance by τ = tanh(Δ/4) or less, Δ the log odds of m steps at once, so errors
     of one unit a step stay below m / (1 − τ).
     """
-    longest, power, table = float(steps), 1, step
-    while power < longest:
+    longest, power, table, pattern = float(steps), 1, step, step > 0
+    while power < longest and table[pattern].min() > SMALLEST:  # else an entry is lost, and Δ with it
         odds = float(log_odds(Box.exact(table[None]), conditional=False).max())
         odds += 4 * power * len(step) * ULP  # the rounding of the powers
         if odds < FADING:
             longest = min(longest, power * (math.exp(odds / 2) + 1) / 2)
-        table, power = table @ table, 2 * power
+        with np.errstate(under="ignore"):
+            table, power = table @ table, 2 * power
+        pattern = pattern.astype(float) @ pattern > 0
     return longest

@@ -179,15 +179,13 @@ class Links:
 
 def checked_domains(names: Sequence[str], values: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
     """Refuse a variable without values or with one value twice; variables of equal values share them."""
-    domains = tuple(map(tuple, values))
     shared: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for domain in domains:
-        shared.setdefault(domain, domain)
+    domains = tuple(shared.setdefault(domain, domain) for domain in map(tuple, values))
     wrong = {domain for domain in shared if not domain or len(set(domain)) < len(domain)}
     if wrong:
         name = names[next(place for place, domain in enumerate(domains) if domain in wrong)]
         raise BadModel(f"Variable {name!r:.60} has no values or one value twice. List each value once.")
-    return tuple(map(shared.__getitem__, domains))
+    return domains
 
 
 def stacked(scope: IntArray, sizes: IntArray, names: Sequence[str], tables: Sequence[Any]) -> list[Factors]:

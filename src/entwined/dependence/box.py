@@ -87,11 +87,14 @@ class Box:
         least, most = (np.minimum(end, 1.0).sum(axis=-1, keepdims=True) for end in (self.low, self.high))
         never = (least > 1.0 + SUM_TOLERANCE) | (most < 1.0 - SUM_TOLERANCE)
         refuse_where(never[..., 0], what, "cannot sum to 1 within its intervals. Widen or move them.")
-        low, high = self.low / np.maximum(least, 1.0), np.minimum(self.high, 1.0) / np.minimum(most, 1.0)
-        slack = 4 * ULP * self.shape[-1]  # the sums are rounded; err towards the wider class
+        slack = (
+            4 * ULP * self.shape[-1]
+        )  # sums are rounded: err towards the wider class, and move no end by less
+        low = self.low / np.where(least > 1.0 + slack, least, 1.0)
+        high = np.minimum(self.high, 1.0) / np.where(most < 1.0 - slack, most, 1.0)
         left_by_low, left_by_high = (1.0 - (end.sum(axis=-1, keepdims=True) - end) for end in (low, high))
-        high = np.minimum(high, np.maximum(left_by_low + slack, 0.0))
-        low = np.minimum(np.maximum(low, left_by_high - slack), high)
+        high = np.where(left_by_low + 2 * slack < high, np.maximum(left_by_low + slack, 0.0), high)
+        low = np.minimum(np.where(left_by_high - 2 * slack > low, left_by_high - slack, low), high)
         known = (self.low == self.high).all(axis=-1, keepdims=True)
         exact = rescaled(np.where(known, self.low, 1.0))
         return Box(np.where(known, exact, low), np.where(known, exact, high))
@@ -140,4 +143,4 @@ def normalised(values: FloatArray, what: Name) -> FloatArray:
 def rescaled(values: FloatArray) -> FloatArray:
     """Let rows sum to 1; those that do but for rounding stay, so that reading again changes nothing."""
     sums = values.sum(axis=-1, keepdims=True)
-    return np.where(np.abs(sums - 1.0) <= 2 * ULP * values.shape[-1], values, values / sums)
+    return np.where(np.abs(sums - 1.0) <= 4 * ULP * values.shape[-1], values, values / sums)

@@ -75,10 +75,9 @@ class Gaussian(GaussianLaws):
         if not np.isfinite(given).all():
             raise BadModel("A covariance has an entry that is infinite or not a number. Give finite numbers.")
         refuse_variances(np.diagonal(given))
-        with np.errstate(
-            over="ignore"
-        ):  # an entry that overflows here is refused as too large in the next lines
+        with np.errstate(over="ignore"):  # an entry that overflows here is refused in the next line
             correlations = as_correlations(given)
+        refuse_oversized(given, correlations, "A covariance")
         refuse_asymmetric(given, correlations, "A covariance")
         matrix = (given + given.T) / 2
         matrix.flags.writeable = False
@@ -247,7 +246,8 @@ def checked_deviations(deviations: FloatArray, units: int) -> FloatArray:
     values = np.array(deviations, dtype=np.float64)
     if values.shape != (units,):
         raise BadModel(f"There are {values.size} deviations for {units} units. Give one a unit.")
-    refuse_variances(values * np.abs(values))  # keeps the sign, which must be plus
+    with np.errstate(over="ignore"):  # what overflows is refused
+        refuse_variances(values * np.abs(values))  # the sign stays, and must be plus
     values.flags.writeable = False
     return values
 
@@ -276,14 +276,19 @@ def refuse_other_than_square(shape: tuple[int, ...], what: str) -> None:
         raise BadModel(f"{what} is empty. Give at least one unit.")
 
 
-def refuse_asymmetric(given: FloatArray, correlations: FloatArray, what: str) -> None:
-    """Refuse a table whose entry for i and j is not its entry for j and i, or is larger than can be."""
-    if np.abs(correlations).max() > 1 + SAME:
-        i, j = (int(place) for place in np.unravel_index(np.argmax(np.abs(correlations)), given.shape))
+def refuse_oversized(given: FloatArray, correlations: FloatArray, what: str) -> None:
+    """Refuse an entry that is larger than the variances allow."""
+    sizes = np.abs(correlations)
+    if sizes.max() > 1 + SAME:
+        i, j = (int(place) for place in np.unravel_index(np.argmax(sizes), sizes.shape))
         raise BadModel(
             f"{what} has {given[i, j]:g} in row {i + 1}, column {j + 1}: a correlation above 1 in size. "
             "Check it against the variances."
         )
+
+
+def refuse_asymmetric(given: FloatArray, correlations: FloatArray, what: str) -> None:
+    """Refuse a table whose entry for i and j is not its entry for j and i."""
     apart = np.abs(correlations - correlations.T)
     if apart.max() > SAME:
         i, j = (int(place) for place in np.unravel_index(np.argmax(apart), apart.shape))

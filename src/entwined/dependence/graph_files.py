@@ -80,7 +80,7 @@ def edges_written(given: list[Any], units: int | None) -> EdgeList:
     """Read edges written out as [node, node] or [node, node, log odds], nodes being whole numbers."""
     refuse_types(given, list, lambda place: f"Edge {place + 1}", "two nodes, or two nodes and a log odds")
     lengths = set(map(len, given))
-    width = len(given[0]) if given else 2
+    width = len(given[0]) if given else 3
     if lengths - {width} or width not in (2, 3):
         place = next(place for place, edge in enumerate(given) if len(edge) != width or width not in (2, 3))
         found = f"Edge {place + 1} has {len(given[place])} entries"

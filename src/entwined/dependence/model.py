@@ -73,7 +73,7 @@ def checked_units(units: int) -> int:
 
 def distinct_places(names: Sequence[str]) -> dict[str, int]:
     """Give each name its place; refuse one that is given twice."""
-    position = {name: place for place, name in enumerate(names)}
+    position = dict(zip(names, range(len(names)), strict=True))
     if len(position) < len(names):
         again = next(name for place, name in enumerate(names) if position[name] != place)
         raise BadModel(f"Two variables have the name {again!r:.60}. Give each variable a name of its own.")

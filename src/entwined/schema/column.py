@@ -1,0 +1,128 @@
+"""What every column has in common: a name, a public finite set of codes, and one code for missing."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
+
+from entwined.errors import BadQuery, BadSchema
+from entwined.schema.raw import number_not_text, number_of, text_of
+
+Missing: TypeAlias = Literal["value", "drop"]
+Outside: TypeAlias = Literal["clamp", "missing"]
+Value: TypeAlias = object
+
+LONGEST_NAME: Final = 1000
+
+
+@dataclass(frozen=True)
+class Column(ABC):
+    """A column as the holder declares it; nothing about it is ever read from rows at query time."""
+
+    name: str
+    label: str = field(default="", kw_only=True)
+    kind: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        checked_text(self.name, "A column's name", LONGEST_NAME)
+        if not self.name:
+            raise BadSchema("A column has an empty name. Name every column.")
+        checked_text(self.label, f"The label of column {self.name!r}", 100 * LONGEST_NAME)
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse what is wrong with this kind of column."""
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The column as the fields of its file, defaults left out."""
+        return {"name": self.name, "type": self.kind} | ({"label": self.label} if self.label else {})
+
+
+@dataclass(frozen=True)
+class Coded(Column):
+    """A column whose raw values become codes 0 … levels−1, and `levels` itself for missing.
+
+    `missing` says what a table of counts does with missing values: "value" gives them a cell, "drop" leaves
+    their rows out. `missing_codes` are raw values that stand for missing, as survey files have them.
+    """
+
+    missing: Missing = field(default="value", kw_only=True)
+    missing_codes: tuple[str, ...] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.missing not in get_args(Missing):
+            raise BadSchema(f'Column {self.name!r}: missing = {self.missing!r}. Give "value" or "drop".')
+        for code in self.missing_codes:
+            checked_text(code, f"A missing code of column {self.name!r}", LONGEST_NAME)
+
+    @property
+    @abstractmethod
+    def levels(self) -> int:
+        """How many codes stand for values."""
+
+    @property
+    def size(self) -> int:
+        """How many codes there are, the one for missing included."""
+        return self.levels + 1
+
+    @property
+    def missing_code(self) -> int:
+        """The last code, for missing."""
+        return self.levels
+
+    def encode(self, raw: object) -> int:
+        """Give the code of any raw value whatever; this is what every engine must agree with."""
+        if raw is None or self._stands_for_missing(raw):
+            return self.missing_code
+        return self._code(raw)
+
+    @abstractmethod
+    def _code(self, raw: object) -> int:
+        """Give the code of a raw value that is there."""
+
+    def _stands_for_missing(self, raw: object) -> bool:
+        return text_of(raw) in self.missing_codes or number_not_text(raw) in self._missing_numbers
+
+    @cached_property
+    def _missing_numbers(self) -> frozenset[float]:
+        return frozenset(number for text in self.missing_codes if (number := number_of(text)) is not None)
+
+    def value(self, code: int) -> Value:
+        """Give the public value that a code stands for; None for missing."""
+        return None if code == self.missing_code else self._value(code)
+
+    @abstractmethod
+    def _value(self, code: int) -> Value:
+        """Give the value of a code that is not missing."""
+
+    @abstractmethod
+    def position(self, constant: object) -> Fraction:
+        """Say exactly where a constant of a condition lies among the codes, perhaps between two of them."""
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The column as the fields of its file, defaults left out."""
+        fields = super().document
+        if self.missing != "value":
+            fields["missing"] = self.missing
+        if self.missing_codes:
+            fields["missing_codes"] = list(self.missing_codes)
+        return fields
+
+    def wrong(self, constant: object, wanted: str) -> BadQuery:
+        """Say that a constant does not belong to this column."""
+        return BadQuery(f"Column {self.name!r} is compared with {constant!r}. Give {wanted}.")
+
+
+def checked_text(given: object, what: str, longest: int) -> str:
+    """Refuse what is not text that every engine can hold."""
+    if not isinstance(given, str):
+        raise BadSchema(f"{what} is {given!r}. Give a text.")
+    if len(given) > longest:
+        raise BadSchema(f"{what} has {len(given)} characters; the most is {longest}. Shorten it.")
+    if "\0" in given or any("\ud800" <= sign <= "\udfff" for sign in given):
+        raise BadSchema(f"{what}, {given!r}, has a zero or half a surrogate pair. Give text that UTF-8 can hold.")
+    return given

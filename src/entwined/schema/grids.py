@@ -1,0 +1,274 @@
+"""Columns whose values lie on a public, evenly spaced grid: integers, fixed-point numbers, times.
+
+A number x has the code floor((x − low)/step + 0.5), computed in IEEE doubles with low and step rounded to
+doubles; what falls below 0 or above the last code is outside, infinities with it. A time has the number of
+whole steps since low, exactly. Constants of conditions are held against the grid in exact fractions.
+"""
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
+
+from entwined.errors import BadSchema
+from entwined.schema.column import Coded, Outside
+from entwined.schema.raw import moment_of, number_of
+
+Step: TypeAlias = Literal["second", "minute", "hour", "day"]
+
+STEPS: Final[Mapping[str, timedelta]] = {
+    "second": timedelta(seconds=1),
+    "minute": timedelta(minutes=1),
+    "hour": timedelta(hours=1),
+    "day": timedelta(days=1),
+}
+FARTHEST: Final = 2**51
+FINEST: Final = 10**30
+LONGEST_CONSTANT: Final = 400
+
+
+@dataclass(frozen=True)
+class Ordered(Coded):
+    """A column on a grid; a raw value outside it goes to the nearest end, or is missing."""
+
+    outside: Outside = field(default="clamp", kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.outside not in get_args(Outside):
+            raise BadSchema(f'Column {self.name!r}: outside = {self.outside!r}. Give "clamp" or "missing".')
+
+    def _fate(self, steps: float) -> int:
+        """Give the code of a whole number of steps since low, which may be outside the grid."""
+        if 0 <= steps < self.levels:
+            return int(steps)
+        if self.outside == "missing":
+            return self.missing_code
+        return 0 if steps < 0 else self.levels - 1
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The column as the fields of its file, defaults left out."""
+        return super().document | ({"outside": self.outside} if self.outside != "clamp" else {})
+
+
+@dataclass(frozen=True)
+class Numeric(Ordered):
+    """Numbers low + code · step."""
+
+    @property
+    @abstractmethod
+    def origin(self) -> Fraction:
+        """The value of code 0."""
+
+    @property
+    @abstractmethod
+    def spacing(self) -> Fraction:
+        """The step from one code to the next."""
+
+    def _stands_for_missing(self, raw: object) -> bool:
+        return raw in self.missing_codes if self._is_word(raw) else number_of(raw) in self._missing_numbers
+
+    @staticmethod
+    def _is_word(raw: object) -> bool:
+        return isinstance(raw, str) and number_of(raw) is None
+
+    @cached_property
+    def _doubles(self) -> tuple[float, float]:
+        return float(self.origin), float(self.spacing)
+
+    def _code(self, raw: object) -> int:
+        number = number_of(raw)
+        if number is None:
+            return self.missing_code
+        low, step = self._doubles
+        steps = (number - low) / step + 0.5
+        return self._fate(math.floor(steps) if math.isfinite(steps) else steps)
+
+    def position(self, constant: object) -> Fraction:
+        """Say where a number lies, in steps above low."""
+        number = exact_number(constant)
+        if number is None:
+            raise self.wrong(constant, "a number such as 20 or 0.5")
+        return (number - self.origin) / self.spacing
+
+
+@dataclass(frozen=True)
+class Integer(Numeric):
+    """Whole numbers from low to high; a raw number is rounded, halves up."""
+
+    low: int
+    high: int
+    kind: ClassVar[str] = "integer"
+
+    def _check(self) -> None:
+        for end in (self.low, self.high):
+            if not isinstance(end, int) or isinstance(end, bool) or abs(end) > FARTHEST:
+                raise BadSchema(f"Integer column {self.name!r} has the bound {end!r}. Give integers up to 2^51.")
+        if self.low > self.high:
+            raise BadSchema(f"Integer column {self.name!r} goes from {self.low} to {self.high}. Swap low and high.")
+
+    @property
+    def levels(self) -> int:
+        """How many integers there are."""
+        return self.high - self.low + 1
+
+    @property
+    def origin(self) -> Fraction:
+        """The value of code 0."""
+        return Fraction(self.low)
+
+    @property
+    def spacing(self) -> Fraction:
+        """One."""
+        return Fraction(1)
+
+    def _value(self, code: int) -> int:
+        return self.low + code
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The column as the fields of its file."""
+        return super().document | {"low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True)
+class Real(Numeric):
+    """Numbers in fixed point, low + k·step up to high; a raw number is rounded to the grid, halves up."""
+
+    low: Fraction
+    high: Fraction
+    step: Fraction
+    kind: ClassVar[str] = "real"
+
+    def _check(self) -> None:
+        name = f"Real column {self.name!r}"
+        for part in ("low", "high", "step"):
+            number = exact_number(getattr(self, part))
+            if number is None or number.denominator > FINEST:
+                raise BadSchema(f'{name} has {part} = {getattr(self, part)!r}. Give an exact number such as "0.01".')
+            object.__setattr__(self, part, number)
+        if self.low > self.high:
+            raise BadSchema(f"{name} goes from {self.low} to {self.high}. Swap low and high.")
+        if self.step <= 0 or ((self.high - self.low) / self.step).denominator != 1:
+            raise BadSchema(f"{name} has step {self.step}. Give a step above 0 that divides high − low.")
+        if (abs(self.low) + abs(self.high)) / self.step > FARTHEST:  # else doubles could not tell codes apart
+            raise BadSchema(f"{name} has step {self.step}, too fine for its bounds. Give at most 2^51 steps to 0.")
+        if max(abs(self.low), abs(self.high)) > FINEST:
+            raise BadSchema(f"{name} has a bound beyond 10^30. Measure it in a larger unit.")
+
+    @property
+    def levels(self) -> int:
+        """How many grid values there are."""
+        return int((self.high - self.low) / self.step) + 1
+
+    @property
+    def origin(self) -> Fraction:
+        """The value of code 0."""
+        return self.low
+
+    @property
+    def spacing(self) -> Fraction:
+        """The declared step."""
+        return self.step
+
+    def _value(self, code: int) -> Fraction:
+        return self.low + code * self.step
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The column as the fields of its file."""
+        return super().document | {part: number_text(getattr(self, part)) for part in ("low", "high", "step")}
+
+
+@dataclass(frozen=True)
+class Moment(Ordered):
+    """Times without zone in whole steps from low to high; a raw time is cut to the step it lies in."""
+
+    low: datetime
+    high: datetime
+    step: Step = "day"
+    kind: ClassVar[str] = "moment"
+
+    def _check(self) -> None:
+        name = f"Moment column {self.name!r}"
+        for part in ("low", "high"):
+            moment = moment_of(getattr(self, part))
+            if moment is None:
+                raise BadSchema(f"{name} has {part} = {getattr(self, part)!r}. Give a time such as 2020-01-31.")
+            object.__setattr__(self, part, moment)
+        if self.step not in STEPS:
+            raise BadSchema(f"{name} has step {self.step!r}. Give one of {', '.join(STEPS)}.")
+        if self.low > self.high:
+            raise BadSchema(f"{name} goes from {self.low} to {self.high}. Swap low and high.")
+
+    @property
+    def levels(self) -> int:
+        """How many whole steps there are."""
+        return (self.high - self.low) // STEPS[self.step] + 1
+
+    def _stands_for_missing(self, raw: object) -> bool:
+        moment = moment_of(raw)
+        return super()._stands_for_missing(raw) or (moment is not None and moment in self._missing_moments)
+
+    @cached_property
+    def _missing_moments(self) -> frozenset[datetime]:
+        return frozenset(moment for text in self.missing_codes if (moment := moment_of(text)) is not None)
+
+    def _code(self, raw: object) -> int:
+        moment = moment_of(raw)
+        return self.missing_code if moment is None else self._fate((moment - self.low) // STEPS[self.step])
+
+    def _value(self, code: int) -> datetime:
+        return self.low + code * STEPS[self.step]
+
+    def position(self, constant: object) -> Fraction:
+        """Say where a time lies, in steps after low."""
+        moment = moment_of(constant)
+        if moment is None:
+            raise self.wrong(constant, "a time such as '2020-01-31' or '2020-01-31 12:00:00'")
+        micro = timedelta(microseconds=1)
+        return Fraction((moment - self.low) // micro, STEPS[self.step] // micro)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The column as the fields of its file."""
+        return super().document | {"low": self.low.isoformat(), "high": self.high.isoformat(), "step": self.step}
+
+
+def exact_number(given: object) -> Fraction | None:
+    """Read a number exactly: 0.1 is one tenth, not the double next to it; None for whatever is no number."""
+    if isinstance(given, bool) or not isinstance(given, int | float | str | Decimal | Fraction):
+        return None
+    if isinstance(given, int | Fraction):
+        return Fraction(given)
+    text = str(given)
+    if len(text) > LONGEST_CONSTANT:
+        return None
+    try:
+        over, _, under = text.partition("/")
+        number = Decimal(over.strip())
+        if not number.is_finite() or abs(number.adjusted()) > LONGEST_CONSTANT:
+            return None
+        return Fraction(number) / (int(under) if under else 1)
+    except (InvalidOperation, ValueError, ZeroDivisionError):
+        return None
+
+
+def number_text(number: Fraction) -> str:
+    """Write a number so that it can be read back exactly: a plain decimal where there is one, else a fraction."""
+    rest = number.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest != 1:
+        return f"{number.numerator}/{number.denominator}"
+    digits = 0
+    while (number * 10**digits).denominator != 1:
+        digits += 1
+    return str(Decimal(int(number * 10**digits)).scaleb(-digits)) if digits else str(number.numerator)

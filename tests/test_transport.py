@@ -1,0 +1,474 @@
+"""Exact transport: T_P itself against exact fractions, the theorem against the oracle, long chains against short ones."""
+
+import math
+from fractions import Fraction
+from itertools import permutations, product
+from time import process_time
+
+import draw
+import numpy as np
+import pytest
+from oracle import chain_joint, exact_leakage, worst_leakages
+from product import product_model
+
+from entwined.bounds.kernel import Frontier, frontiers_of
+from entwined.bounds.messages import message_passing_bound
+from entwined.bounds.transport import Course, transport_bound
+from entwined.dependence import BayesNet, Box, Edge, Graph, Independent, MarkovChain, RandomField, Variable
+from entwined.errors import DoesNotApply
+from entwined.loss import Loss
+
+ROUNDING = 1e-12  # the oracle's own
+LEAKAGES = np.array(
+    [0.0, 1e-300, 1e-12, 1e-9, 1e-6, 1e-3, 0.1, 1.0, 3.0, 10.0, 50.0, 599.0, 601.0, 1e6, math.inf]
+)
+
+
+def kernels(seed, count, most=4):
+    """Kernels of all sizes, strong and weak, with zeros in some."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        rows, values = rng.integers(1, most + 1), rng.integers(2, most + 1)
+        kernel = rng.dirichlet(np.full(values, rng.choice([0.05, 0.3, 1.0, 20.0])), size=rows)
+        kernel *= rng.random(kernel.shape) < rng.choice([0.5, 1.0, 1.0])
+        kernel[kernel.sum(axis=1) == 0, 0] = 1.0
+        yield kernel / kernel.sum(axis=1, keepdims=True)
+
+
+def exact_transport(kernel, growth):
+    """T_P at L = log(1 + growth) over all sets, the ratio less one as an exact fraction."""
+    laws = [[Fraction(float(chance)) for chance in row] for row in kernel]
+    best = Fraction(0)
+    for one, other in permutations(laws, 2):
+        for chosen in product((0, 1), repeat=len(one)):
+            above, below = (
+                sum(c for c, inside in zip(law, chosen, strict=True) if inside) for law in (one, other)
+            )
+            best = max(best, growth * (above - below) / (1 + growth * below))
+    return math.log1p(best)
+
+
+def chain_of(length, transition, initial):
+    return MarkovChain(length, Box.exact(transition), np.array(initial, dtype=float))
+
+
+def symmetric(flip, length):
+    return chain_of(length, [[1 - flip, flip], [flip, 1 - flip]], [0.5, 0.5])
+
+
+def as_net(chain):
+    """The same chain as a network, which takes the path through trees."""
+    values = tuple(map(str, range(chain.states)))
+    later = [Variable(f"x{t}", values, (f"x{t - 1}",), chain.transition.low) for t in range(1, chain.length)]
+    return BayesNet.of([Variable("x0", values, (), [chain.initial]), *later])
+
+
+def forest_field(rng):
+    """A random field whose graph is a forest, with its joint law; some potentials have zeros, some bind nothing."""
+    sizes = [int(size) for size in rng.integers(2, 4, rng.integers(2, 5))]
+    scopes = [(int(rng.integers(j)), j) for j in range(1, len(sizes)) if rng.random() < 0.85]
+    scopes = [pair if rng.random() < 0.5 else pair[::-1] for pair in scopes]
+    tables = []
+    for one, other in scopes:
+        table = np.exp(rng.normal(0, rng.choice([0.3, 2.0]), (sizes[one], sizes[other])))
+        if rng.random() < 0.3:
+            table *= rng.random(table.shape) < 0.75
+        if rng.random() < 0.15:
+            table = np.outer(*(rng.random(sizes[end]) for end in (one, other)))
+        tables.append(table if table.any() else np.ones_like(table))
+    factors = tuple(zip(scopes, tables, strict=True))
+    drawn = draw.Model("forest", tuple(sizes), factors, draw.losses(rng, len(sizes)))
+    if not drawn.joint().any():
+        return forest_field(rng)
+    edges = [Edge((str(a), str(b)), table.tolist()) for (a, b), table in factors]
+    return drawn, RandomField.of({str(j): size for j, size in enumerate(sizes)}, edges)
+
+
+# T_P
+
+
+@pytest.mark.parametrize(
+    "growth", [Fraction(1, 10**9), Fraction(1, 7), Fraction(2), Fraction(10**4), Fraction(10**20)]
+)
+def test_a_frontier_is_never_below_the_best_set_and_equals_it(growth):
+    leakage = math.log1p(growth)
+    for kernel in kernels(seed=1, count=150):
+        truth, found = exact_transport(kernel, growth), Frontier.of(kernel)(leakage)
+        assert truth * (1 - 1e-15) <= found <= truth * (1 + 2e-14) + 1e-300
+
+
+def test_one_leakage_and_many_agree_and_stay_in_their_range():
+    for kernel in kernels(seed=2, count=200):
+        frontier = Frontier.of(kernel)
+        many = frontier.each(LEAKAGES)
+        assert many == pytest.approx([frontier(leakage) for leakage in LEAKAGES], rel=1e-13)
+        assert not np.isnan(many).any()
+        assert (many <= LEAKAGES).all()
+        assert (np.diff(many) >= -1e-15 * many[:-1]).all()
+        assert many[0] == 0.0
+
+
+def test_the_limit_is_the_largest_log_ratio():
+    for kernel in kernels(seed=3, count=200):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.log(kernel[:, None] / kernel[None])
+        widest = np.nanmax(ratios, initial=0.0)
+        assert Frontier.of(kernel)(math.inf) == pytest.approx(widest, rel=1e-13, abs=1e-13)
+
+
+def test_equal_rows_carry_nothing_and_a_copy_carries_all():
+    assert Frontier.of(np.full((3, 4), 0.25)).each(LEAKAGES).max() == 0.0
+    assert Frontier.of(np.eye(3)).each(LEAKAGES).tolist() == LEAKAGES.tolist()
+
+
+def test_an_uncertain_kernel_is_at_least_every_kernel_that_it_may_be():
+    rng = np.random.default_rng(4)
+    for kernel in kernels(seed=5, count=100):
+        error = 10 ** rng.uniform(-12, -1)
+        frontier = Frontier.of(kernel, error)
+        for _ in range(5):
+            other = kernel * np.exp(rng.uniform(-error / 2, error / 2, kernel.shape))
+            other /= other.sum(axis=1, keepdims=True)  # moves each entry by e^±error at most
+            for leakage in (1e-6, 0.3, 2.0, 20.0):
+                assert Frontier.of(other)(leakage) <= frontier(leakage) * (1 + 1e-13)
+
+
+def test_a_kernel_of_51_states_is_read_at_once():
+    kernel = np.random.default_rng(6).dirichlet(np.ones(51), size=51)
+    frontier = Frontier.of(kernel)
+    took = []
+    for _ in range(5):
+        begun = process_time()
+        Frontier.of(kernel)
+        took.append(process_time() - begun)
+    assert min(took) < 0.1
+    some = np.random.default_rng(7).random((300, 51)) < 0.5  # sets drawn at random never beat the frontier
+    for leakage in (0.01, 1.0, 5.0):
+        means = 1 + math.expm1(leakage) * (kernel @ some.T)
+        assert np.log(means[:, None] / means[None]).max() <= frontier(leakage)
+
+
+def test_slices_of_a_large_kernel_give_the_same_frontier(monkeypatch):
+    kernel = np.random.default_rng(8).dirichlet(np.full(30, 0.3), size=30)
+    whole = Frontier.of(kernel).each(LEAKAGES)
+    monkeypatch.setattr("entwined.bounds.kernel.MOST_CELLS", 3_000)
+    assert Frontier.of(kernel).each(LEAKAGES) == pytest.approx(whole, rel=1e-13)
+
+
+# The theorem against the oracle
+
+
+def test_it_is_never_below_the_oracle_on_chains_and_trees_and_close_on_binary_ones():
+    rng = np.random.default_rng(11)
+    ratios = []
+    for place in range(360):
+        drawn = (draw.chain if place % 2 else draw.tree)(rng)
+        bound = transport_bound(Loss.of(drawn.losses), product_model(drawn)).per_unit
+        truth = worst_leakages(drawn.joint(), drawn.losses, "model")
+        assert (bound >= truth - ROUNDING).all(), drawn
+        if max(drawn.sizes) == 2:
+            ratios.extend(bound / truth)
+    assert len(ratios) > 500
+    assert np.mean(ratios) < 1.03  # seen: 1.01
+
+
+def test_it_is_never_below_the_oracle_on_fields():
+    rng = np.random.default_rng(12)
+    for _ in range(150):
+        drawn, field = forest_field(rng)
+        bound = transport_bound(Loss.of(drawn.losses), field).per_unit
+        assert (bound >= worst_leakages(drawn.joint(), drawn.losses, "model") - ROUNDING).all(), drawn
+
+
+def test_two_units_reach_it():
+    rng = np.random.default_rng(13)
+    for _ in range(100):
+        values = int(rng.integers(2, 4))
+        transition = rng.dirichlet(np.full(values, 0.5), size=values)
+        initial = rng.dirichlet(np.ones(values))
+        losses = draw.losses(rng, 2)
+        bound = transport_bound(Loss.of(losses), chain_of(2, transition, initial)).per_unit
+        assert bound == pytest.approx(
+            worst_leakages(chain_joint(initial, transition, 2), losses, "model"), rel=1e-10
+        )
+
+
+def test_it_is_never_above_the_messages():
+    rng = np.random.default_rng(14)
+    for place in range(60):
+        drawn = (draw.chain if place % 2 else draw.tree)(rng)
+        loss, model = Loss.of(drawn.losses), product_model(drawn)
+        messages = message_passing_bound(loss, model).per_unit
+        assert (transport_bound(loss, model).per_unit <= messages * (1 + 1e-12)).all()
+
+
+def test_an_adversary_who_knows_a_value_can_learn_more():
+    """The broken trust: the bound is for an adversary who knows the law and no value."""
+    losses = np.array([0.0, 5.0, 0.0])
+    chain = symmetric(0.1, 3)
+    joint = chain_joint(chain.initial, chain.transition.low, 3)
+    bound = float(transport_bound(Loss.of(losses), chain).per_unit[0])
+    assert exact_leakage(joint, losses, unit=0, known={}, a=0, b=1) == pytest.approx(bound, rel=1e-9)
+    assert exact_leakage(joint, losses, unit=0, known={2: 1}, a=0, b=1) > 1.5 * bound  # 3.28, not 2.14
+
+
+def test_a_wrong_initial_law_breaks_it():
+    """The other broken trust: the same transitions, started elsewhere, leak more."""
+    transition, losses = [[0.999, 0.001], [0.5, 0.5]], [1.0, 1.0]
+    believed = chain_of(2, transition, [0.999, 0.001])
+    true = chain_joint([0.5, 0.5], transition, 2)
+    assert (
+        worst_leakages(true, losses, "model").max() > transport_bound(Loss.of(losses), believed).worst + 0.1
+    )
+
+
+# Golden
+
+
+@pytest.mark.parametrize(
+    ("flip", "target", "scale"),
+    [(0.10, 0.2, 44.93), (0.10, 1, 8.64), (0.25, 1, 2.89), (0.25, 5, 0.34), (0.40, 1, 1.47)],
+)
+def test_the_laplace_scales_of_the_theory_page(flip, target, scale):
+    chain, low, high = symmetric(flip, 100), 0.0, float(target)
+    for _ in range(40):
+        middle = (low + high) / 2
+        if transport_bound(Loss.uniform(middle, 100), chain).worst <= target:
+            low = middle
+        else:
+            high = middle
+    assert round(1 / low, 2) == scale
+
+
+def test_two_equal_bits_leak_almost_twice():
+    assert transport_bound(Loss.uniform(1, 2), symmetric(0.01, 2)).worst == pytest.approx(1.9766, abs=5e-5)
+
+
+# Long chains
+
+
+CHAINS = {
+    "stationary": chain_of(400, [[0.9, 0.1], [0.3, 0.7]], [0.75, 0.25]),
+    "from one state": chain_of(400, [[0.9, 0.1, 0.0], [0.1, 0.8, 0.1], [0.0, 0.3, 0.7]], [1, 0, 0]),
+    "slow": chain_of(400, [[0.995, 0.005], [0.01, 0.99]], [0.1, 0.9]),
+    "period two": chain_of(400, [[0, 1], [1, 0]], [0.3, 0.7]),
+    "period three": chain_of(
+        400,
+        [[0, 0, 0.6, 0.4, 0], [0, 0, 0.1, 0.9, 0], [0, 0, 0, 0, 1], [0, 0, 0, 0, 1], [0.5, 0.5, 0, 0, 0]],
+        [0.2, 0.1, 0.3, 0.3, 0.1],
+    ),
+    "absorbed": chain_of(400, [[0.5, 0.5], [0.0, 1.0]], [0.9, 0.1]),
+    "never moving": chain_of(400, np.eye(2), [0.5, 0.5]),
+    "two classes": chain_of(400, [[0.8, 0.2, 0], [0.4, 0.6, 0], [0, 0, 1]], [0.2, 0.3, 0.5]),
+    "a state never met": chain_of(400, [[0.8, 0.2, 0], [0.4, 0.6, 0], [0.1, 0.1, 0.8]], [0.2, 0.8, 0]),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.parametrize("even", [True, False])
+def test_a_long_chain_gets_what_it_gets_step_by_step(name, even):
+    chain = CHAINS[name]
+    losses = np.full(400, 0.3) if even else np.random.default_rng(21).uniform(0, 0.6, 400)
+    quick = transport_bound(Loss.of(losses), chain).per_unit
+    plain = transport_bound(Loss.of(losses), as_net(chain)).per_unit
+    assert quick == pytest.approx(plain, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "name", ["stationary", "from one state", "slow", "period three", "two classes", "a state never met"]
+)
+def test_laws_that_stand_for_later_ones_are_as_close_as_they_say(name):
+    chain = CHAINS[name]
+    course = Course.of(chain.initial, chain.transition.low, 100_000)
+    law = np.array(chain.initial)
+    for t in range(3_000):
+        stand_in = t if t < course.start else course.start + (t - course.start) % course.period
+        possible = law > 0
+        assert (possible == (course.laws[stand_in] > 0)).all()
+        gap = np.ptp(np.log(law[possible] / course.laws[stand_in][possible]))
+        assert gap <= course.errors[stand_in] + 1e-15
+        law = law @ chain.transition.low
+    assert max(course.errors) < 1e-6
+
+
+def test_a_million_steps_of_51_states_take_seconds():
+    rng = np.random.default_rng(22)
+    transition = 0.5 * rng.dirichlet(np.ones(51), size=51) + 0.5 * np.eye(51)
+    chain = chain_of(1_000_000, transition, rng.dirichlet(np.ones(51)))
+    begun = process_time()
+    leakage = transport_bound(Loss.uniform(0.1, 1_000_000), chain)
+    assert process_time() - begun < 10
+    short = transport_bound(Loss.uniform(0.1, 300), chain_of(300, transition, chain.initial))
+    assert leakage.worst == pytest.approx(short.worst, rel=1e-6)
+    assert leakage.worst >= short.worst * (1 - 1e-8)
+
+
+def test_a_million_uneven_steps_take_seconds():
+    losses = np.random.default_rng(23).uniform(0, 0.2, 1_000_000)
+    begun = process_time()
+    leakage = transport_bound(Loss(losses), symmetric(0.2, 1_000_000))
+    assert process_time() - begun < 10
+    assert (leakage.per_unit >= losses).all()
+
+
+# Trees
+
+
+def test_deep_wide_and_plain_trees_of_thousands_are_fine():
+    rng, values = np.random.default_rng(31), ("a", "b", "c")
+    for parent in (lambda j: j - 1, lambda _: 0, lambda j: int(rng.integers(j))):
+        table = rng.dirichlet(np.ones(3), size=3)
+        variables = [Variable("v0", values, (), [[0.2, 0.3, 0.5]])]
+        variables += [Variable(f"v{j}", values, (f"v{parent(j)}",), table) for j in range(1, 1500)]
+        net = BayesNet.of(variables)
+        loss = Loss.of(rng.uniform(0, 0.1, 1500))
+        leakage = transport_bound(loss, net).per_unit
+        assert (leakage >= loss.per_unit).all()
+        assert (leakage <= message_passing_bound(loss, net).per_unit * (1 + 1e-9)).all()
+
+
+def test_a_parent_without_effect_and_an_edge_without_effect_are_dropped():
+    yes_no = ("yes", "no")
+    net = BayesNet.of(
+        [
+            Variable("a", yes_no, (), [[0.3, 0.7]]),
+            Variable("b", yes_no, (), [[0.6, 0.4]]),
+            Variable("c", yes_no, ("a", "b"), [[0.9, 0.1], [0.9, 0.1], [0.2, 0.8], [0.2, 0.8]]),
+        ]
+    )
+    pair = chain_of(2, [[0.9, 0.1], [0.2, 0.8]], [0.3, 0.7])
+    leakage = transport_bound(Loss.of([1, 2, 3]), net).per_unit
+    assert leakage[[0, 2]] == pytest.approx(transport_bound(Loss.of([1, 3]), pair).per_unit, rel=1e-12)
+    assert leakage[1] == 2
+    ring = [
+        Edge(("a", "b"), [[2, 1], [1, 3]]),
+        Edge(("b", "c"), [[1, 5], [2, 1]]),
+        Edge(("c", "a"), [[1, 2], [2, 4]]),
+    ]
+    joint = np.einsum("ab,bc,ca->abc", *(np.array(edge.potential, dtype=float) for edge in ring))
+    field = RandomField.of({"a": 2, "b": 2, "c": 2}, ring)
+    truth = worst_leakages(joint, [0.5, 1.0, 0.7], "model")
+    bound = transport_bound(Loss.of([0.5, 1.0, 0.7]), field).per_unit
+    assert (bound >= truth - ROUNDING).all()
+    assert bound == pytest.approx(truth, rel=0.05)
+
+
+def test_values_that_cannot_occur_are_no_secrets():
+    transition = [[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
+    never = chain_of(5, transition, [0.4, 0.6, 0.0])
+    assert transport_bound(Loss.uniform(1, 5), never).worst == pytest.approx(1.0, abs=1e-12)
+    assert transport_bound(Loss.uniform(1, 5), as_net(never)).worst == pytest.approx(1.0, abs=1e-12)
+    sometimes = chain_of(5, transition, [0.4, 0.5, 0.1])
+    assert transport_bound(Loss.uniform(1, 5), sometimes).worst == pytest.approx(5.0)
+
+
+# All losses
+
+
+@pytest.mark.parametrize(
+    "model", [symmetric(0.2, 30), as_net(symmetric(0.2, 30)), CHAINS["absorbed"]], ids=str
+)
+def test_losses_from_tiny_to_huge_give_numbers_that_grow_with_them(model):
+    units = model.units
+    weights = np.random.default_rng(41).uniform(0, 1, units)
+    weights[::5] = 0.0
+    before = np.zeros(units)
+    for size in (0.0, 1e-300, 1e-9, 1e-6, 1e-3, 0.1, 1.0, 10.0, 50.0, 1e4):
+        leakage = transport_bound(Loss.of(size * weights), model).per_unit
+        assert np.isfinite(leakage).all()
+        assert (leakage >= before * (1 - 1e-14)).all()
+        assert (leakage >= size * weights).all()
+        assert (leakage <= (size * weights).sum() * (1 + 1e-12)).all()
+        before = leakage
+
+
+def test_more_loss_anywhere_never_means_less_leakage():
+    rng = np.random.default_rng(42)
+    for place in range(60):
+        drawn = (draw.chain if place % 2 else draw.tree)(rng)
+        model, more = product_model(drawn), drawn.losses.copy()
+        more[rng.integers(more.size)] *= rng.uniform(1, 3)
+        less_leakage, more_leakage = (
+            transport_bound(Loss.of(losses), model).per_unit for losses in (drawn.losses, more)
+        )
+        assert (more_leakage >= less_leakage * (1 - 1e-13)).all()
+
+
+def test_independent_steps_leak_their_own_loss():
+    losses = [0.0, 0.5, 3.0]
+    chain = chain_of(3, [[0.2, 0.8], [0.2, 0.8]], [0.5, 0.5])
+    assert transport_bound(Loss.of(losses), chain).per_unit.tolist() == pytest.approx(losses, rel=1e-14)
+    assert transport_bound(
+        Loss.of([2.0]), chain_of(1, [[0.2, 0.8], [0.2, 0.8]], [0.5, 0.5])
+    ).worst == pytest.approx(2.0)
+
+
+# Refusals
+
+
+INTERVALS = Box(np.array([[0.8, 0.1], [0.1, 0.8]]), np.array([[0.9, 0.2], [0.2, 0.9]]))
+YES_NO = ("yes", "no")
+REFUSED = {
+    "many members": MarkovChain(3, INTERVALS, np.array([0.5, 0.5])),
+    "no initial law": MarkovChain(3, Box.exact([[0.9, 0.1], [0.1, 0.9]])),
+    "does not say what the law is": Graph(3, np.array([[0, 1], [1, 2]]), np.float64(0.4)),
+    "in a cycle": RandomField.of(
+        {"a": 2, "b": 2, "c": 2},
+        [Edge(pair, [[2.0, 1.0], [1.0, 2.0]]) for pair in (("a", "b"), ("b", "c"), ("c", "a"))],
+    ),
+    "depends on 2 parents": BayesNet.of(
+        [
+            Variable("a", YES_NO, (), [[0.5, 0.5]]),
+            Variable("b", YES_NO, (), [[0.5, 0.5]]),
+            Variable("c", YES_NO, ("a", "b"), [[0.9, 0.1], [0.1, 0.9], [0.1, 0.9], [0.9, 0.1]]),
+        ]
+    ),
+    "nothing possible": RandomField.of(
+        {"a": 2, "b": 2, "c": 2}, [Edge(("a", "b"), [[1, 0], [0, 0]]), Edge(("b", "c"), [[0, 0], [1, 2]])]
+    ),
+    "too small for a float": chain_of(3_000, [[0.5, 0.5], [0.0, 1.0]], [0.9, 0.1]),
+    "still changes after": chain_of(
+        10**6, 0.5 * np.eye(51) + 0.5 * np.roll(np.eye(51), 1, axis=1), np.eye(51)[0]
+    ),
+    "not about": Independent(3),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_where_it_does_not_apply_it_says_why(why):
+    with pytest.raises(DoesNotApply, match=why):
+        transport_bound(Loss.uniform(1, REFUSED[why].units), REFUSED[why])
+
+
+def test_a_net_of_intervals_and_a_forest_too_large_are_refused():
+    net = BayesNet.of(
+        [Variable("a", YES_NO, (), [[[0.4, 0.6], [0.4, 0.6]]]), Variable("b", YES_NO, (), [[0.5, 0.5]])]
+    )
+    with pytest.raises(DoesNotApply, match="many members"):
+        transport_bound(Loss.uniform(1, 2), net)
+    edges = [Edge((str(j), str(j + 1)), [[2, 1], [1, 2]]) for j in range(10_001)]
+    field = RandomField.of({str(j): 2 for j in range(10_002)}, edges)
+    with pytest.raises(DoesNotApply, match="kernels"):
+        transport_bound(Loss.uniform(1, 10_002), field)
+
+
+def test_a_slow_chain_in_its_stationary_law_is_fine():
+    walk = 0.5 * np.eye(51) + 0.25 * np.eye(51, k=1) + 0.25 * np.eye(51, k=-1)
+    walk[0, 0] = walk[50, 50] = 0.75
+    chain = chain_of(100_000, walk, np.full(51, 1 / 51))
+    assert np.isfinite(transport_bound(Loss.uniform(0.1, 100_000), chain).worst)
+
+
+def test_kernels_run_the_right_way():
+    """The leakage of i through j goes by the law of j given i, and the two directions differ."""
+    chain = chain_of(2, [[1.0, 0.0], [0.5, 0.5]], [0.5, 0.5])
+    _, frontiers = frontiers_of(chain)
+    growth = math.expm1(1)
+    assert frontiers[1, 0](1.0) == pytest.approx(
+        math.log1p(growth / 2)
+    )  # x_1 given x_0: (1, 0) and (1/2, 1/2)
+    assert frontiers[0, 1](1.0) == pytest.approx(
+        math.log1p(growth * 2 / 3)
+    )  # x_0 given x_1: (2/3, 1/3) and (0, 1)
+    leakage = transport_bound(Loss.of([1.0, 1.0]), chain).per_unit
+    assert leakage == pytest.approx([1 + math.log1p(growth / 2), 1 + math.log1p(growth * 2 / 3)])
