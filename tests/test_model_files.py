@@ -1,14 +1,12 @@
-"""Model files: what is written is read back, what is said in a file is what the model holds, and it scales."""
+"""Model files: what is written is read back, a model holds what its file says, and files may be large."""
 
 import gc
 import gzip
 import hashlib
 import json
 import math
-import os
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +16,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from entwined.dependence import BayesNet, Box, Graph, Groups, Independent, MarkovChain, RandomField, Variable
-from entwined.dependence.edges import read_edges
 from entwined.dependence.files import KINDS, model_from, read_model, write_model
 from entwined.dependence.gaussian import Correlations, Gaussian, MaxCorrelation
 from entwined.dependence.syntax import toml_text
@@ -152,7 +149,8 @@ def test_toml_as_people_write_it(tmp_path):
     path.write_text(
         'kind = "bayes_net"\n'
         '[[variables]]\nname = "a"\nvalues = ["x", "y"]\nparents = []\ntable = [[0.25, 0.75]]\n'
-        '[[variables]]\nname = "b"\nvalues = ["x", "y"]\nparents = ["a"]\ntable = [[1, 0], [[0.2, 0.4], [0.6, 0.8]]]\n'
+        '[[variables]]\nname = "b"\nvalues = ["x", "y"]\nparents = ["a"]\ntable = '
+        "[[1, 0], [[0.2, 0.4], [0.6, 0.8]]]\n"
     )
     model = read_model(path)
     assert isinstance(model, BayesNet)
@@ -184,14 +182,20 @@ def test_the_last_parent_is_fastest():
 
 def test_rows_are_those_of_the_first_variable():
     field = model_from(DOCUMENTS["field"], HERE)
-    tables = {tuple(scope): table for block in field.blocks for scope, table in zip(block.scope.tolist(), block.table.low, strict=True)}
+    tables = {
+        tuple(scope): table
+        for block in field.blocks
+        for scope, table in zip(block.scope.tolist(), block.table.low, strict=True)
+    }
     assert tables[0, 1].tolist() == [[1, 2, 3], [4, 5, 6]]
     assert tables[1, 2].tolist() == [[1, 2], [0, 4], [5, 6]]
     assert tables[2, 0].tolist() == [[1e-300, 1e300], [2, 1]]
 
 
 def test_an_interval_is_tightened_to_what_a_row_of_probabilities_can_reach():
-    chain = model_from({"kind": "markov_chain", "length": 2, "transition": [[[0, 1], [0.1, 0.3]], [0.5, 0.5]]}, HERE)
+    chain = model_from(
+        {"kind": "markov_chain", "length": 2, "transition": [[[0, 1], [0.1, 0.3]], [0.5, 0.5]]}, HERE
+    )
     assert chain.transition.low[0].tolist() == pytest.approx([0.7, 0.1], abs=1e-14)
     assert chain.transition.high[0].tolist() == pytest.approx([0.9, 0.3], abs=1e-14)
     assert chain.transition.low[0, 0] <= 0.7
@@ -320,7 +324,10 @@ def test_integer_labels_are_numbered_in_their_order(data):
     labels = data.draw(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=2, max_size=9, unique=True))
     if data.draw(st.booleans()):  # close together
         start = labels[0] // 2
-        labels = [start + place * data.draw(st.integers(1, 9)) for place in range(1)] + [start + 10, start + 23]
+        labels = [start + place * data.draw(st.integers(1, 9)) for place in range(1)] + [
+            start + 10,
+            start + 23,
+        ]
     pairs = [(labels[place], labels[place + 1]) for place in range(len(labels) - 1)]
     document = {"kind": "graph", "edges": [list(pair) for pair in pairs], "log_odds": 1}
     ranked = sorted(labels)
@@ -366,10 +373,10 @@ print(json.dumps({**figures, "gb": resource.getrusage(resource.RUSAGE_SELF).ru_m
 
 
 def read_apart(path: Path) -> dict[str, float]:
-    """Read a model in a process of its own and tell what it took (processor time: the machine may be shared)."""
-    done = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True, env=os.environ)
+    """Read a model in a process of its own and tell what it took; processor time, for machines are shared."""
+    done = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True)
     figures: dict[str, float] = json.loads(done.stdout)
-    print(path.name, figures)
+    sys.stderr.write(f"{path.name}: {figures}\n")
     return figures
 
 

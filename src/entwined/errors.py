@@ -5,11 +5,19 @@ EntwinedError                 everything we raise on purpose
 │   ├── BadModel              a dependence model that cannot be
 │   ├── BadLoss               a loss, leakage or weight that cannot be
 │   ├── BadCertificate        a certificate that cannot be read
+│   ├── BadNoise              a scale, confidence or rate that no noise can have
+│   ├── BadCharge             a charge that cannot be, or a request id that stands for another question
+│   ├── BadLedger             a ledger that is not what the caller says it is
+│   │   └── NoLedger          there is none at that place
 │   ├── BadSchema             a schema that cannot be, or changed after it was approved
 │   └── BadQuery              a question that cannot be asked of this schema
 ├── Refused                   the input is fine, the guarantee cannot be given   exit code 1
 │   ├── DoesNotApply          this theorem says nothing about this model
 │   ├── NoTheorem             no theorem does
+│   ├── OverBudget            the total would leak more than the cap
+│   ├── ChargeClosed          a charged run failed or was overtaken: no answer comes from it
+│   ├── LedgerDamaged         a ledger that was edited, cut, or put back from an old copy
+│   ├── LedgerUnavailable     a ledger that cannot be read or written durably now
 │   ├── Unreachable           no loss above zero meets the target
 │   ├── QueryTooComplex       a condition or table too large to be worked out exactly
 │   └── Unapproved            nothing is released under a schema the holder has not approved
@@ -43,6 +51,22 @@ class BadCertificate(BadInput):
     """A certificate that cannot be read."""
 
 
+class BadNoise(BadInput):
+    """A scale, confidence or rate that no noise can have."""
+
+
+class BadCharge(BadInput):
+    """A charge that cannot be, or a request id that already stands for another question."""
+
+
+class BadLedger(BadInput):
+    """A ledger that is not what the caller says it is."""
+
+
+class NoLedger(BadLedger):
+    """There is no ledger at that place."""
+
+
 class BadSchema(BadInput):
     """A schema that cannot be, or that changed after it was approved."""
 
@@ -61,6 +85,22 @@ class DoesNotApply(Refused):
 
 class NoTheorem(Refused):
     """No theorem covers this model and knowledge."""
+
+
+class OverBudget(Refused):
+    """The total would leak more than the cap."""
+
+
+class ChargeClosed(Refused):
+    """A charged run failed or was overtaken: the charge stays and no answer comes from it."""
+
+
+class LedgerDamaged(Refused):
+    """A ledger that was edited, cut, or put back from an old copy."""
+
+
+class LedgerUnavailable(Refused):
+    """A ledger that cannot be read or written durably now: full, read-only, busy or out of reach."""
 
 
 class Unreachable(Refused):

@@ -13,7 +13,7 @@ from entwined.bounds.choose import Bound, named
 from entwined.bounds.theorem import Knowledge, Theorem
 from entwined.dependence import Dependence
 from entwined.dependence.files import model_from
-from entwined.errors import BadCertificate, EntwinedError, Refused
+from entwined.errors import BadCertificate, BadInput, EntwinedError, Refused
 from entwined.loss import Leakage, Loss
 from entwined.version import __version__
 
@@ -77,7 +77,7 @@ def guarantee(leakage: float, knowledge: Knowledge, *, metric: bool) -> str:
     )
     unit = " for each unit of distance between the two values" if metric else ""
     return (
-        f"Whatever is released, an adversary who {adversary} can change the odds between any two values of any one unit "
+        f"From anything released with these losses, an adversary who {adversary} can change the odds between any two values of any one unit "
         f"by a factor of at most exp({leakage:.6g}){unit}."
     )
 
@@ -158,7 +158,12 @@ def same(given: Any, derived_again: Any) -> bool:
 def write_certificate(document: dict[str, Any], path: Path) -> None:
     """Write a certificate whole or not at all."""
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_whole(path, text)
+    draft = path.with_name(path.name + ".part")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    except OSError as reason:
+        raise BadInput(f"{path} cannot be written: {reason.strerror}. Give a path in a folder you may write to.") from None
 
 
 def read_certificate(path: Path) -> Any:

@@ -1,4 +1,4 @@
-"""Where a Markov chain can be at each step, and with what probability, all errors and all late steps counted in."""
+"""Where a Markov chain can be at each step, and with what probability: rounding and late steps included."""
 
 from dataclasses import dataclass
 from typing import Final, Self
@@ -17,11 +17,13 @@ SETTLING: Final = 16  # steps after which the set of possible states counts as s
 
 
 def known_law(chain: MarkovChain) -> tuple[FloatArray, FloatArray]:
-    """The initial law and the transitions of a chain that is one law."""
+    """Give the initial law and the transitions of a chain that is one law."""
     if not chain.transition.is_exact:
         raise DoesNotApply("The class has many members; this needs one law. The messages cover it.")
     if chain.initial is None:
-        raise DoesNotApply("The chain has no initial law; this needs one. Give `initial`, or use the messages.")
+        raise DoesNotApply(
+            "The chain has no initial law; this needs one. Give `initial`, or use the messages."
+        )
     return chain.initial, chain.transition.low
 
 
@@ -36,9 +38,10 @@ def reachable(states: BoolArray, step: FloatArray) -> BoolArray:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Supports:
-    """The sets of possible states that occur: step t has the set `sets[which[t]]`, steps from `settled` on the last one.
+    """The sets of possible states: step t has `sets[which[t]]`, steps from `settled` on have the last one.
 
-    The last set is the true one where the sets stop changing within a few steps; else it is large enough for all later steps.
+    The last set is the true one where the sets stop changing within a few steps; else it is large enough
+    for all later steps.
     """
 
     sets: BoolArray
@@ -48,9 +51,10 @@ class Supports:
     def of(cls, chain: MarkovChain) -> Self:
         """Follow the possible states until they change no more, or for a few steps."""
         initial, step = known_law(chain)
-        now, early = initial > 0, []
+        early: list[BoolArray] = []
+        now: BoolArray = np.asarray(initial > 0)
         while len(early) < SETTLING:
-            following = (step[now] > 0).any(axis=0)
+            following = np.asarray((step[now] > 0).any(axis=0))
             if np.array_equal(now, following):
                 break
             early.append(now)
@@ -88,7 +92,7 @@ class Marginals:
         for t in range(count):
             laws[t + 1] = laws[t] @ step
             possible[t + 1] = (step[possible[t]] > 0).any(axis=0)
-        errors = np.arange(count + 1)[:, None] * (chain.states + 1) * ULP
+        errors = np.arange(count + 1, dtype=np.float64)[:, None] * ((chain.states + 1) * ULP)
         low, high = between(laws, laws, possible, errors)
         if count < chain.length:
             possible[-1] = reachable(possible[-1], step)

@@ -27,7 +27,7 @@ def chain_quilt_leakage(loss: Loss, chain: MarkovChain) -> FloatArray:
     """For each unit the worst pair of values, each pair with its best quilt."""
     if chain.states > MOST_STATES:
         raise DoesNotApply(
-            f"The chain has {chain.states} states; quilts are searched up to {MOST_STATES}. The messages cover it."
+            f"The chain has {chain.states} states; quilts are searched up to {MOST_STATES}. Use the messages."
         )
     shown = shown_by(chain)
     if loss.common is not None:
@@ -44,8 +44,9 @@ def chain_quilt_leakage(loss: Loss, chain: MarkovChain) -> FloatArray:
 class Shown:
     """What the end of a quilt at distance d shows of each pair of values (last axis): log ratios, rounded up.
 
-    `ahead[d−1]` is for an end after the unit. For an end before it, at step t, p(y | s) / p(y | s') is by Bayes
-    P^d(y, s) / P^d(y, s') times p(s') / p(s): `back[d−1, which[t]]` has the first factor, `odds` the second.
+    `ahead[d−1]` is for an end after the unit. For an end before it, at step t, p(y | s) / p(y | s') is by
+    Bayes P^d(y, s) / P^d(y, s') times p(s') / p(s): `back[d−1, which[t]]` has the first factor, `odds`
+    the second.
     """
 
     chain: MarkovChain
@@ -59,7 +60,9 @@ class Shown:
         """Look at every distance that matters, or as many as can be held."""
         supports = Supports.of(chain)
         sets, states = len(supports.sets) + 1, chain.states
-        reach = min(chain.length - 1, FARTHEST, MOST_SHOWN // (sets * states**2), MOST_LOGS // (sets * states**3))
+        reach = min(
+            chain.length - 1, FARTHEST, MOST_SHOWN // (sets * states**2), MOST_LOGS // (sets * states**3)
+        )
         back, ahead = influences(chain, supports, max(1, reach))
         followed = max(len(ahead) + supports.settled, min(FARTHEST, MOST_SHOWN // states**2))
         return cls(chain, supports, Marginals.of(chain, followed), back, ahead)
@@ -72,7 +75,7 @@ class Shown:
     @property
     def pairs(self) -> int:
         """How many ordered pairs of values there are."""
-        return self.ahead.shape[1]
+        return int(self.ahead.shape[1])
 
     def odds(self, units: IntArray) -> tuple[BoolArray, FloatArray]:
         """Which pairs of values are secrets of each unit, and log p(s') / p(s) of these."""
@@ -90,7 +93,7 @@ class Shown:
 
 @lru_cache(maxsize=2)
 def shown_by(chain: MarkovChain) -> Shown:
-    """What quilts show does not depend on the losses, so calibration asks for it once."""
+    """Keep what quilts show: it does not depend on the losses, so calibration asks for it once."""
     return Shown.of(chain)
 
 
@@ -101,7 +104,7 @@ def pairs_of(states: int) -> tuple[IntArray, IntArray]:
 
 
 def influences(chain: MarkovChain, supports: Supports, reach: int) -> tuple[FloatArray, FloatArray]:
-    """What is shown at distance 1, 2, … before a unit (for each set of possible states) and after it.
+    """Give what is shown at distance 1, 2, … before a unit (for each set of possible states) and after it.
 
     It ends early where all rows of P^d are equal up to rounding: farther ends show nothing less.
     """
@@ -117,14 +120,16 @@ def influences(chain: MarkovChain, supports: Supports, reach: int) -> tuple[Floa
         slack = 2 * ULP * ((distance - 1) * (chain.states + 1) + 2 + largest)
         after = widest(logs.T, faint.T)[pair]
         back.append([widest(logs[states], faint[states])[pair] + slack for states in supports.sets])
-        ahead.append(np.where((after == 0) & (distance == 1), 0.0, after + slack))  # equal rows of P itself are equal
+        ahead.append(
+            np.where((after == 0) & (distance == 1), 0.0, after + slack)
+        )  # equal rows of P itself are equal
         if after.size == 0 or after.max() <= slack:
             break
     return np.array(back), np.array(ahead)
 
 
 def widest(logs: FloatArray, faint: BoolArray) -> FloatArray:
-    """The largest difference over all rows between each two columns; infinite where a probability is too faint to know."""
+    """Give the largest difference between each two columns in any row; infinite if it is too faint."""
     columns = logs.shape[1]
     best = np.full((columns, columns), -np.inf)
     at_once = max(1, AT_ONCE // (4 * columns**2))
@@ -132,23 +137,25 @@ def widest(logs: FloatArray, faint: BoolArray) -> FloatArray:
         for first in range(0, len(logs), at_once):
             rows = logs[first : first + at_once]
             gaps = rows[:, :, None] - rows[:, None, :]
-            best = np.fmax(best, np.fmax.reduce(gaps, axis=0))  # 0/0 is no number and passed over: nothing shows there
+            best = np.fmax(
+                best, np.fmax.reduce(gaps, axis=0)
+            )  # 0/0 is no number and passed over: nothing shows there
     unknown = faint.any(axis=0)
     best[unknown], best[:, unknown] = np.inf, np.inf
     return best
 
 
 def even(epsilon: float, shown: Shown) -> FloatArray:
-    """Equal losses: what a side costs depends only on how many steps there are on it, and far from the ends not even on that."""
+    """Bound units of equal losses: a side costs the same wherever it has the same number of steps."""
     length, reach = shown.chain.length, shown.reach
-    inside = round_up(np.arange(reach) * epsilon, 1)[:, None]
+    inside = round_up(np.arange(reach, dtype=np.float64) * epsilon, 1)[:, None]
     after = np.minimum.accumulate(inside + shown.ahead, axis=0)
     before = before_even(inside, shown)
     edge = max(len(before), len(shown.marginals.low)) - 1
     if length <= edge + reach:
         units = np.arange(length)
         left, right = units * epsilon, units[::-1] * epsilon
-    else:  # the unit `edge` stands for all units that see no end of the chain, and pays for as many as any of them
+    else:  # unit `edge` stands for all that see no end of the chain, and pays for as many as any of them
         units = np.concatenate([np.arange(edge + 1), np.arange(length - reach, length)])
         left, right = units * epsilon, (length - 1 - units) * epsilon
         left[edge] = (length - 1 - reach) * epsilon
@@ -165,11 +172,11 @@ def even(epsilon: float, shown: Shown) -> FloatArray:
     worst = np.concatenate(found)
     if length > units.size:
         worst = np.concatenate([worst[:edge], np.full(length - reach - edge, worst[edge]), worst[edge + 1 :]])
-    return np.minimum(round_up(epsilon + worst, 8), round_up(np.float64(length * epsilon), 2))
+    return np.minimum(round_up(epsilon + worst, 8), length * epsilon * (1 + 4 * ULP))
 
 
 def before_even(inside: FloatArray, shown: Shown) -> FloatArray:
-    """The least cost of an end before unit 0, 1, …, but for the odds; the last row is for all later units."""
+    """Give the least cost, but for the odds, of an end before unit 0, 1, …; the last row is for all later."""
     settled, reach = shown.supports.settled, shown.reach
     table = np.full((settled + reach + 1, shown.pairs), np.inf)
     table[settled + 1 :] = np.minimum.accumulate(inside + shown.back[:, -1], axis=0)
@@ -180,7 +187,7 @@ def before_even(inside: FloatArray, shown: Shown) -> FloatArray:
 
 
 def totals(losses: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The losses of all units before each unit, and of all after it, rounded up."""
+    """Add the losses of all units before each unit, and of all after it, rounded up."""
     before, after = np.zeros(losses.size), np.zeros(losses.size)
     np.cumsum(losses[:-1], out=before[1:])
     after[:-1] = np.cumsum(losses[:0:-1])[::-1]
@@ -188,7 +195,7 @@ def totals(losses: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def uneven(losses: FloatArray, shown: Shown, part: slice, whole: tuple[FloatArray, FloatArray]) -> FloatArray:
-    """Losses of any kind, for units in a row: try one distance after the other until no unit can gain by going farther."""
+    """Bound units of any losses: try one distance after the other until no unit can gain by going farther."""
     length, supports = shown.chain.length, shown.supports
     units = np.arange(length)[part]
     secret, odds = shown.odds(units)
@@ -205,7 +212,8 @@ def uneven(losses: FloatArray, shown: Shown, part: slice, whole: tuple[FloatArra
         within_before[past] += losses[units[past] - distance]
         within_after[future] += losses[units[future] + distance]
         if distance % CHECK_EVERY == 0 and not (
-            (before[past] > within_before[past, None]).any() or (after[future] > within_after[future, None]).any()
+            (before[past] > within_before[past, None]).any()
+            or (after[future] > within_after[future, None]).any()
         ):
             break
     worst = np.max(before + after, axis=1, initial=0.0, where=secret)

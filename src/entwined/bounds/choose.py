@@ -3,12 +3,18 @@
 from dataclasses import dataclass
 from typing import Any
 
-from entwined.bounds.gaussian import GAUSSIAN_THEOREMS
+from entwined.bounds.elimination import elimination_bound, elimination_without_knowledge_bound
+from entwined.bounds.gaussian_classes import correlation_intervals_bound, weak_correlation_bound
+from entwined.bounds.gaussian_exact import gaussian_exact_bound
+from entwined.bounds.gaussian_max_correlation import lange_max_correlation_bound, max_correlation_bound
+from entwined.bounds.gaussian_tree import gaussian_tree_bound
+from entwined.bounds.gaussian_variance import gaussian_variance_bound
+from entwined.bounds.gaussian_walks import gaussian_influence_bound, gaussian_walk_bound
 from entwined.bounds.group import group_bound
 from entwined.bounds.influence import influence_matrix_bound
 from entwined.bounds.markov import markov_closed_form_bound
 from entwined.bounds.messages import message_passing_bound
-from entwined.bounds.pairwise import pairwise_ratio_bound, pairwise_sum_bound
+from entwined.bounds.pairwise import pairwise_bound, pairwise_scale_bound
 from entwined.bounds.quilt import markov_quilt_bound, tree_quilt_bound
 from entwined.bounds.theorem import Knowledge, Theorem
 from entwined.bounds.transport import transport_bound
@@ -26,9 +32,19 @@ THEOREMS: tuple[Theorem[Any], ...] = (
     markov_closed_form_bound,
     markov_quilt_bound,
     tree_quilt_bound,
-    pairwise_ratio_bound,
-    pairwise_sum_bound,
-    *GAUSSIAN_THEOREMS,
+    elimination_bound,
+    elimination_without_knowledge_bound,
+    pairwise_bound,
+    pairwise_scale_bound,
+    gaussian_exact_bound,
+    gaussian_tree_bound,
+    gaussian_influence_bound,
+    gaussian_walk_bound,
+    gaussian_variance_bound,
+    max_correlation_bound,
+    lange_max_correlation_bound,
+    correlation_intervals_bound,
+    weak_correlation_bound,
 )
 
 

@@ -1,4 +1,4 @@
-"""Markov quilts: cut a unit's neighbourhood off, pay for what is inside and for what shows through the cut."""
+"""Markov quilts: cut off what is near a unit, pay for what is inside and for what shows through the cut."""
 
 from entwined.bounds.chain_quilts import chain_quilt_leakage
 from entwined.bounds.theorem import theorem
@@ -12,31 +12,33 @@ from entwined.loss import Leakage, Loss
 def markov_quilt_bound(loss: Loss, model: MarkovChain) -> Leakage:
     """Bound the leakage on a chain by the best quilt for each secret, if the adversary knows the model alone.
 
-    Theorem. Let the units be the steps of a Markov chain of known initial law and transitions. A quilt Q of unit i
-    is X_{i−a}, or X_{i+b}, or both, or nothing; N is the set of units that it leaves connected to i, i among
-    them. For values s and s' that X_i can take let e_Q(s, s') be the largest log p(x_Q | s) / p(x_Q | s') over
-    the x_Q that can occur given s. Then for every output set S:
-    log Pr[M ∈ S | X_i = s] / Pr[M ∈ S | X_i = s'] ≤ min over Q of Σ_{j∈N} ε_j + e_Q(s, s').
-    The leakage of i is at most the largest of these minima over s and s'.
+    Theorem. Let the units be the steps of a Markov chain of known initial law and transitions. A quilt Q
+    of unit i is X_{i−a}, or X_{i+b}, or both, or nothing; N is the set of units that it leaves connected
+    to i, i among them. For values s and s' that X_i can take let e_Q(s, s') be the largest log p(x_Q | s)
+    / p(x_Q | s') over the x_Q that can occur given s. Then for every output set S: log Pr[M ∈ S | X_i =
+    s] / Pr[M ∈ S | X_i = s'] ≤ min over Q of Σ_{j∈N} ε_j + e_Q(s, s'). The leakage of i is at most the
+    largest of these minima over s and s'.
 
-    Checked. The model is one law and has its start. What rules a value out shows it: e is infinite. A value that
-    cannot occur is no secret. Where both fit (4 million distances × pairs of values: 784 steps for 51 states,
-    20,000 for two), all quilts are searched. On longer chains ends farther away than that are left out, late
-    steps share one bound on their marginal laws, and uneven losses count as their largest if steps × pairs of
-    values exceed 20 million (below it, their quilts reach at least 32 steps). A minimum over fewer quilts, or
-    of larger terms, is still a bound. Every operation is rounded up.
+    Checked. The model is one law and has its start. What rules a value out shows it: e is infinite. A
+    value that cannot occur is no secret. Where both fit (4 million distances × pairs of values: 784 steps
+    for 51 states, 20,000 for two), all quilts are searched. On longer chains ends farther away than that
+    are left out, late steps share one bound on their marginal laws, and uneven losses count as their
+    largest if steps × pairs of values exceed 20 million (below it, their quilts reach at least 32 steps).
+    A minimum over fewer quilts, or of larger terms, is still a bound. Every operation is rounded up.
 
     Trusted. The steps follow this chain, start and transitions, and the adversary knows the value of no unit.
 
-    Proof. Fix s, s' and Q. Given x_Q, the units outside N and Q have a law that depends neither on X_i nor on the
-    units in N. So Pr[M ∈ S | s, x_Q] and Pr[M ∈ S | s', x_Q] are means over one law of the outer units, and,
-    these held fixed, means over values of N, of which any two are at most Σ_N ε_j apart. Averaging over x_Q
-    with weights p(x_Q | s) ≤ exp(e_Q) p(x_Q | s') adds e_Q. The claim is about one pair (s, s') at a time, so
-    each pair may have its own best quilt. That is never more than the one quilt for all pairs of the published
-    mechanism, and equal to it for symmetric chains of two states. Given X_i, the ends of a quilt are
-    independent, so e_Q is the sum of what each end shows, and the best ends are found one by one.
+    Proof. Fix s, s' and Q. Given x_Q, the units outside N and Q have a law that depends neither on X_i
+    nor on the units in N. So Pr[M ∈ S | s, x_Q] and Pr[M ∈ S | s', x_Q] are means over one law of the
+    outer units, and, these held fixed, means over values of N, of which any two are at most Σ_N ε_j
+    apart. Averaging over x_Q with weights p(x_Q | s) ≤ exp(e_Q) p(x_Q | s') adds e_Q. The claim is about
+    one pair (s, s') at a time, so each pair may have its own best quilt. That is never more than the one
+    quilt for all pairs of the published mechanism, and equal to it for symmetric chains of two states.
+    Given X_i, the ends of a quilt are independent, so e_Q is the sum of what each end shows, and the best
+    ends are found one by one.
 
-    Source. Song, Wang, Chaudhuri (2017), the Markov Quilt Mechanism; a quilt for each pair of values is new here.
+    Source. Song, Wang, Chaudhuri (2017), the Markov Quilt Mechanism; a quilt for each pair of values is
+    new here.
     """
     return Leakage(chain_quilt_leakage(loss, model))
 
@@ -45,29 +47,33 @@ def markov_quilt_bound(loss: Loss, model: MarkovChain) -> Leakage:
 def tree_quilt_bound(loss: Loss, model: Coupled) -> Leakage:
     """Bound the leakage on a tree by quilts at a distance, if the adversary knows the model alone.
 
-    Theorem. Let the units form a tree or a forest of known law. A quilt Q of unit i has, for each neighbour j of i,
-    either all units at one distance from i behind j, or none; N is the set of units that Q leaves connected to
-    i, i among them. For values s and s' that X_i can take let e_Q(s, s') be the largest
-    log p(x_Q | s) / p(x_Q | s') over the x_Q that can occur given s. Then for every output set S:
-    log Pr[M ∈ S | X_i = s] / Pr[M ∈ S | X_i = s'] ≤ min over Q of Σ_{j∈N} ε_j + e_Q(s, s').
-    The leakage of i is at most the largest of these minima over s and s'.
+    Theorem. Let the units form a tree or a forest of known law. A quilt Q of unit i has, for each
+    neighbour j of i, either all units at one distance from i behind j, or none; N is the set of units
+    that Q leaves connected to i, i among them. For values s and s' that X_i can take let e_Q(s, s') be
+    the largest log p(x_Q | s) / p(x_Q | s') over the x_Q that can occur given s. Then for every output
+    set S: log Pr[M ∈ S | X_i = s] / Pr[M ∈ S | X_i = s'] ≤ min over Q of Σ_{j∈N} ε_j + e_Q(s, s'). The
+    leakage of i is at most the largest of these minima over s and s'.
 
-    Checked. The model is one law, each unit depends on at most one parent, or the graph of a field has no cycle.
-    All distances are searched but these: where the units at a distance behind a neighbour have more than 1,024
-    joint values (units seen by one of two values count as one), and beyond 60,000 links × distances. A minimum
-    over fewer quilts is still a bound. Every operation is rounded up.
+    Checked. The model is one law, each unit depends on at most one parent, or the graph of a field has no
+    cycle. All distances are searched but these: where the units at a distance behind a neighbour have
+    more than 1,024 joint values (units seen by one of two values count as one), and beyond 60,000 links ×
+    distances. A minimum over fewer quilts is still a bound. Every operation is rounded up.
 
     Trusted. The true law is the model, and the adversary knows the value of no unit.
 
-    Proof. As for chains: given x_Q the units outside N and Q do not depend on X_i, any two values of N are at most
-    Σ_N ε_j apart, the weights p(x_Q | s) and p(x_Q | s') differ by at most exp(e_Q), and each pair of values
-    may have its own quilt. Given X_i the branches behind its neighbours are independent, so e_Q and Σ_N ε_j are
-    sums over the branches, and each branch has its own best distance. Inside a branch the units of a cut are
-    not independent given X_i; their joint likelihood is computed, step by step from the cut towards i, by
-    products at each unit where branches meet and by sums over the values of each unit on the way.
+    Proof. As for chains: given x_Q the units outside N and Q do not depend on X_i, any two values of N
+    are at most Σ_N ε_j apart, the weights p(x_Q | s) and p(x_Q | s') differ by at most exp(e_Q), and each
+    pair of values may have its own quilt. Given X_i the branches behind its neighbours are independent,
+    so e_Q and Σ_N ε_j are sums over the branches, and each branch has its own best distance. Inside a
+    branch the units of a cut are not independent given X_i; their joint likelihood is computed, step by
+    step from the cut towards i, by products at each unit where branches meet and by sums over the values
+    of each unit on the way.
 
-    Source. Song, Wang, Chaudhuri (2017), the Markov Quilt Mechanism on Bayesian networks; the search is new here.
+    Source. Song, Wang, Chaudhuri (2017), the Markov Quilt Mechanism on Bayesian networks; the search is
+    new here.
     """
     if isinstance(model, MarkovChain):
-        raise DoesNotApply("A Markov chain has all its quilts searched by the Markov quilt theorem. Use that one.")
+        raise DoesNotApply(
+            "A Markov chain has all its quilts searched by the Markov quilt theorem. Use that one."
+        )
     return Leakage(tree_quilt_leakage(loss, model))

@@ -14,44 +14,54 @@ from entwined.loss import Leakage
 from entwined.numbers import LARGEST, ULP, FloatArray
 
 CLOSE: Final = 1e-9
-VANISHING: Final = 1e-9  # scales this far below the gaps between values hide nothing that a smaller one would show
+VANISHING: Final = (
+    1e-9  # scales this far below the gaps between values hide nothing that a smaller one would show
+)
 
 
 def scalar_leakage(chain: MarkovChain, weights: Sequence[int], scale: float) -> Leakage:
     """Give the leakage of one sum with Laplace noise, exactly, if the adversary knows the model alone.
 
-    Theorem. Let F = Σ_t w(X_t) be a sum of integer weights over the steps of a Markov chain of known initial law and
-    transitions, released as F + Z with Z from the Laplace law of scale t. For values a and b that X_i can take, let
-    D_a(y) = Σ_k Pr[F = k | X_i = a] exp(−|y − k|/t). The leakage of unit i is the largest |log D_a(k) − log D_b(k)|
-    over a, b and the integers k from the least to the largest value of F. The same number is the leakage if Z is the
-    discrete Laplace law on the integers, Pr[Z = z] ∝ exp(−|z|/t). It does not grow with t.
+    Theorem. Let F = Σ_t w(X_t) be a sum of integer weights over the steps of a Markov chain of known
+    initial law and transitions, released as F + Z with Z from the Laplace law of scale t. For values a
+    and b that X_i can take, let D_a(y) = Σ_k Pr[F = k | X_i = a] exp(−|y − k|/t). The leakage of unit i
+    is the largest |log D_a(k) − log D_b(k)| over a, b and the integers k from the least to the largest
+    value of F. The same number is the leakage if Z is the discrete Laplace law on the integers, Pr[Z = z]
+    ∝ exp(−|z|/t). It does not grow with t.
 
-    Checked. The model is one law and has its start, the weights are integers, and the laws of F given X_i are computed
-    from products and sums of probabilities that cannot underflow. A value that cannot occur is no secret. The result is
-    rounded up by a bound on all rounding errors.
+    Checked. The model is one law and has its start, the weights are integers, and the laws of F given X_i
+    are computed from products and sums of probabilities that cannot underflow. A value that cannot occur
+    is no secret. The result is rounded up by a bound on all rounding errors.
 
-    Trusted. The steps follow this chain, the adversary knows the value of no unit, and this sum is the only release about
-    these units. For several releases add the losses and bound them once: leakages do not add.
+    Trusted. The steps follow this chain, the adversary knows the value of no unit, and this sum is the
+    only release about these units. For several releases add the losses and bound them once: leakages do
+    not add.
 
-    Proof. The density of F + Z at y given X_i = a is D_a(y)/2t, so the leakage is the supremum of |log D_a/D_b|. Between two
-    neighbouring integers D_a(y) = A e^{−y/t} + B e^{y/t} and D_b(y) = C e^{−y/t} + D e^{y/t} with fixed A, B, C, D ≥ 0, and their ratio
-    is a Möbius function of e^{2y/t}, hence monotone: its extremes lie at integers. Below the least and above the largest value of F
-    the ratio is constant. With discrete noise the output is an integer k and its probability is proportional to D_a(k), with
-    the same factor for a and b. For t' > t the Laplace law of scale t' is that of scale t plus independent noise: its
-    characteristic function 1/(1 + t'²u²) is 1/(1 + t²u²) times q + (1 − q)/(1 + t'²u²) with q = t²/t'², the
-    characteristic function of a mixture of the point 0 and the Laplace law of scale t'. So more noise is post-processing.
+    Proof. The density of F + Z at y given X_i = a is D_a(y)/2t, so the leakage is the supremum of |log
+    D_a/D_b|. Between two neighbouring integers D_a(y) = A e^{−y/t} + B e^{y/t} and D_b(y) = C e^{−y/t} +
+    D e^{y/t} with fixed A, B, C, D ≥ 0, and their ratio is a Möbius function of e^{2y/t}, hence monotone:
+    its extremes lie at integers. Below the least and above the largest value of F the ratio is constant.
+    With discrete noise the output is an integer k and its probability is proportional to D_a(k), with the
+    same factor for a and b. For t' > t the Laplace law of scale t' is that of scale t plus independent
+    noise: its characteristic function 1/(1 + t'²u²) is 1/(1 + t²u²) times q + (1 − q)/(1 + t'²u²) with q
+    = t²/t'², the characteristic function of a mixture of the point 0 and the Laplace law of scale t'. So
+    more noise is post-processing.
 
-    Source. Direct calculation; for one number it replaces the bounds of Song, Wang, Chaudhuri (2017) by the truth.
+    Source. Direct calculation; for one number it replaces the bounds of Song, Wang, Chaudhuri (2017) by
+    the truth.
     """
     if not (math.isfinite(scale) and scale > 0):
-        raise BadLoss(f"Scale {scale} is not a positive number. Give the scale of the Laplace noise, such as 2.0.")
+        raise BadLoss(
+            f"Scale {scale} is not a positive number. Give the scale of the Laplace noise, such as 2.0."
+        )
     return Leakage(noisy_range(sum_law(chain, tuple(weights)), scale))
 
 
 def least_scale(chain: MarkovChain, weights: Sequence[int], target: float) -> float:
     """Give the least Laplace scale, to one part in 10⁹ and never less, whose leakage is at most the target.
 
-    It is 0 if the sum never changes. If even very little noise keeps the target, it is a scale of very little noise.
+    It is 0 if the sum never changes. If even very little noise keeps the target, it is a scale of very
+    little noise.
 
     >>> from entwined.dependence import Box
     >>> chain = MarkovChain(100, Box.exact([[0.9, 0.1], [0.1, 0.9]]), np.array([0.5, 0.5]))
@@ -63,9 +73,13 @@ def least_scale(chain: MarkovChain, weights: Sequence[int], target: float) -> fl
     law = sum_law(chain, tuple(weights))
     if len(law.logs) == 1:
         return 0.0
-    most = 2.0 * (len(law.logs) - 1) * law.gap / target  # the range of the sum over the target would do, but for rounding
+    most = (
+        2.0 * (len(law.logs) - 1) * law.gap / target
+    )  # the range of the sum over the target would do, but for rounding
     if noisy_range(law, most).max() > target:
-        raise BadLoss(f"Leakage {target} cannot be told from rounding errors here. Give one above {8 * law.error:.1g}.")
+        raise BadLoss(
+            f"Leakage {target} cannot be told from rounding errors here. Give one above {8 * law.error:.1g}."
+        )
     least = most
     while noisy_range(law, least).max() <= target:
         most, least = least, least / 8
@@ -88,7 +102,7 @@ def inverted(law: SumLaw, target: float, bracket: tuple[float, float]) -> float:
 
 
 def noisy_range(law: SumLaw, scale: float) -> FloatArray:
-    """For each unit the largest log ratio of two densities of the noisy sum, over all values and all pairs of states."""
+    """For each unit the largest log ratio of two densities of the noisy sum, over all its values."""
     decay = law.gap / scale
     if decay * len(law.logs) > LARGEST:
         raise BadLoss(f"Scale {scale} is too small to reckon with. Give a larger one.")

@@ -1,4 +1,4 @@
-"""The law of a sum Σ_t w(X_t) over a Markov chain, given each state of each step, however small its probabilities are."""
+"""The law of a sum Σ_t w(X_t) over a Markov chain, given each state of each step, down to the rarest."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ NEVER: Final = -(2**40)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SumLaw:
-    """`logs[k, i, s]` is log Pr[Σ w = least + gap·k | X_i = s], right up to ±error; all −∞ for an s that cannot occur."""
+    """`logs[k, i, s]` is log Pr[Σ w = least + gap·k | X_i = s], right up to ±error; −∞ if s cannot occur."""
 
     least: int
     gap: int
@@ -50,20 +50,24 @@ class SumLaw:
     @property
     def possible(self) -> NDArray[np.bool_]:
         """Which states (columns) can occur at each step (rows)."""
-        return np.isfinite(self.logs).any(axis=0)
+        return np.asarray(np.isfinite(self.logs).any(axis=0))
 
 
 @lru_cache(maxsize=1)
 def sum_law(chain: MarkovChain, weights: tuple[int, ...]) -> SumLaw:
-    """The same, kept for the next question about it."""
+    """Keep the last law, for the next question about it."""
     return SumLaw.of(chain, weights)
 
 
 def checked_weights(chain: MarkovChain, weights: Sequence[int]) -> IntArray:
     """Refuse weights that are not one integer a state."""
     if len(weights) != chain.states:
-        raise BadInput(f"There are {len(weights)} weights for {chain.states} states. Give one integer a state.")
-    if any(isinstance(weight, bool) or int(weight) != weight or abs(weight) > MOST_CELLS for weight in weights):
+        raise BadInput(
+            f"There are {len(weights)} weights for {chain.states} states. Give one integer a state."
+        )
+    if any(
+        isinstance(weight, bool) or int(weight) != weight or abs(weight) > MOST_CELLS for weight in weights
+    ):
         raise BadInput("A weight is not an integer of a usable size. Give one integer a state, such as 0, 1.")
     return np.array([int(weight) for weight in weights], dtype=np.int64)
 
@@ -73,17 +77,19 @@ def refuse_size(chain: MarkovChain, span: int) -> None:
     sums, n = chain.length * span + 1, chain.length
     if sums * n * chain.states > MOST_CELLS or chain.states * n * sums * sums // 6 > MOST_WORK:
         raise DoesNotApply(
-            f"A sum with {sums:,} values over {n:,} steps of {chain.states} states is too large to follow exactly. "
+            f"A sum with {sums:,} values over {n:,} steps of {chain.states} states is too much to follow. "
             "Use fewer steps or smaller weights, or a bound for all queries."
         )
     initial, step = known_law(chain)
     if step[step > 0].min() < RAREST or initial[initial > 0].min() < RAREST:
-        raise DoesNotApply(f"A probability is above zero but below {RAREST:g}: too small to follow. Round it to zero.")
+        raise DoesNotApply(
+            f"A probability is above zero but below {RAREST:g}: too small to follow. Use a bound."
+        )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Scaled:
-    """Probabilities part × 2^power of each sum (rows) and state (columns): floats that do not run out of exponents."""
+    """Probabilities part × 2^power of each sum (rows) and state (columns): floats that never run out."""
 
     part: FloatArray
     power: IntArray
@@ -103,7 +109,9 @@ class Scaled:
         top = self.power.max(axis=1, keepdims=True)
         behind = np.where(self.part > 0, top - self.power, 0)
         if behind.max() > WIDEST:
-            raise DoesNotApply("The probabilities of the sum are more than 10^240 apart: too far to follow exactly.")
+            raise DoesNotApply(
+                "The probabilities of the sum are more than 10^240 apart: too far to follow exactly."
+            )
         part, more = np.frexp(np.ldexp(self.part, -behind) @ matrix)
         return Scaled(part, np.where(part > 0, top + more, NEVER))
 
@@ -114,8 +122,11 @@ class Scaled:
         tops = [int(power.max()) for power in powers]
         if min(tops) == NEVER:
             return np.full(one.size + two.size - 1, -np.inf)
-        floats = [np.ldexp(p, np.maximum(e - top, -2000)) for p, e, top in zip((one, two), powers, tops, strict=True)]
-        product = np.convolve(*floats)
+        floats = [
+            np.ldexp(p, np.maximum(e - top, -2000))
+            for p, e, top in zip((one, two), powers, tops, strict=True)
+        ]
+        product = np.convolve(floats[0], floats[1])
         with np.errstate(divide="ignore"):
             logs = np.log(product) + sum(tops) * log(2)
             first, second = (np.log(p) + e * log(2) for p, e in zip((one, two), powers, strict=True))

@@ -18,9 +18,10 @@ MOST_STEPS: Final = 60_000  # links × distances: some seconds
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Cut:
-    """The units at some distance behind a link: log likelihoods of their joint values (rows) given the unit's (columns).
+    """Units at one distance behind a link: log likelihoods of their joint values (rows), a column a value.
 
-    Each row is known up to a constant, and right up to ±error. `inside` adds the losses of the units before the cut.
+    Each row is known up to a constant, and right up to ±error. `inside` adds the losses of the units
+    before the cut.
     """
 
     rows: FloatArray
@@ -67,7 +68,7 @@ def log_kernel(law: FloatArray) -> FloatArray:
 
 
 def cost(cut: Cut) -> FloatArray:
-    """The losses inside and what the cut shows, for each pair of values."""
+    """Add the losses inside to what the cut shows, for each pair of values."""
     shown = widest(cut.rows, np.zeros(cut.rows.shape, dtype=bool))
     return (cut.inside + np.maximum(shown, 0.0) + 2 * cut.error) * (1 + 4 * ULP)
 
@@ -75,7 +76,7 @@ def cost(cut: Cut) -> FloatArray:
 def farther(
     cuts: Mapping[Link, Cut | None], kernels: Mapping[Link, FloatArray], losses: list[float]
 ) -> dict[Link, Cut | None]:
-    """Move every cut one step away: behind i → j, it is all cuts behind j but the one back to i, seen through j."""
+    """Move every cut one step away: behind i → j it is all cuts behind j but the one to i, seen through j."""
     behind: dict[int, list[int]] = {}
     for near, far in cuts:
         behind.setdefault(near, []).append(far)
@@ -92,7 +93,7 @@ def farther(
 
 
 def join(one: Cut | None, other: Cut | None) -> Cut | None:
-    """Two cuts in different branches are independent given the unit between them: their likelihoods multiply."""
+    """Join cuts in different branches: independent given the unit between, their likelihoods multiply."""
     if one is None or other is None or len(one.rows) * len(other.rows) > MOST_ROWS:
         return None
     rows = (one.rows[:, None, :] + other.rows[None, :, :]).reshape(-1, one.rows.shape[1])
@@ -101,7 +102,7 @@ def join(one: Cut | None, other: Cut | None) -> Cut | None:
 
 
 def through(cut: Cut, kernel: FloatArray, loss: float) -> Cut:
-    """The same cut seen from one step farther away."""
+    """See a cut from one step farther away."""
     rows, error = levelled(np.logaddexp.reduce(kernel[None, :, :] + cut.rows[:, None, :], axis=2))
     own = (kernel.shape[1] + 4) * error
     return Cut(rows, cut.error + own, (cut.inside + loss) * (1 + ULP))
@@ -110,8 +111,8 @@ def through(cut: Cut, kernel: FloatArray, loss: float) -> Cut:
 def levelled(rows: FloatArray) -> tuple[FloatArray, float]:
     """Drop rows that cannot occur, make 0 the largest entry of each, and say how much rounding that adds.
 
-    A unit with two values sees a row as one ratio, and all rows between the smallest and the largest as mixtures of those two,
-    which show no more than they do: those two are enough.
+    A unit with two values sees a row as one ratio, and all rows between the smallest and the largest as
+    mixtures of those two, which show no more than they do: those two are enough.
     """
     rows = rows[np.isfinite(rows.max(axis=1))]
     rows = rows - rows.max(axis=1, keepdims=True)

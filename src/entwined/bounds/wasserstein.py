@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Final, Self
 
@@ -15,58 +15,83 @@ from entwined.errors import BadInput, BadLoss, Unreachable
 from entwined.loss import Leakage
 from entwined.numbers import ULP, FloatArray, round_up
 
-SHARE: Final = 1e-8  # of each atom, what may be left where it is: rounding must not decide between two quantiles
+SHARE: Final = (
+    1e-8  # of each atom, what may be left where it is: rounding must not decide between two quantiles
+)
 MOST_WRONG: Final = 1e-6  # probabilities may miss a sum of 1 by this much
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Law:
-    """A law on finitely many numbers: `atoms` in rising order, and the logarithms of their chances."""
+    """A law on finitely many numbers: `atoms` in rising order, logarithms of their chances and tails."""
 
     atoms: FloatArray
     logs: FloatArray
+    upto: FloatArray = field(init=False)
+    after: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
         if self.atoms.ndim != 1 or self.atoms.shape != self.logs.shape or self.atoms.size == 0:
-            raise BadInput("A law needs as many chances as numbers, and at least one. Give two lists of equal length.")
-        if not np.isfinite(self.atoms).all() or (np.diff(self.atoms) <= 0).any() or not np.isfinite(self.logs).all():
-            raise BadInput("A law needs finite numbers in rising order with chances above zero. Sort and merge them.")
+            raise BadInput(
+                "A law needs as many chances as numbers, and at least one. Give two lists of equal length."
+            )
+        if (
+            not np.isfinite(self.atoms).all()
+            or (np.diff(self.atoms) <= 0).any()
+            or not np.isfinite(self.logs).all()
+        ):
+            raise BadInput(
+                "A law needs finite numbers in rising order with chances above zero. Sort and merge them."
+            )
+        since = np.logaddexp.accumulate(self.logs[::-1])[::-1]
+        object.__setattr__(self, "upto", np.logaddexp.accumulate(self.logs))
+        object.__setattr__(self, "after", np.append(since[1:], -np.inf))
 
     @classmethod
     def of(cls, atoms: ArrayLike, chances: ArrayLike) -> Self:
         """Read a law; chances of zero are left out."""
         places, masses = np.asarray(atoms, dtype=np.float64), np.asarray(chances, dtype=np.float64)
-        right = places.shape == masses.shape and bool((masses >= 0).all()) and abs(masses.sum() - 1) <= MOST_WRONG
+        right = (
+            places.shape == masses.shape and bool((masses >= 0).all()) and abs(masses.sum() - 1) <= MOST_WRONG
+        )
         if not right:
-            raise BadInput("The chances of a law are as many as its numbers, not negative, and sum to 1. Check them.")
+            raise BadInput(
+                "The chances of a law are as many as its numbers, not negative, and sum to 1. Check them."
+            )
         return cls(places[masses > 0], np.log(masses[masses > 0] / masses.sum()))
 
 
 def wasserstein_leakage(chain: MarkovChain, weights: Sequence[int], scale: float) -> Leakage:
     """Bound the leakage of one sum with Laplace noise by the farthest that a secret moves it.
 
-    Theorem. Let F = Σ_t w(X_t) be a sum of integer weights over the steps of a Markov chain of known initial law and
-    transitions, released with Laplace noise of scale t, continuous or on the integers. Let W_i be the least distance such that,
-    for any values a and b that X_i can take, the law of F given X_i = a can be carried into the law of F given X_i = b so
-    that all but a share of 10⁻⁸ of each value's probability moves by at most W_i. Then the leakage of unit i is at most
-    W_i / t + 1.1·10⁻⁸. Without the share, W_i is the largest ∞-Wasserstein distance of two such laws.
+    Theorem. Let F = Σ_t w(X_t) be a sum of integer weights over the steps of a Markov chain of known
+    initial law and transitions, released with Laplace noise of scale t, continuous or on the integers.
+    Let W_i be the least distance such that, for any values a and b that X_i can take, the law of F given
+    X_i = a can be carried into the law of F given X_i = b so that all but a share of 10⁻⁸ of each value's
+    probability moves by at most W_i. Then the leakage of unit i is at most W_i / t + 1.1·10⁻⁸. Without
+    the share, W_i is the largest ∞-Wasserstein distance of two such laws.
 
-    Checked. The model is one law and has its start, the weights are integers. Quantiles are compared by logarithms of the
-    lower tails below the median and of the upper tails above it; where rounding leaves open which of two values a quantile
-    is, both count.
+    Checked. The model is one law and has its start, the weights are integers. Quantiles are compared by
+    logarithms of the lower tails below the median and of the upper tails above it; where rounding leaves
+    open which of two values a quantile is, both count.
 
-    Trusted. The steps follow this chain, the adversary knows the value of no unit, and this sum is the only release about
-    these units. For several releases add the losses and bound them once: leakages do not add.
+    Trusted. The steps follow this chain, the adversary knows the value of no unit, and this sum is the
+    only release about these units. For several releases add the losses and bound them once: leakages do
+    not add.
 
-    Proof. Let m(k, l) be the probability that is carried from k to l, and D_a(y) = Σ_k Pr[F = k | a] exp(−|y − k|/t) the density up to
-    a factor. If |k − l| ≤ W then exp(−|y − k|/t) ≤ exp(W/t) exp(−|y − l|/t). With η the share, (1 − η) Pr[F = k | a] is at most the sum of
-    m(k, l) over the l within W, so (1 − η) D_a(y) ≤ exp(W/t) Σ_l Pr[F = l | b] exp(−|y − l|/t) = exp(W/t) D_b(y). On the line no
+    Proof. Let m(k, l) be the probability that is carried from k to l, and D_a(y) = Σ_k Pr[F = k | a]
+    exp(−|y − k|/t) the density up to a factor. If |k − l| ≤ W then exp(−|y − k|/t) ≤ exp(W/t) exp(−|y −
+    l|/t). With η the share, (1 − η) Pr[F = k | a] is at most the sum of m(k, l) over the l within W, so
+    (1 − η) D_a(y) ≤ exp(W/t) Σ_l Pr[F = l | b] exp(−|y − l|/t) = exp(W/t) D_b(y). On the line no
     transport has a smaller largest distance than the one that keeps the order, from quantile to quantile.
 
-    Source. Song, Wang, Chaudhuri (2017), the Wasserstein Mechanism; the share that makes it safe in floats is new here.
+    Source. Song, Wang, Chaudhuri (2017), the Wasserstein Mechanism; the share that makes it safe in
+    floats is new here.
     """
     if not (math.isfinite(scale) and scale > 0):
-        raise BadLoss(f"Scale {scale} is not a positive number. Give the scale of the Laplace noise, such as 2.0.")
+        raise BadLoss(
+            f"Scale {scale} is not a positive number. Give the scale of the Laplace noise, such as 2.0."
+        )
     law = sum_law(chain, tuple(weights))
     moved = farthest_moves(law)
     return Leakage(np.where(moved > 0, round_up(moved / scale) + rounding(law), 0.0))
@@ -78,18 +103,21 @@ def wasserstein_scale(chain: MarkovChain, weights: Sequence[int], target: float)
     >>> from entwined.dependence import Box
     >>> chain = MarkovChain(100, Box.exact([[0.9, 0.1], [0.1, 0.9]]), np.array([0.5, 0.5]))
     >>> round(wasserstein_scale(chain, [0, 1], 1.0), 6)
+    10.0
     """
     if not (math.isfinite(target) and target > 0):
         raise BadLoss(f"Leakage {target} is not a positive number. Give a target such as 1.0.")
     law = sum_law(chain, tuple(weights))
     moved, left = float(farthest_moves(law).max()), target - rounding(law)
     if moved > 0 and left <= 0:
-        raise Unreachable(f"A leakage of {target} is below the {rounding(law):.1g} set aside for rounding. Ask for more.")
+        raise Unreachable(
+            f"A leakage of {target} is below the {rounding(law):.1g} set aside for rounding. Ask for more."
+        )
     return moved / left * (1 + 8 * ULP) if moved > 0 else 0.0
 
 
 def rounding(law: SumLaw) -> float:
-    """What the share that stays behind and the errors of the law add to the leakage."""
+    """Give what the share that stays behind and the errors of the law add to the leakage."""
     return 1.1 * SHARE + 2 * law.error
 
 
@@ -105,7 +133,7 @@ def farthest_moves(law: SumLaw) -> FloatArray:
 
 
 def farthest_move(one: Law, other: Law) -> float:
-    """The ∞-Wasserstein distance of two laws, all but a small share of each atom: the largest gap between quantiles.
+    """Give the ∞-Wasserstein distance of two laws, a small share of each atom apart: a quantile gap.
 
     >>> farthest_move(Law.of([0, 1], [0.5, 0.5]), Law.of([1, 5], [0.5, 0.5]))
     4.0
@@ -114,31 +142,24 @@ def farthest_move(one: Law, other: Law) -> float:
 
 
 def farthest_from(one: Law, other: Law) -> float:
-    """The farthest that an atom of the one goes, a share at both ends of its quantiles left out.
+    """Give the farthest that an atom of the one goes, a share at both ends of its quantiles left out.
 
-    Each end is looked up among the lower tails and among the upper tails, widened by their rounding, and the closer one counts.
+    Each end is looked up among the lower tails and among the upper tails, widened by their rounding, and
+    the closer one counts.
     """
     error = 8 * (one.atoms.size + other.atoms.size + 8) * ULP
     left_out = one.logs + math.log(SHARE / 2)
-    upto, after = tails(one.logs)
-    before, since = np.append(-np.inf, upto[:-1]), np.append(0.0, after[:-1])
-    upto_other, after_other = tails(other.logs)
+    before, since = np.append(-np.inf, one.upto[:-1]), np.append(0.0, one.after[:-1])
     first = np.maximum(
-        np.searchsorted(upto_other, plus(widened(before, -error), left_out), side="right"),
-        np.searchsorted(-after_other, -minus(widened(since, error), left_out), side="right"),
+        np.searchsorted(other.upto, plus(widened(before, -error), left_out), side="right"),
+        np.searchsorted(-other.after, -minus(widened(since, error), left_out), side="right"),
     )
     last = np.minimum(
-        np.searchsorted(upto_other, minus(widened(upto, error), left_out), side="left"),
-        np.searchsorted(-after_other, -plus(widened(after, -error), left_out), side="left"),
+        np.searchsorted(other.upto, minus(widened(one.upto, error), left_out), side="left"),
+        np.searchsorted(-other.after, -plus(widened(one.after, -error), left_out), side="left"),
     )
     ends = other.atoms[np.minimum(np.stack([first, last]), other.atoms.size - 1)]
     return float(np.abs(ends - one.atoms).max())
-
-
-def tails(logs: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Log probabilities of at most each atom, and of more than each atom."""
-    upto, since = np.logaddexp.accumulate(logs), np.logaddexp.accumulate(logs[::-1])[::-1]
-    return upto, np.append(since[1:], -np.inf)
 
 
 def widened(logs: FloatArray, error: float) -> FloatArray:
@@ -147,10 +168,10 @@ def widened(logs: FloatArray, error: float) -> FloatArray:
 
 
 def plus(one: FloatArray, other: FloatArray) -> FloatArray:
-    """The logarithm of a sum."""
+    """Give the logarithm of a sum."""
     return np.logaddexp(one, other)
 
 
 def minus(one: FloatArray, other: FloatArray) -> FloatArray:
-    """The logarithm of a difference of which the first part is much the larger."""
+    """Give the logarithm of a difference of which the first part is much the larger."""
     return one + np.log1p(-np.exp(other - one))

@@ -31,11 +31,25 @@ def command(
         model = read_model(model_file)
         found = bound(model, loss_for(model, loss, loss_vector), knowledge.value)
         if certificate is not None:
-            write_certificate(certify(found), certificate, model_file.parent)
+            write_certificate(certify(seen_from(found, model_file.parent, certificate.parent)), certificate)
     if as_document:
         as_json(document(found))
     else:
         show(found, certificate)
+
+
+def seen_from(found: "Bound", model_folder: Path, folder: Path) -> "Bound":
+    """Name an edge file as it is seen from the certificate's folder."""
+    from dataclasses import replace
+    from os.path import relpath
+
+    from entwined.dependence import Graph
+
+    model = found.model
+    if not isinstance(model, Graph):
+        return found
+    fields = ((key, relpath(model_folder / value, folder) if key == "edges" else value) for key, value in model.fields)
+    return replace(found, model=replace(model, fields=tuple(fields)))
 
 
 def document(found: "Bound") -> dict[str, Any]:
@@ -56,16 +70,23 @@ def document(found: "Bound") -> dict[str, Any]:
 
 
 def show(found: "Bound", certificate: Path | None) -> None:
-    """The same for people."""
+    """The same for people: what bounds this model, and why others about such models do not."""
     from entwined.bounds.certificate import guarantee
 
     words = guarantee(found.leakage.worst, found.knowledge, metric=found.model.kind == "gaussian")
     typer.echo(f"{words}\n")
-    rows = [[found.theorem.name, number(found.leakage.worst), "the smallest valid bound"]]
-    ranked = sorted(found.alternatives, key=lambda said: said.leakage.worst if said.leakage else float("inf"))
-    rows += [
-        [said.theorem.name, number(said.leakage.worst) if said.leakage else "-", said.why_not or ""] for said in ranked
+    about = [
+        said
+        for said in found.alternatives
+        if isinstance(found.model, said.theorem.about) and said.theorem.covers(found.knowledge)
     ]
-    table(f"Leakage of {found.model.units} units, largest", ["theorem", "leakage", "note"], rows)
+    about.sort(key=lambda said: said.leakage.worst if said.leakage else float("inf"))
+    rows = [[found.theorem.name, number(found.leakage.worst), "the smallest valid bound"]]
+    rows += [
+        [said.theorem.name, number(said.leakage.worst) if said.leakage else "-", said.why_not or ""] for said in about
+    ]
+    table(f"Leakage, the largest of {found.model.units} units", ["theorem", "leakage", "note"], rows)
+    others = len(found.alternatives) - len(about)
+    typer.echo(f"\n{others} other theorems are about other models or adversaries; --json says why for each.")
     if certificate is not None:
-        typer.echo(f"\nCertificate written to {certificate}; check it with: entwined verify {certificate}")
+        typer.echo(f"Certificate written to {certificate}; check it with: entwined verify {certificate}")

@@ -4,21 +4,25 @@ Libraries that read BIF keep single precision; a log odds off in the eighth digi
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entwined.dependence.bayes_net import BayesNet
+from entwined.dependence.bayes_net import MOST_PARENTS, BayesNet
 from entwined.dependence.contents import read_bytes, text_of
 from entwined.dependence.model import Source, checked_source
 from entwined.errors import BadInput, BadModel
 
 MOST_BYTES: Final = 64_000_000
 MOST_ROWS: Final = 5_000_000
-COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-TOKEN: Final = re.compile(r'"[^"\n]*"|[{}()\[\]|;,"]|[^\s{}()\[\]|;,"]+')
+TOKEN: Final = re.compile(
+    r"""//[^\n]*|/\*.*?(?:\*/|\Z)  # comments
+    |"[^"\n]*"|[{}()\[\]|;,"]     # quoted names, signs
+    |(?:(?!//|/\*)[^\s{}()\[\]|;,"])+""",
+    re.DOTALL | re.VERBOSE,
+)
 NUMBER: Final = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*|-?[0-9]+")
 KEYWORDS: Final = {"network", "variable", "probability", "property", "type", "discrete", "table", "default"}
@@ -46,7 +50,7 @@ def read_bif(path: Path) -> BayesNet:
 
 def network_from(text: str) -> BayesNet:
     """Read a network from the text of a BIF file."""
-    tokens = iter(TOKEN.findall(COMMENT.sub(" ", text)))
+    tokens = (token for token in TOKEN.findall(text) if not token.startswith(("//", "/*")))
     source: Source = "declared"
     domains: Domains = {}
     laws: dict[str, Law] = {}
@@ -77,26 +81,39 @@ def assembled(domains: Domains, laws: dict[str, Law], source: Source) -> BayesNe
     lawless = next((name for name in domains if name not in laws), None)
     if lawless is not None:
         raise BadModel(f"Variable {lawless!r:.60} has no probability. Give its law.")
+    total = 0
+    for name, law in laws.items():
+        total += rows_needed(name, law, domains)
+        if total > MOST_ROWS:
+            raise BadModel(
+                f"Up to {name!r:.60} the tables need over {MOST_ROWS} rows. Give it fewer parents."
+            )
     tables = [rows_of(name, laws[name], domains) for name in domains]
     parents = [laws[name].parents for name in domains]
     return BayesNet.of_columns(list(domains), list(domains.values()), parents, tables, source)
 
 
-def rows_of(name: str, law: Law, domains: Domains) -> list[list[float]]:
-    """Order the rows of a table, the last parent fastest; fill the missing ones with the default."""
+def rows_needed(name: str, law: Law, domains: Domains) -> int:
+    """Count the joint values of the parents."""
     unknown = next((parent for parent in law.parents if parent not in domains), None)
     if unknown is not None:
         raise BadModel(f"Variable {name!r:.60} has the unknown parent {unknown!r:.60}. Declare it.")
+    if len(law.parents) > MOST_PARENTS:
+        raise BadModel(
+            f"Variable {name!r:.60} has {len(law.parents)} parents. Give it {MOST_PARENTS} at most."
+        )
+    return prod(len(domains[parent]) for parent in law.parents)
+
+
+def rows_of(name: str, law: Law, domains: Domains) -> list[list[float]]:
+    """Order the rows of a table, the last parent fastest; fill the missing ones with the default."""
     known = [domains[parent] for parent in law.parents]
-    needed = prod(map(len, known))
-    if needed > MOST_ROWS:
-        raise BadModel(f"The table of {name!r:.60} needs more than {MOST_ROWS} rows. Give it fewer parents.")
     rows = [law.rows.get(values, law.default) for values in product(*known)]
     filled = [row for row in rows if row is not None]
-    if len(filled) < needed:
+    if len(filled) < len(rows):
         missing = next(values for values in product(*known) if values not in law.rows)
         raise BadModel(f"The table of {name!r:.60} has no row for ({', '.join(missing):.60}). Add it.")
-    if len(law.rows) > needed or (law.default is None and len(law.rows) != needed):
+    if len(law.rows) != sum(values in law.rows for values in product(*known)):
         raise BadModel(
             f"The table of {name!r:.60} has a row for values that its parents do not have. Remove it."
         )
@@ -164,9 +181,8 @@ def law_in(tokens: Tokens, name: str, parents: tuple[str, ...]) -> Law:
             return Law(parents, rows, default)
         if word == "(":
             values = tuple(words_until(tokens, ")", what))
-            refuse_again(
-                ", ".join(values), {", ".join(values): 0} if values in rows else {}, f"a row in {what}"
-            )
+            if values in rows:
+                raise BadModel(f"{what} has two rows for ({', '.join(values):.60}). Keep one.")
             rows[values] = probabilities(tokens, what)
         elif word == "table" and not parents and not rows:
             rows[()] = probabilities(tokens, what)
@@ -215,9 +231,9 @@ def plain(word: str) -> str:
     return word[1:-1] if len(word) > 1 and word[0] == '"' else word
 
 
-def refuse_again(name: str, seen: object, what: str) -> None:
+def refuse_again(name: str, seen: Mapping[str, object], what: str) -> None:
     """Refuse what is said twice."""
-    if isinstance(seen, dict) and name in seen:
+    if name in seen:
         raise BadModel(f"{name!r:.60} is {what} twice. Keep one.")
 
 
@@ -241,7 +257,8 @@ def bif_text(net: BayesNet) -> str:
                 f"BIF cannot hold the name {name!r:.60}. Rename it, or write the network as .json or .toml."
             )
     domains = dict(zip(net.names, net.values, strict=True))
-    parts = [f"network model {{\n  property {SOURCE} {net.source} ;\n}}\n"]
+    source = "" if net.source == "declared" else f"  property {SOURCE} {net.source} ;\n"
+    parts = [f"network model {{\n{source}}}\n"]
     for name, values in domains.items():
         parts.append(
             f"variable {name} {{\n  type discrete [ {len(values)} ] {{ {', '.join(values)} }};\n}}\n"

@@ -39,10 +39,10 @@ SYNTAXES: Final = {
 
 def read_model(path: Path) -> Dependence:
     """Read a model from its file; every failure names the file."""
+    if path.suffix.lower() == ".bif":
+        return read_bif(path)
     try:
         with collection_paused():
-            if path.suffix.lower() == ".bif":
-                return read_bif(path)
             syntax = syntax_of(path)
             return model_from(syntax.read(text_of(read_bytes(path, syntax.most_bytes))), path.parent)
     except BadModel as wrong:
@@ -170,6 +170,8 @@ def gaussian(fields: Fields, _: Path) -> GaussianLaws:
     fields.only("correlation", "deviations")
     fields.table("correlation", 2)
     deviations = fields.vector("deviations").tolist() if fields.has("deviations") else None
+    if deviations is not None and min(deviations, default=1) <= 0:
+        raise BadModel(f'"deviations" has {min(deviations):g}. Give one standard deviation above 0 a unit.')
     return correlated(fields.values["correlation"], deviations, fields.source)
 
 

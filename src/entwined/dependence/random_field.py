@@ -13,7 +13,7 @@ from entwined.dependence.couplings import Couplings
 from entwined.dependence.factors import Factors, couplings_of
 from entwined.dependence.graph import refuse_repeats
 from entwined.dependence.model import Coupled, Source, checked_source, checked_units, distinct_places
-from entwined.dependence.nested import by_rows
+from entwined.dependence.nested import by_rows, shown
 from entwined.errors import BadModel
 from entwined.numbers import IntArray
 
@@ -95,24 +95,25 @@ def refuse_sizes(names: tuple[str, ...], sizes: tuple[int, ...]) -> None:
             (name, size) for name, size in zip(names, sizes, strict=True) if not 1 <= size <= MOST_VALUES
         )
         raise BadModel(
-            f"Variable {name!r:.60} has {size:.6g} values. Give it from 1 to {MOST_VALUES} values."
+            f"Variable {name!r:.60} has {shown(size)} values. Give it from 1 to {MOST_VALUES} values."
         )
 
 
 def looked_up(between: Sequence[Sequence[str]], position: dict[str, int]) -> IntArray:
     """Look the ends of the edges up by name."""
+    if set(map(len, between)) - {2}:
+        place = next(place for place, pair in enumerate(between) if len(pair) != 2)  # noqa: PLR2004  (two ends)
+        raise BadModel(f"Edge {place + 1} is between {len(between[place])} variables. Name two.")
     try:
-        flat = np.fromiter(map(position.__getitem__, chain.from_iterable(between)), np.int64)
-        return flat.reshape(len(between), 2)
-    except (KeyError, ValueError):
-        for place, pair in enumerate(between):
-            if len(pair) != 2:  # noqa: PLR2004  (an edge has two ends)
-                raise BadModel(f"Edge {place + 1} is between {len(pair)} variables. Name two.") from None
-            for name in pair:
-                if name not in position:
-                    wrong = f"Edge {place + 1} names the unknown variable {name!r:.60}"
-                    raise BadModel(f"{wrong}. Name a variable of the model.") from None
-        raise
+        ends = np.fromiter(
+            map(position.__getitem__, chain.from_iterable(between)), np.int64, 2 * len(between)
+        )
+    except KeyError:
+        place = next(place for place, pair in enumerate(between) if not set(pair) <= position.keys())
+        unknown = next(name for name in between[place] if name not in position)
+        wrong = f"Edge {place + 1} names the unknown variable {unknown!r:.60}"
+        raise BadModel(f"{wrong}. Name a variable of the model.") from None
+    return ends.reshape(-1, 2)
 
 
 def stacked(

@@ -124,5 +124,7 @@ def checked_text(given: object, what: str, longest: int) -> str:
     if len(given) > longest:
         raise BadSchema(f"{what} has {len(given)} characters; the most is {longest}. Shorten it.")
     if "\0" in given or any("\ud800" <= sign <= "\udfff" for sign in given):
-        raise BadSchema(f"{what}, {given!r}, has a zero or half a surrogate pair. Give text that UTF-8 can hold.")
+        raise BadSchema(
+            f"{what}, {given!r}, has a zero or half a surrogate pair. Give text that UTF-8 can hold."
+        )
     return given

@@ -1,114 +1,58 @@
-"""The column types: each maps any raw value to one of finitely many public codes."""
+"""The column types by name, and a column from the fields of its file."""
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from entwined.errors import BadSchema
-from entwined.schema.column import LONGEST_NAME, Coded, Column, checked_text
-from entwined.schema.raw import number_not_text, number_of, text_of
+from entwined.schema.categories import Boolean, Categorical, Text
+from entwined.schema.column import Coded, Column
+from entwined.schema.grids import Integer, Moment, Numeric, Ordered, Real
 
-MOST_VALUES: Final = 10_000_000
-TRUTHS: Final[Mapping[str, int]] = {"false": 0, "true": 1, "0": 0, "1": 1}
+KINDS: Final[Mapping[str, type[Column]]] = {
+    kind.kind: kind for kind in (Categorical, Boolean, Integer, Real, Moment, Text)
+}
 
-
-@dataclass(frozen=True)
-class Categorical(Coded):
-    """A list of declared texts, compared letter by letter; whatever else is found is missing.
-
-    A raw number is the first declared value whose text is that number (survey files hold 1.0 for "1").
-    """
-
-    values: tuple[str, ...]
-    labels: tuple[str, ...] = ()
-    kind: ClassVar[str] = "categorical"
-
-    def _check(self) -> None:
-        where = f"column {self.name!r}"
-        if not 1 <= len(self.values) <= MOST_VALUES:
-            raise BadSchema(f"Categorical {where} has {len(self.values)} values. Declare 1 to {MOST_VALUES:,}.")
-        for text in (*self.values, *self.labels):
-            checked_text(text, f"A value or label of {where}", 100 * LONGEST_NAME)
-        if len(self._codes) < len(self.values):
-            twice = next(text for at, text in enumerate(self.values) if self._codes[text] != at)
-            raise BadSchema(f"Categorical {where} declares {twice!r} twice. Keep one of them.")
-        if self.labels and len(self.labels) != len(self.values):
-            raise BadSchema(
-                f"Categorical {where} has {len(self.values)} values and {len(self.labels)} labels. "
-                "Give one label a value, or none."
-            )
-
-    @cached_property
-    def _codes(self) -> dict[str, int]:
-        return {text: code for code, text in enumerate(self.values)}
-
-    @cached_property
-    def _numbers(self) -> dict[float, int]:
-        pairs = ((number_of(text), code) for code, text in reversed(list(enumerate(self.values))))
-        return {number: code for number, code in pairs if number is not None}
-
-    @property
-    def levels(self) -> int:
-        """How many values are declared."""
-        return len(self.values)
-
-    def _code(self, raw: object) -> int:
-        text = text_of(raw)
-        if text is not None:
-            return self._codes.get(text, self.missing_code)
-        number = number_not_text(raw)
-        return self.missing_code if number is None else self._numbers.get(number, self.missing_code)
-
-    def _value(self, code: int) -> str:
-        return self.values[code]
-
-    def position(self, constant: object) -> Fraction:
-        """Give the code of a declared value."""
-        code = self._codes.get(constant) if isinstance(constant, str) else None
-        if code is None:
-            shown = ", ".join(f"'{text}'" for text in self.values[:10]) + (", …" if self.levels > 10 else "")  # noqa: PLR2004  (enough to see)
-            raise self.wrong(constant, f"a declared value: {shown}")
-        return Fraction(code)
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """The column as the fields of its file."""
-        labels = {"labels": list(self.labels)} if self.labels else {}
-        return super().document | {"values": list(self.values)} | labels
+__all__ = [
+    "KINDS",
+    "Boolean",
+    "Categorical",
+    "Coded",
+    "Column",
+    "Integer",
+    "Moment",
+    "Numeric",
+    "Ordered",
+    "Real",
+    "Text",
+    "column_from",
+]
 
 
-@dataclass(frozen=True)
-class Boolean(Coded):
-    """False and true: truth values, the numbers 0 and 1, the texts false, true, 0, 1 in any case; else missing."""
-
-    kind: ClassVar[str] = "boolean"
-
-    @property
-    def levels(self) -> int:
-        """False and true."""
-        return 2
-
-    def _code(self, raw: object) -> int:
-        text = text_of(raw)
-        if text is not None:
-            return TRUTHS.get(text.lower(), self.missing_code) if text.isascii() else self.missing_code
-        number = number_not_text(raw)
-        return int(number) if number in (0.0, 1.0) else self.missing_code
-
-    def _value(self, code: int) -> bool:
-        return code == 1
-
-    def position(self, constant: object) -> Fraction:
-        """Give the code of true or false."""
-        if not isinstance(constant, bool):
-            raise self.wrong(constant, "true or false")
-        return Fraction(int(constant))
+def column_from(fields: Mapping[str, Any]) -> Column:
+    """Make a column of the fields of its file, refusing fields it does not have."""
+    name = fields.get("name")
+    kind = fields.get("type")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise BadSchema(f"Column {name!r} has type {kind!r}. Give one of {', '.join(KINDS)}.")
+    known = {field.name: field for field in dataclasses.fields(KINDS[kind])}
+    given: dict[str, Any] = {key: _value(key, value, name) for key, value in fields.items() if key != "type"}
+    unknown = sorted(given.keys() - known.keys())
+    if unknown:
+        raise BadSchema(
+            f"Column {name!r} has the field {unknown[0]!r}. A {kind} column has {', '.join(known)}."
+        )
+    lacking = [
+        key for key, field in known.items() if field.default is dataclasses.MISSING and key not in given
+    ]
+    if lacking:
+        raise BadSchema(f"Column {name!r} of type {kind} has no {lacking[0]!r}. Declare it.")
+    return KINDS[kind](**given)
 
 
-@dataclass(frozen=True)
-class Text(Column):
-    """Free text or an identifier: it may be described, never queried."""
-
-    kind: ClassVar[str] = "text"
+def _value(key: str, value: object, name: object) -> object:
+    if key not in {"values", "labels", "missing_codes"}:
+        return value
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise BadSchema(f'Column {name!r}: {key} is {value!r}. Give a list of texts such as ["a", "b"].')
+    return tuple(value)

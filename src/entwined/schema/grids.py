@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from entwined.errors import BadSchema
 from entwined.schema.column import Coded, Outside
-from entwined.schema.raw import moment_of, number_of
+from entwined.schema.raw import is_whole, moment_of, number_of
 
 Step: TypeAlias = Literal["second", "minute", "hour", "day"]
 
@@ -30,6 +30,7 @@ STEPS: Final[Mapping[str, timedelta]] = {
 FARTHEST: Final = 2**51
 FINEST: Final = 10**30
 LONGEST_CONSTANT: Final = 400
+MOST_DIGITS: Final = 100  # 2^-100 has no more
 
 
 @dataclass(frozen=True)
@@ -72,11 +73,7 @@ class Numeric(Ordered):
         """The step from one code to the next."""
 
     def _stands_for_missing(self, raw: object) -> bool:
-        return raw in self.missing_codes if self._is_word(raw) else number_of(raw) in self._missing_numbers
-
-    @staticmethod
-    def _is_word(raw: object) -> bool:
-        return isinstance(raw, str) and number_of(raw) is None
+        return number_of(raw) in self._missing_numbers
 
     @cached_property
     def _doubles(self) -> tuple[float, float]:
@@ -108,10 +105,14 @@ class Integer(Numeric):
 
     def _check(self) -> None:
         for end in (self.low, self.high):
-            if not isinstance(end, int) or isinstance(end, bool) or abs(end) > FARTHEST:
-                raise BadSchema(f"Integer column {self.name!r} has the bound {end!r}. Give integers up to 2^51.")
+            if not is_whole(end) or abs(end) > FARTHEST:
+                raise BadSchema(
+                    f"Integer column {self.name!r} has the bound {end!r}. Give integers up to 2^51."
+                )
         if self.low > self.high:
-            raise BadSchema(f"Integer column {self.name!r} goes from {self.low} to {self.high}. Swap low and high.")
+            raise BadSchema(
+                f"Integer column {self.name!r} goes from {self.low} to {self.high}. Swap low and high."
+            )
 
     @property
     def levels(self) -> int:
@@ -151,14 +152,18 @@ class Real(Numeric):
         for part in ("low", "high", "step"):
             number = exact_number(getattr(self, part))
             if number is None or number.denominator > FINEST:
-                raise BadSchema(f'{name} has {part} = {getattr(self, part)!r}. Give an exact number such as "0.01".')
+                raise BadSchema(
+                    f'{name} has {part} = {getattr(self, part)!r}. Give an exact number such as "0.01".'
+                )
             object.__setattr__(self, part, number)
         if self.low > self.high:
             raise BadSchema(f"{name} goes from {self.low} to {self.high}. Swap low and high.")
         if self.step <= 0 or ((self.high - self.low) / self.step).denominator != 1:
             raise BadSchema(f"{name} has step {self.step}. Give a step above 0 that divides high − low.")
         if (abs(self.low) + abs(self.high)) / self.step > FARTHEST:  # else doubles could not tell codes apart
-            raise BadSchema(f"{name} has step {self.step}, too fine for its bounds. Give at most 2^51 steps to 0.")
+            raise BadSchema(
+                f"{name} has step {self.step}, too fine for its bounds. Give at most 2^51 steps to 0."
+            )
         if max(abs(self.low), abs(self.high)) > FINEST:
             raise BadSchema(f"{name} has a bound beyond 10^30. Measure it in a larger unit.")
 
@@ -200,7 +205,9 @@ class Moment(Ordered):
         for part in ("low", "high"):
             moment = moment_of(getattr(self, part))
             if moment is None:
-                raise BadSchema(f"{name} has {part} = {getattr(self, part)!r}. Give a time such as 2020-01-31.")
+                raise BadSchema(
+                    f"{name} has {part} = {getattr(self, part)!r}. Give a time such as 2020-01-31."
+                )
             object.__setattr__(self, part, moment)
         if self.step not in STEPS:
             raise BadSchema(f"{name} has step {self.step!r}. Give one of {', '.join(STEPS)}.")
@@ -238,7 +245,11 @@ class Moment(Ordered):
     @property
     def document(self) -> dict[str, Any]:
         """The column as the fields of its file."""
-        return super().document | {"low": self.low.isoformat(), "high": self.high.isoformat(), "step": self.step}
+        return super().document | {
+            "low": self.low.isoformat(),
+            "high": self.high.isoformat(),
+            "step": self.step,
+        }
 
 
 def exact_number(given: object) -> Fraction | None:
@@ -261,14 +272,12 @@ def exact_number(given: object) -> Fraction | None:
 
 
 def number_text(number: Fraction) -> str:
-    """Write a number so that it can be read back exactly: a plain decimal where there is one, else a fraction."""
-    rest = number.denominator
-    for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    if rest != 1:
-        return f"{number.numerator}/{number.denominator}"
+    """Write a number so that it is read back exactly: a plain decimal where there is one, else a fraction."""
     digits = 0
-    while (number * 10**digits).denominator != 1:
+    while digits <= MOST_DIGITS and (number * 10**digits).denominator != 1:
         digits += 1
-    return str(Decimal(int(number * 10**digits)).scaleb(-digits)) if digits else str(number.numerator)
+    if digits > MOST_DIGITS:
+        return f"{number.numerator}/{number.denominator}"
+    whole, rest = divmod(abs(number.numerator) * 10**digits // number.denominator, 10**digits)
+    sign = "-" if number < 0 else ""
+    return f"{sign}{whole}.{rest:0{digits}d}" if digits else f"{sign}{whole}"

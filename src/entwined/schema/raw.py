@@ -19,6 +19,11 @@ TIME: Final = re.compile(
 )
 
 
+def is_whole(given: object) -> bool:
+    """Say whether something is an integer and not a truth value."""
+    return isinstance(given, int) and not isinstance(given, bool)
+
+
 def number_of(raw: object) -> float | None:
     """Read a number or a number's text as a double; None for whatever is no number, NaN included."""
     if isinstance(raw, str):
@@ -54,7 +59,7 @@ def text_of(raw: object) -> str | None:
 
 
 def moment_of(raw: object) -> datetime | None:
-    """Read a time without zone (one with a zone is moved to UTC), a date as its midnight, or ISO text of either."""
+    """Read a time (one with a zone is moved to UTC), a date as its midnight, or ISO text of either."""
     if isinstance(raw, str):
         text = raw.strip(" ")
         if TIME.fullmatch(text) is None:

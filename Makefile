@@ -1,0 +1,44 @@
+# Two commands for newcomers: `make demo` and `make test`. Each makes .venv and installs what it needs.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+
+.PHONY: help install demo test slow bench check format clean
+
+help:
+	@echo "make demo    see it work          make check   lint, types, import rules"
+	@echo "make test    run the tests        make slow    the longer tests"
+	@echo "make bench   measure speed        make format  tidy the code"
+
+$(INSTALLED): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . --group dev
+	@touch $@
+
+install: $(INSTALLED)
+
+demo: $(INSTALLED)
+	$(BIN)/python -m entwined.papers.golden demo
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest -m "not slow" --numprocesses 2 --dist worksteal
+
+slow: $(INSTALLED)
+	$(BIN)/python -m pytest -m slow --durations 10
+
+bench: $(INSTALLED)
+	$(BIN)/python -m bench
+
+check: $(INSTALLED)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(INSTALLED)
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis demo site

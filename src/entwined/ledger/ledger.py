@@ -1,0 +1,262 @@
+"""The ledger: charge before reading, one answer for one charge, never more than the cap.
+
+Why running again is private. An answer is handed out only after it was settled, and one charge is settled
+once. A run that dies before that (a crash, a power cut, a lost connection) has shown nothing: its noise is drawn
+and forgotten, so a later run under the same charge is the first one anyone sees. Two things could break this.
+Several runs at once, of which the fastest settles, would select a noise by its speed: so a lease lets one run at
+a time, and a run that lost its lease is overtaken and cannot settle. Someone who can make runs die depending on
+their noise would select too: so a charge has at most `MOST_RUNS` runs, after which it is spent for nothing.
+A run that ends in an error has shown that it did, so its charge is closed and the next try is charged.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+from uuid import uuid4
+
+from entwined.errors import BadCharge, BadLedger, BadLoss, ChargeClosed, OverBudget
+from entwined.ledger.book import Book, Spent
+from entwined.ledger.canonical import fraction_text, sha256_of_bytes
+from entwined.ledger.charge import Accountant, Charge, Part, Price, Receipt
+from entwined.ledger.entry import Entry, Kind
+from entwined.ledger.store import Lease
+from entwined.ledger.totals import Totals
+from entwined.ledger.view import View
+
+FORMAT: Final = "1"
+MOST_RUNS: Final = 5
+REMEMBERED_PRICES: Final = 64
+
+
+class Ledger:
+    """What has been spent under one cap, by everyone."""
+
+    def __init__(self, book: Book, cap: Fraction, accountant: Accountant) -> None:
+        _require_cap(cap)
+        first = book.first().fields
+        if first != {**first, **_terms(cap, accountant)}:
+            raise BadLedger(
+                f"The ledger {book.store.name} was made for the cap {first['cap']} and the accountant "
+                f"{first['accountant'][:12]}…, not for {fraction_text(cap)} and {accountant.identity[:12]}…. "
+                f"Give the same cap, models and schema, or create another ledger for other data."
+            )
+        self.book = book
+        self.cap = cap
+        self._accountant = accountant
+        self._leases: dict[tuple[int, int], Lease] = {}
+        self._prices: dict[str, Price] = {}
+
+    @classmethod
+    def create(
+        cls, where: str | Path, cap: Fraction, accountant: Accountant, anchor: Path | None = None
+    ) -> Self:
+        """Begin a ledger where none is and none was."""
+        _require_cap(cap)
+        book = Book(where, anchor)
+        book.begin({**_terms(cap, accountant), "ledger": uuid4().hex})
+        return cls(book, cap, accountant)
+
+    @classmethod
+    def open(
+        cls, where: str | Path, cap: Fraction, accountant: Accountant, anchor: Path | None = None
+    ) -> Self:
+        """Open a ledger after a full check of its chain.
+
+        `Ledger(Book(where), cap, accountant)` leaves the walk out: the anchor, the totals and the cap are checked
+        all the same, only an edited past would go unnoticed.
+        """
+        ledger = cls(Book(where, anchor), cap, accountant)
+        ledger.book.check()
+        return ledger
+
+    def answer(self, charge: Charge, run: Callable[[], bytes]) -> bytes:
+        """Charge a request, run it if it has no answer yet, and hand out what was settled.
+
+        `run` reads the rows and adds the noise; an error in it keeps the charge.
+        """
+        receipt = self.reserve(charge)
+        if receipt.answer is not None:
+            return receipt.answer
+        try:
+            drawn = run()
+        except BaseException as failed:
+            self.fail(receipt, type(failed).__name__)
+            raise
+        return self.settle(receipt, drawn)
+
+    def reserve(self, charge: Charge) -> Receipt:
+        """Charge a request before anything is read, or find it charged.
+
+        Who gets a receipt without an answer holds the question until `settle` or `fail`.
+        """
+        with self.book.reading() as view:
+            known = self._stored(view, charge)
+            if known is None:
+                self._price(view.totals.plus(charge.parts))  # may take long: not while others wait to write
+        if known is not None:
+            return known
+        lease = self.book.lease(charge.fingerprint)
+        try:
+            with self.book.writing() as view:
+                receipt = self._stored(view, charge) or self._admit(view, charge)
+        except BaseException:
+            lease.release()
+            raise
+        if receipt.answer is None:
+            self._leases[receipt.position, receipt.run] = lease
+        else:
+            lease.release()
+        return receipt
+
+    def settle(self, receipt: Receipt, answer: bytes) -> bytes:
+        """Store the answer of a charge, once; only what this returns may be handed out."""
+        try:
+            with self.book.writing() as view:
+                course = view.course(receipt.position)
+                if course.closed is not None and course.closed.kind is Kind.ANSWERED:
+                    return view.answer(course.closed)
+                if course.closed is not None or course.runs != receipt.run:
+                    raise ChargeClosed(
+                        f"Request {receipt.request}: this run was overtaken or failed; its charge stays. "
+                        f"Ask again with the same request id."
+                    )
+                said = {"answer": sha256_of_bytes(answer), "bytes": len(answer)}
+                view.append(_about(receipt, Kind.ANSWERED, said), view.totals, answer)
+            return answer
+        finally:
+            self._release(receipt)
+
+    def fail(self, receipt: Receipt, why: str) -> None:
+        """Close a charge without an answer: it stays spent."""
+        try:
+            with self.book.writing() as view:
+                course = view.course(receipt.position)
+                if course.closed is None and course.runs == receipt.run:
+                    view.append(_about(receipt, Kind.FAILED, {"why": why}), view.totals)
+        finally:
+            self._release(receipt)
+
+    def stored(self, fingerprint: str) -> bytes | None:
+        """Find the answer to a question, if it was ever given."""
+        with self.book.reading() as view:
+            found = view.last_charge(fingerprint)
+            return None if found is None else _answer(view, found)
+
+    def spent(self) -> Spent:
+        """Tell what has been spent so far."""
+        return self.book.spent()
+
+    def price(self, parts: Iterable[Part] = ()) -> Price:
+        """Price everything spent, with these parts on top; nothing is charged."""
+        with self.book.reading() as view:
+            return self._price(view.totals.plus(parts))
+
+    def close(self) -> None:
+        """Close the connections; the ledger opens them again when it is used."""
+        self.book.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _stored(self, view: View, charge: Charge) -> Receipt | None:
+        """Find the receipt of a question that has its answer."""
+        _refuse_reused(view.charge_of(charge.request), charge)
+        found = view.last_charge(charge.fingerprint)
+        answer = None if found is None else _answer(view, found)
+        if found is None or answer is None:
+            return None
+        _refuse_other_price(found, charge)
+        return Receipt(found.position, 0, found.fields["request"], found.price, answer)
+
+    def _admit(self, view: View, charge: Charge) -> Receipt:
+        """Charge, or run again under a charge whose runs all died: we hold the lease, so none is running."""
+        found = view.last_charge(charge.fingerprint)
+        if found is None:
+            return self._charge(view, charge)
+        course = view.course(found.position)
+        if course.closed is not None or course.runs >= MOST_RUNS:
+            if view.charge_of(charge.request) is None:
+                return self._charge(view, charge)
+            raise ChargeClosed(
+                f"Request {charge.request} was charged and ended without an answer. Ask with a new request "
+                f"id; it is charged again."
+            )
+        _refuse_other_price(found, charge)
+        receipt = Receipt(found.position, course.runs + 1, found.fields["request"], found.price)
+        view.append(_about(receipt, Kind.RUN, {}), view.totals)
+        return receipt
+
+    def _charge(self, view: View, charge: Charge) -> Receipt:
+        after = view.totals.plus(charge.parts)
+        price = self._price(after)
+        if not price.worst <= self.cap:
+            raise OverBudget(
+                f"Request {charge.request}: the total would leak {float(price.worst):.6g}, the cap is "
+                f"{float(self.cap):.6g}. Ask for a smaller loss, or stop here. Nothing was charged."
+            )
+        fields = {
+            "kind": Kind.CHARGE.value,
+            "request": charge.request,
+            "fingerprint": charge.fingerprint,
+            "analyst": charge.analyst,
+            "parts": [part.row for part in charge.parts],
+            "document": charge.document,
+            "price": price.document,
+        }
+        return Receipt(view.append(fields, after).position, 1, charge.request, price)
+
+    def _price(self, totals: Totals) -> Price:
+        """Ask the accountant, once for equal totals."""
+        known = self._prices.get(totals.digest)
+        if known is None:
+            known = self._accountant.price(totals.parts)
+            if len(self._prices) >= REMEMBERED_PRICES:
+                self._prices.clear()
+            self._prices[totals.digest] = known
+        return known
+
+    def _release(self, receipt: Receipt) -> None:
+        lease = self._leases.pop((receipt.position, receipt.run), None)
+        if lease is not None:
+            lease.release()
+
+
+def _terms(cap: Fraction, accountant: Accountant) -> dict[str, str]:
+    return {"format": FORMAT, "cap": fraction_text(cap), "accountant": accountant.identity}
+
+
+def _require_cap(cap: object) -> None:
+    if not isinstance(cap, Fraction) or cap <= 0:
+        raise BadLoss(f"The cap {cap!r} is no exact number above zero. Give a Fraction such as Fraction(1).")
+
+
+def _about(receipt: Receipt, kind: Kind, said: Mapping[str, Any]) -> dict[str, Any]:
+    return {"kind": kind.value, "charge": receipt.position, "run": receipt.run, **said}
+
+
+def _answer(view: View, charge: Entry) -> bytes | None:
+    closed = view.course(charge.position).closed
+    return view.answer(closed) if closed is not None and closed.kind is Kind.ANSWERED else None
+
+
+def _refuse_reused(known: Entry | None, charge: Charge) -> None:
+    if known is not None and known.fields["fingerprint"] != charge.fingerprint:
+        raise BadCharge(
+            f"The request id {charge.request} stands for another question already. Give each its own id."
+        )
+
+
+def _refuse_other_price(known: Entry, charge: Charge) -> None:
+    """Refuse to run a dearer question on a cheaper charge, should a fingerprint not tell them apart."""
+    if known.parts != charge.parts:
+        raise BadCharge(
+            f"Request {charge.request} has the fingerprint of an earlier question and other losses. A "
+            f"fingerprint must name everything that the losses depend on."
+        )

@@ -1,0 +1,143 @@
+"""The ledger's three tables, as one open transaction shows them; the same SQL for every database."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Protocol
+
+from entwined.errors import LedgerDamaged
+from entwined.ledger.canonical import sha256
+from entwined.ledger.charge import Part
+from entwined.ledger.entry import Entry, Kind, Mark, Row
+
+TABLES: Final = (
+    """CREATE TABLE entwined_entry (
+        position {number} PRIMARY KEY,
+        kind TEXT NOT NULL,
+        request TEXT,
+        fingerprint TEXT,
+        charge {number},
+        content TEXT NOT NULL,
+        hash TEXT NOT NULL,
+        answer {bytes})""",
+    "CREATE UNIQUE INDEX entwined_request ON entwined_entry (request) WHERE request IS NOT NULL",
+    """CREATE INDEX entwined_fingerprint ON entwined_entry (fingerprint, position)
+        WHERE fingerprint IS NOT NULL""",
+    "CREATE INDEX entwined_charge ON entwined_entry (charge) WHERE charge IS NOT NULL",
+    # a part's key may be longer than an index can hold: its hash finds it
+    """CREATE TABLE entwined_total (
+        name TEXT PRIMARY KEY,
+        part TEXT NOT NULL,
+        one TEXT NOT NULL,
+        both TEXT NOT NULL)""",
+    # one row: who may write next has it locked
+    "CREATE TABLE entwined_head (position {number} NOT NULL, hash TEXT NOT NULL)",
+)
+ENTRIES: Final = (
+    "SELECT position, kind, request, fingerprint, charge, content, hash FROM entwined_entry WHERE "
+)
+MISSING: Final = "The ledger's head is gone: it was cut. Restore the newest copy."
+
+
+class Execute(Protocol):
+    """Run one statement with `?` for its values, in the open transaction."""
+
+    def __call__(self, statement: str, values: Sequence[Any] = ()) -> Sequence[Sequence[Any]]:
+        """Return the rows it gives."""
+        ...
+
+
+class Pages:
+    """What the tables hold, unverified: `View` is what can be believed."""
+
+    def __init__(self, execute: Execute) -> None:
+        self._execute = execute
+
+    def head(self) -> Mark:
+        """Tell where the ledger says it ends."""
+        rows = self._execute("SELECT position, hash FROM entwined_head")
+        if len(rows) != 1:
+            raise LedgerDamaged(MISSING)
+        return Mark(*rows[0])
+
+    def last_position(self) -> int:
+        """Tell where the entries end."""
+        return int(self._execute("SELECT COALESCE(MAX(position), 0) FROM entwined_entry")[0][0])
+
+    def hash_at(self, position: int) -> str | None:
+        """Read the hash of one entry."""
+        rows = self._execute("SELECT hash FROM entwined_entry WHERE position = ?", (position,))
+        return rows[0][0] if rows else None
+
+    def row(self, position: int) -> Row | None:
+        """Find one entry."""
+        return self._one(ENTRIES + "position = ?", position)
+
+    def charge_of(self, request: str) -> Row | None:
+        """Find the charge of a request."""
+        return self._one(ENTRIES + "request = ?", request)
+
+    def last_charge(self, fingerprint: str) -> Row | None:
+        """Find the latest charge for a question."""
+        return self._one(ENTRIES + "fingerprint = ? ORDER BY position DESC LIMIT 1", fingerprint)
+
+    def last_price(self) -> Row | None:
+        """Find the latest charge of all."""
+        return self._one(ENTRIES + "kind = ? ORDER BY position DESC LIMIT 1", Kind.CHARGE.value)
+
+    def about(self, charge: int) -> list[Row]:
+        """List the runs, answer and failure of a charge, in order."""
+        return [Row(*row) for row in self._execute(ENTRIES + "charge = ? ORDER BY position", (charge,))]
+
+    def rows(self, after: int, most: int) -> list[Row]:
+        """List entries in order."""
+        return [
+            Row(*row)
+            for row in self._execute(ENTRIES + "position > ? ORDER BY position LIMIT ?", (after, most))
+        ]
+
+    def answer(self, position: int) -> bytes | None:
+        """Read the bytes that an entry of kind answered holds."""
+        found = self._execute("SELECT answer FROM entwined_entry WHERE position = ?", (position,))[0][0]
+        return None if found is None else bytes(found)
+
+    def totals(self) -> list[tuple[str, str, str]]:
+        """List the total of every part."""
+        found = self._execute("SELECT part, one, both FROM entwined_total")
+        return [(part, one, both) for part, one, both in found]
+
+    def begin(self, first: Entry, number: str, binary: str) -> None:
+        """Make the tables and write the first entry."""
+        for statement in TABLES:
+            self._execute(statement.format(number=number, bytes=binary))
+        self._insert(first, None)
+        self._execute("INSERT INTO entwined_head (position, hash) VALUES (?, ?)", first.mark)
+
+    def append(self, entry: Entry, before: Mark, answer: bytes | None) -> None:
+        """Write an entry behind `before`, or fail if that is not the end any more."""
+        self._insert(entry, answer)
+        moved = self._execute(
+            "UPDATE entwined_head SET position = ?, hash = ? "
+            "WHERE position = ? AND hash = ? RETURNING position",
+            (*entry.mark, *before),
+        )
+        if len(moved) != 1:
+            raise LedgerDamaged(MISSING)
+
+    def write_totals(self, parts: Iterable[Part]) -> None:
+        """Set the totals of some parts."""
+        for part in parts:
+            self._execute(
+                "INSERT INTO entwined_total (name, part, one, both) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (name) DO UPDATE SET one = excluded.one, both = excluded.both",
+                (sha256(part.key), *part.row),
+            )
+
+    def _insert(self, entry: Entry, answer: bytes | None) -> None:
+        self._execute(
+            "INSERT INTO entwined_entry (position, kind, request, fingerprint, charge, content, hash, answer) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (*entry.row, answer),
+        )
+
+    def _one(self, statement: str, value: Any) -> Row | None:
+        rows = self._execute(statement, (value,))
+        return Row(*rows[0]) if rows else None

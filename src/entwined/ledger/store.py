@@ -1,0 +1,86 @@
+"""Where a ledger is kept: what every database has to offer it."""
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Final, Generic, Protocol, TypeVar
+
+from entwined.ledger.entry import Entry
+from entwined.ledger.pages import Pages
+
+Connection = TypeVar("Connection")
+
+
+class Lease(Protocol):
+    """The right to be the only one who answers a question; given back when its holder dies."""
+
+    def release(self) -> None:
+        """Let the next one in."""
+        ...
+
+
+class Store(Protocol):
+    """A database: consistent reading, exclusive and durable writing, leases."""
+
+    @property
+    def name(self) -> str:
+        """The place in words, without secrets; equal places have equal names."""
+        ...
+
+    def create(self, first: Entry) -> None:
+        """Make the tables with their first entry, all or nothing, where there is no ledger."""
+        ...
+
+    def reading(self) -> AbstractContextManager[Pages]:
+        """Show one moment of the ledger."""
+        ...
+
+    def writing(self) -> AbstractContextManager[Pages]:
+        """Write alone; on leaving without an error everything is on disk, otherwise nothing is written."""
+        ...
+
+    def lease(self, question: str) -> Lease:
+        """Wait for the right to answer a question."""
+        ...
+
+    def close(self) -> None:
+        """Close the connections that are not in use."""
+        ...
+
+
+_abandoned: Final[list[object]] = []
+
+
+class Pool(Generic[Connection]):
+    """Open connections, each used by one thread at a time and only by the process that opened it."""
+
+    def __init__(self, connect: Callable[[], Connection], disconnect: Callable[[Connection], None]) -> None:
+        self._connect = connect
+        self._disconnect = disconnect
+        self._idle: list[Connection] = []
+        self._process = os.getpid()
+
+    def take(self) -> Connection:
+        """Take an idle connection, or a new one."""
+        if self._process != os.getpid():
+            # a fork must neither use nor close its parent's connections: keep them from being collected
+            _abandoned.extend(self._idle)
+            self._idle = []
+            self._process = os.getpid()
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._connect()
+
+    def give(self, connection: Connection) -> None:
+        """Take back a connection that is sound."""
+        self._idle.append(connection)
+
+    def drop(self, connection: Connection) -> None:
+        """Close a connection that is not."""
+        self._disconnect(connection)
+
+    def close(self) -> None:
+        """Close all idle connections."""
+        while self._process == os.getpid() and self._idle:
+            self._disconnect(self._idle.pop())

@@ -1,0 +1,24 @@
+"""Step 6: what is added. Integers in, integers out, from the operating system's entropy.
+
+An answer is a count or a fixed-point sum, so it is an integer, and so is its noise: what comes out lies on
+the same lattice whatever went in, and the ratio of two probabilities is exact. No name here takes a seed.
+"""
+
+from entwined.noise.choice import ExponentialChoice
+from entwined.noise.concentrated import delta_at, epsilon_at, group_rho, largest_rho
+from entwined.noise.gaussian import DiscreteGaussian
+from entwined.noise.laplace import DiscreteLaplace
+from entwined.noise.protocol import Additive, ConcentratedNoise, Noise
+
+__all__ = [
+    "Additive",
+    "ConcentratedNoise",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "ExponentialChoice",
+    "Noise",
+    "delta_at",
+    "epsilon_at",
+    "group_rho",
+    "largest_rho",
+]

@@ -1,0 +1,116 @@
+"""Discrete Gaussian noise: a concentrated loss, for independent units and for groups at k²ρ."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, Self
+
+import numpy as np
+
+from entwined.noise.lattice import Integers, integers, not_negative, probability, usable_scale
+from entwined.noise.sampler import add_gaussian
+from entwined.numbers import FloatArray, IntArray, positive_fraction
+
+LARGEST_SUMMED: Final = 1024.0  # up to this scale tails are summed, beyond it an integral bounds them
+REACH: Final = 40  # exp(−40²/2) is below the smallest float
+FURTHEST_SUMMED: Final = 36  # terms beyond it lose bits, so an integral bounds them too
+SUM_ERROR: Final = 1e-10  # above the rounding of a sum of REACH · LARGEST_SUMMED exponentials
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteGaussian:
+    """Noise Z with P(Z = k) ∝ exp(−k²/(2·scale²)) on the integers.
+
+    Two answers d apart in L2 give outputs whose Rényi divergence of any order α is at most α d²/(2·scale²):
+    the noise is ρ-zCDP with ρ = d²/(2·scale²) (Canonne, Kamath, Steinke 2020, Theorem 14), not pure.
+
+    >>> noise = DiscreteGaussian.for_rho("0.125", Fraction(1))
+    >>> noise.scale, noise.rho(Fraction(2)), noise.half_width(0.95)
+    (Fraction(2, 1), Fraction(1, 4), 4)
+    """
+
+    scale: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", Fraction(usable_scale(self.scale)))
+
+    @classmethod
+    def for_rho(cls, rho: str | float | Fraction, squared_sensitivity: Fraction) -> Self:
+        """Make the least noise that is `rho`-zCDP for answers of at most this squared L2 change."""
+        squared = positive_fraction(squared_sensitivity, "Squared sensitivity") / (
+            2 * positive_fraction(rho, "ρ")
+        )
+        return cls(_root_above(squared))
+
+    @property
+    def variance(self) -> float:
+        """The variance of one draw: scale² but for the smallest scales, never above it."""
+        scale = float(self.scale)
+        if scale > LARGEST_SUMMED:
+            return scale * scale
+        weights = self._weights()
+        squares = np.arange(float(weights.size)) ** 2
+        return float(2 * (squares @ weights) / (2 * weights.sum() - 1))
+
+    def rho(self, squared_sensitivity: Fraction) -> Fraction:
+        """Return the ρ of answers whose squared L2 change is at most `squared_sensitivity`, exactly."""
+        return not_negative(squared_sensitivity, "Squared sensitivity") / (2 * self.scale**2)
+
+    def add(self, exact: Integers) -> IntArray:
+        """Add one independent draw to each answer; what leaves the range of int64 is put to its end."""
+        return add_gaussian(integers(exact), float(self.scale))
+
+    def log_weight(self, noise: int) -> Fraction:
+        """Return the log of the probability of this noise up to a constant, exactly."""
+        return Fraction(-(noise**2)) / (2 * self.scale**2)
+
+    def tail(self, distance: int) -> float:
+        """P(|Z| ≥ distance), never below the truth."""
+        if distance <= 0:
+            return 1.0
+        if float(self.scale) > LARGEST_SUMMED or distance > FURTHEST_SUMMED * float(self.scale):
+            return self._tail_by_integral(distance)
+        weights = self._weights()
+        beyond, total = weights[: distance - 1 : -1].sum(), 1 + 2 * weights[:0:-1].sum()
+        return min(1.0, float(2 * beyond / total) * (1 + SUM_ERROR))
+
+    def accuracy(self, beta: str | float | Fraction) -> int:
+        """Find the least a with P(|Z| > a) ≤ beta."""
+        missed = probability(beta, "Probability of a miss")
+        low, high = 0, 1
+        while self.tail(high + 1) > missed:
+            low, high = high, 2 * high
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.tail(middle + 1) <= missed else (middle + 1, high)
+        return low
+
+    def half_width(self, confidence: str | float | Fraction) -> int:
+        """Find the least h such that answer ± h covers with at least this confidence."""
+        return self.accuracy(1 - probability(confidence, "Confidence"))
+
+    def _weights(self) -> FloatArray:
+        """exp(−k²/(2·scale²)) for k = 0, 1, 2, … as far as floats go."""
+        scale = float(self.scale)
+        return np.asarray(np.exp(-0.5 * (np.arange(math.ceil(REACH * scale) + 2) / scale) ** 2))
+
+    def _tail_by_integral(self, distance: int) -> float:
+        """Bound the tail by the continuous one.
+
+        The weights add up to at least scale·√(2π) (Poisson's summation: every term of the transform is
+        positive). Where the curve is convex, from one scale on, a term is at most the integral over the unit
+        interval around it; everywhere it is at most the integral over the unit interval before it.
+        """
+        scale = float(self.scale)
+        start = distance - 0.5 if distance - 0.5 >= scale else distance - 1.0
+        return min(1.0, math.erfc(start / (scale * math.sqrt(2.0))) * (1 + SUM_ERROR) + math.ulp(0.0))
+
+
+def _root_above(squared: Fraction) -> Fraction:
+    """Return the square root, rounded up to a float."""
+    near = math.sqrt(squared)
+    while Fraction(near) ** 2 < squared:
+        near = math.nextafter(near, math.inf)
+    while Fraction(math.nextafter(near, 0.0)) ** 2 >= squared:
+        near = math.nextafter(near, 0.0)
+    return Fraction(near)

@@ -1,0 +1,47 @@
+"""What every noise can say about itself before it is drawn."""
+
+from fractions import Fraction
+from typing import Protocol, runtime_checkable
+
+from entwined.noise.lattice import Integers
+from entwined.numbers import IntArray
+
+
+class Additive(Protocol):
+    """An integer noise that is added to an integer answer."""
+
+    @property
+    def scale(self) -> Fraction:
+        """The scale that is drawn with: a float's exact value, never below the one asked for."""
+
+    @property
+    def variance(self) -> float:
+        """The variance of one draw."""
+
+    def add(self, exact: Integers) -> IntArray:
+        """Add one independent draw to each answer; what leaves the range of int64 is put to its end."""
+
+    def tail(self, distance: int) -> float:
+        """P(|Z| ≥ distance), never below the truth."""
+
+    def accuracy(self, beta: str | float | Fraction) -> int:
+        """Find the least a with P(|Z| > a) ≤ beta."""
+
+    def half_width(self, confidence: str | float | Fraction) -> int:
+        """Find the least h such that answer ± h covers with at least this confidence."""
+
+
+@runtime_checkable
+class Noise(Additive, Protocol):
+    """A noise with a pure loss: the only kind that every dependence bound takes."""
+
+    def loss(self, sensitivity: Fraction) -> Fraction:
+        """Return the base loss ε of answers that move by at most `sensitivity` in L1, exactly."""
+
+
+@runtime_checkable
+class ConcentratedNoise(Additive, Protocol):
+    """A noise with a concentrated loss ρ: for independent units, and for groups at k²ρ."""
+
+    def rho(self, squared_sensitivity: Fraction) -> Fraction:
+        """Return the ρ of answers whose squared L2 change is at most `squared_sensitivity`, exactly."""

@@ -1,0 +1,1 @@
+"""Tables and figures of the source papers, reproduced; nothing here releases data."""

@@ -1,0 +1,130 @@
+"""The golden table: how much Laplace noise a sum over a binary chain of 100 steps needs, theorem by theorem."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from entwined.bounds.calibrate import largest_multiple
+from entwined.bounds.group import group_bound
+from entwined.bounds.markov import markov_closed_form_bound
+from entwined.bounds.messages import message_passing_bound
+from entwined.bounds.quilt import markov_quilt_bound
+from entwined.bounds.scalar import least_scale
+from entwined.bounds.theorem import Theorem
+from entwined.bounds.transport import transport_bound
+from entwined.dependence import Box, MarkovChain
+from entwined.errors import Unreachable
+from entwined.loss import Loss
+
+LENGTH = 100
+CASES = ((0.10, 0.2), (0.10, 1.0), (0.25, 1.0), (0.25, 5.0), (0.40, 1.0))
+
+
+class Row(NamedTuple):
+    """One way to protect a chain, and the noise it needs; None where it cannot reach the target."""
+
+    flip: float
+    target: float
+    method: str
+    scale: float | None
+
+
+def symmetric_chain(flip: float) -> MarkovChain:
+    """A fair binary chain that changes state with the given probability."""
+    return MarkovChain(LENGTH, Box.exact([[1 - flip, flip], [flip, 1 - flip]]), np.array([0.5, 0.5]))
+
+
+def scale_by(theorem: Theorem[Any]) -> Callable[[MarkovChain, float], float | None]:
+    """The Laplace scale for a sum of sensitivity 1 that a theorem asks for."""
+
+    def scale(chain: MarkovChain, target: float) -> float | None:
+        try:
+            return 1 / largest_multiple(theorem, chain, Loss.uniform(1, chain.units), target, theorem.knowledge).multiple
+        except Unreachable:
+            return None
+
+    return scale
+
+
+METHODS: dict[str, Callable[[MarkovChain, float], float | None]] = {
+    "group": scale_by(group_bound),
+    "Markov, Lange et al.": scale_by(markov_closed_form_bound),
+    "Markov quilt": scale_by(markov_quilt_bound),
+    "messages (any)": scale_by(message_passing_bound),
+    "transport (model)": scale_by(transport_bound),
+    "exact count (model)": lambda chain, target: least_scale(chain, [0, 1], target),
+    "no dependence": lambda _, target: 1 / target,
+}
+
+
+def golden_rows() -> Iterator[Row]:
+    """Compute the table."""
+    for flip, target in CASES:
+        for method, scale in METHODS.items():
+            yield Row(flip, target, method, scale(symmetric_chain(flip), target))
+
+
+def show(rows: list[Row]) -> None:
+    """Print the table, one line a case."""
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table(title="Laplace scale for a sum over a binary chain of 100 steps", title_justify="left", show_edge=False)
+    for column in ("flip", "target", *METHODS):
+        shown.add_column(column, justify="right")
+    for flip, target in CASES:
+        scales = {row.method: row.scale for row in rows if (row.flip, row.target) == (flip, target)}
+        cells = ("infeasible" if scales[method] is None else f"{scales[method]:.2f}" for method in METHODS)
+        shown.add_row(f"{flip:.2f}", f"{target:g}", *cells)
+    Console().print(shown)
+
+
+def chart(rows: list[Row], path: Path) -> None:
+    """Draw the table as one small panel a case, noise on a logarithmic scale."""
+    import altair
+
+    values = [
+        {
+            "case": f"flip {row.flip:.2f}, leakage {row.target:g}",
+            "method": row.method,
+            "scale": row.scale,
+            "shown": f"{row.scale:.3g}",
+        }
+        for row in rows
+        if row.scale is not None
+    ]
+    base = altair.Chart(altair.Data(values=values)).encode(
+        y=altair.Y("method:N", sort=list(METHODS), title=None),
+        x=altair.X("scale:Q", scale=altair.Scale(type="log", domain=[0.1, 1000]), title="Laplace scale (less is better)"),
+    )
+    bars = base.mark_bar().encode(
+        x2=altair.datum(0.1),
+        color=altair.condition(
+            "indexof(datum.method, 'any') > 0 || indexof(datum.method, 'model') > 0",
+            altair.value("#1b6b93"),
+            altair.value("#b9c4cc"),
+        ),
+    )
+    labels = base.mark_text(align="left", dx=3, fontSize=10).encode(text="shown:N")
+    panel = altair.layer(bars, labels).properties(width=260, height=150)
+    faceted = panel.facet(facet=altair.Facet("case:N", title=None, sort=None), columns=2).properties(
+        title="How much noise does a chain of 100 dependent steps need?"
+    )
+    faceted.save(path)
+
+
+def main(folder: str) -> None:
+    """Print the golden table and leave a chart of it."""
+    rows = list(golden_rows())
+    show(rows)
+    path = Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
+    chart(rows, path / "golden.svg")
+    sys.stdout.write(f"\nChart: {path / 'golden.svg'}\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

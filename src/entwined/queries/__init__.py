@@ -1,0 +1,56 @@
+"""Step 4: what is asked."""
+
+from entwined.queries.aggregates import Aggregate, Axis, CountOf, SumOf, TableOf, Term, TotalsOf
+from entwined.queries.conditions import Condition, among, between, compare, is_missing
+from entwined.queries.counts import Count, Histogram, Marginal
+from entwined.queries.cover import Cover, max_cover, max_pair
+from entwined.queries.groups import GroupBy
+from entwined.queries.parser import parse
+from entwined.queries.predicate import Box, Predicate, codes_in, everything, nothing, predicate_from
+from entwined.queries.quantile import Maximum, Median, Minimum, Quantile
+from entwined.queries.query import Answer, Numbers, Query
+from entwined.queries.sensitivity import Part, Sensitivity
+from entwined.queries.statistic import Statistic
+from entwined.queries.sums import Mean, Total, Variance
+
+__all__ = [
+    "Aggregate",
+    "Answer",
+    "Axis",
+    "Box",
+    "Condition",
+    "Count",
+    "CountOf",
+    "Cover",
+    "GroupBy",
+    "Histogram",
+    "Marginal",
+    "Maximum",
+    "Mean",
+    "Median",
+    "Minimum",
+    "Numbers",
+    "Part",
+    "Predicate",
+    "Quantile",
+    "Query",
+    "Sensitivity",
+    "Statistic",
+    "SumOf",
+    "TableOf",
+    "Term",
+    "Total",
+    "TotalsOf",
+    "Variance",
+    "among",
+    "between",
+    "codes_in",
+    "compare",
+    "everything",
+    "is_missing",
+    "max_cover",
+    "max_pair",
+    "nothing",
+    "parse",
+    "predicate_from",
+]

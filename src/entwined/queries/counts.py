@@ -1,0 +1,168 @@
+"""Counts, and tables of counts: a row is in exactly one cell or in none."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from operator import and_
+from typing import Any, ClassVar, TypeAlias
+
+from entwined.errors import BadQuery
+from entwined.queries.aggregates import Axis, CountOf, TableOf
+from entwined.queries.conditions import is_missing
+from entwined.queries.predicate import Predicate
+from entwined.queries.query import Answer, Numbers, Query
+from entwined.queries.sensitivity import Sensitivity
+from entwined.queries.statistic import Statistic
+from entwined.schema import Coded, Schema
+from entwined.schema.raw import is_whole
+
+COUNT: Sensitivity = Sensitivity(Fraction(1), Fraction(0))
+
+CellValue: TypeAlias = object  # the value of a cell, or the pair of its first and last value
+
+
+@dataclass(frozen=True)
+class Count(Query):
+    """How many rows are inside."""
+
+    kind: ClassVar[str] = "count"
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """No column is looked at but by the condition."""
+        return ()
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Nothing but the condition."""
+        return {}
+
+    def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:  # noqa: ARG002  (every query is asked the same way)
+        return (Statistic(CountOf(self.where), COUNT),)
+
+    def answer(self, schema: Schema, numbers: Numbers) -> int:  # noqa: ARG002
+        """Give the count itself."""
+        return numbers[0][0]
+
+
+@dataclass(frozen=True)
+class Marginal(Query):
+    """How many rows are inside for every combination of values of some columns."""
+
+    of: tuple[str, ...]
+    kind: ClassVar[str] = "marginal"
+
+    def __post_init__(self) -> None:
+        checked_names(self.of, self.kind)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The columns of the table."""
+        return self.of
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The columns in their order: it is the order of the cells."""
+        return {"of": list(self.of)}
+
+    def axes(self, schema: Schema) -> tuple[Axis, ...]:
+        """Give the sides of the table."""
+        return tuple(axis_of(schema.coded(name)) for name in self.of)
+
+    def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
+        return (table_of(self.axes(schema), self.where, schema),)
+
+    def answer(self, schema: Schema, numbers: Numbers) -> Answer:  # noqa: ARG002
+        """Give the counts, last column fastest."""
+        return tuple(numbers[0])
+
+    def labels(self, schema: Schema) -> Iterator[tuple[CellValue, ...]]:
+        """Name the cells in their order."""
+        return labels(self.axes(schema), schema)
+
+
+@dataclass(frozen=True)
+class Histogram(Query):
+    """How many rows are inside for every value of a column, or in about `bins` ranges of equal width."""
+
+    column: str
+    bins: int | None = None
+    kind: ClassVar[str] = "histogram"
+
+    def __post_init__(self) -> None:
+        if self.bins is not None and (not is_whole(self.bins) or self.bins < 1):
+            raise BadQuery(f"A histogram with {self.bins!r} bins. Give a number from 1, or leave it out.")
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The one column."""
+        return (self.column,)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The column and the number of bins."""
+        return {"column": self.column, "bins": self.bins}
+
+    def axes(self, schema: Schema) -> tuple[Axis, ...]:
+        """Give the one side of the table."""
+        column = schema.coded(self.column)
+        return (axis_of(column, 1 if self.bins is None else -(-column.levels // self.bins)),)
+
+    def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
+        return (table_of(self.axes(schema), self.where, schema),)
+
+    def answer(self, schema: Schema, numbers: Numbers) -> Answer:  # noqa: ARG002
+        """Give the counts in the order of the codes."""
+        return tuple(numbers[0])
+
+    def labels(self, schema: Schema) -> Iterator[tuple[CellValue, ...]]:
+        """Name the cells in their order."""
+        return labels(self.axes(schema), schema)
+
+
+def axis_of(column: Coded, width: int = 1) -> Axis:
+    """Lay a column out as one side of a table."""
+    return Axis(column.name, column.levels, width, column.missing == "value")
+
+
+def table_of(axes: tuple[Axis, ...], where: Predicate, schema: Schema) -> Statistic:
+    """Count rows by cell: a row that enters adds 1 to a cell, one that moves also takes 1 from another."""
+    inside = without_missing((axis.column for axis in axes if not axis.keeps_missing), where, schema)
+    both = 2 if several_cells(axes, inside) else 0
+    columns = tuple(axis.column for axis in axes)
+    return Statistic(TableOf(axes, inside), Sensitivity(Fraction(1), Fraction(both)), columns)
+
+
+def several_cells(axes: tuple[Axis, ...], inside: Predicate) -> bool:
+    """Say whether rows inside can be in more than one cell."""
+    for axis in axes:
+        ranges = inside.codes(axis.column, axis.levels + 1)
+        if ranges and axis.cell(ranges[0][0]) != axis.cell(ranges[-1][1]):
+            return True
+    return False
+
+
+def without_missing(names: Iterator[str], where: Predicate, schema: Schema) -> Predicate:
+    """Leave rows out whose value in one of these columns is missing."""
+    return reduce(and_, (is_missing(schema.coded(name)).false for name in names), where)
+
+
+def labels(axes: tuple[Axis, ...], schema: Schema) -> Iterator[tuple[CellValue, ...]]:
+    """Name the cells of a table in their order; a cell of several values by its first and last one."""
+    return itertools.product(*([*_sides(axis, schema.coded(axis.column))] for axis in axes))
+
+
+def _sides(axis: Axis, column: Coded) -> Iterator[CellValue]:
+    for low in range(0, axis.levels, axis.width):
+        high = min(low + axis.width, axis.levels) - 1
+        yield column.value(low) if axis.width == 1 else (column.value(low), column.value(high))
+    if axis.keeps_missing:
+        yield None
+
+
+def checked_names(names: tuple[str, ...], kind: str) -> None:
+    """Refuse an empty list of columns, or the same one twice."""
+    if not names or len(set(names)) < len(names):
+        raise BadQuery(f"A {kind} over the columns {list(names)}. Name one or more, each once.")

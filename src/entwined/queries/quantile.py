@@ -1,0 +1,105 @@
+"""Quantiles: a value of the public grid is picked by how near its rank is; no sum is released."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from entwined.errors import BadQuery, QueryTooComplex
+from entwined.numbers import IntArray
+from entwined.queries.aggregates import Axis, TableOf
+from entwined.queries.conditions import is_missing
+from entwined.queries.query import TOO_LARGE, Answer, Numbers, Query
+from entwined.queries.sensitivity import Sensitivity
+from entwined.queries.statistic import Statistic
+from entwined.schema import Ordered, Schema
+from entwined.schema.grids import exact_number
+
+FINEST: Final = 10_000
+
+
+@dataclass(frozen=True)
+class Quantile(Query):
+    """The value below which a share `at` of the rows inside lie: 1/2 the median, 0 the least, 1 the greatest.
+
+    The score of a value v is −distance of the wanted rank at·(n−1) + 1/2 from the ranks that v takes, the
+    interval from #(x < v) to #(x ≤ v); all of it times 2b for `at` = a/b, so that scores are integers.
+    A row that enters moves n by 1 and each end of the interval by 0 or 1: the score moves by at most
+    2·max(a, b − a). A row that changes moves the ends only, by at most 1: 2b.
+    """
+
+    column: str
+    at: Fraction
+    kind: ClassVar[str] = "quantile"
+
+    def __post_init__(self) -> None:
+        share = exact_number(self.at)
+        if share is None or not 0 <= share <= 1 or share.denominator > FINEST:
+            raise BadQuery(
+                f"A quantile at {self.at!r}. Give a share from 0 to 1 in whole parts of {FINEST:,}."
+            )
+        object.__setattr__(self, "at", share)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The one column."""
+        return (self.column,)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The column and the share."""
+        return {"column": self.column, "at": str(self.at)}
+
+    def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
+        column = schema.coded(self.column)
+        if not isinstance(column, Ordered):
+            raise BadQuery(
+                f"Column {self.column!r} is {column.kind}: it has no order. Take numbers or times."
+            )
+        over, under = self.at.numerator, self.at.denominator
+        if 2 * under * schema.most_rows >= TOO_LARGE:
+            raise QueryTooComplex(
+                f"Ranks at {self.at} over {schema.most_rows:,} rows pass 2^63. Lower most_rows."
+            )
+        inside = self.where & is_missing(column).false
+        ranges = inside.codes(self.column, column.size)
+        moving = len(ranges) > 1 or any(low < high for low, high in ranges)
+        row = Sensitivity(Fraction(2 * max(over, under - over)), Fraction(2 * under if moving else 0))
+        asked = TableOf((Axis(self.column, column.levels, 1, keeps_missing=False),), inside)
+        return (Statistic(asked, row, self.values, selects=True),)
+
+    def scores(self, counts: Sequence[int] | IntArray) -> IntArray:
+        """Score every code by the exact counts of the codes; 0 is best."""
+        at_most = np.cumsum(np.asarray(counts, dtype=np.int64))
+        below = at_most - np.asarray(counts, dtype=np.int64)
+        over, under = self.at.numerator, self.at.denominator
+        wanted = 2 * over * (int(at_most[-1]) - 1) + under
+        far = np.maximum(2 * under * below - wanted, wanted - 2 * under * at_most)
+        return -np.maximum(far, 0)
+
+    def answer(self, schema: Schema, numbers: Numbers) -> Answer:
+        """Give the value of the code that was picked."""
+        return schema.coded(self.column).value(numbers[0][0])  # type: ignore[return-value]  # an ordered column's
+
+
+@dataclass(frozen=True)
+class Median(Quantile):
+    """The middle value."""
+
+    at: Fraction = Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class Minimum(Quantile):
+    """The least value; a noisy one is better asked for as a small quantile."""
+
+    at: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Maximum(Quantile):
+    """The greatest value; a noisy one is better asked for as a large quantile."""
+
+    at: Fraction = Fraction(1)

@@ -1,0 +1,54 @@
+"""One exact integer answer with its sensitivity: a query is made of a few of them."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from entwined.queries.aggregates import Aggregate
+from entwined.queries.sensitivity import Part, Sensitivity
+from entwined.schema import Cells, Person, Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """Integers that an engine gives, and how far one row can move them.
+
+    `values` are the columns whose codes matter while a row stays inside; `share` is this statistic's part of
+    the query's loss. With `selects` the integers are not released: one of their places is picked by scores that
+    move by at most the sensitivity each, and picking with scores divided by a scale costs 2 · change / scale.
+    """
+
+    aggregate: Aggregate
+    row: Sensitivity
+    values: tuple[str, ...] = ()
+    share: Fraction = Fraction(1)
+    selects: bool = False
+
+    def sensitivity(self, schema: Schema) -> Sensitivity:
+        """Give the change that one unit of at most k rows can make."""
+        return self.row * (schema.unit.most if isinstance(schema.unit, Person) else 1)
+
+    def parts(self, schema: Schema) -> tuple[Part, ...]:
+        """Say where the loss falls: on the rows inside, or on each column that is read, one part a column.
+
+        Changing a cell moves its row in or out only if the condition reads its column, and changes what the
+        row counts for only if the column is among `values`.
+        """
+        where, change = self.aggregate.where, self.sensitivity(schema)
+        if not isinstance(schema.unit, Cells):
+            return (Part(where, change),)
+        nothing = Fraction(0)
+        return tuple(
+            Part(
+                where,
+                Sensitivity(
+                    change.one if column in where.columns else nothing,
+                    change.both if column in self.values else nothing,
+                ),
+                column,
+            )
+            for column in sorted({*where.columns, *self.values})
+        )
+
+    def worst(self, schema: Schema) -> Fraction:
+        """Give the largest change between neighbouring tables; noise is scaled by it."""
+        return max((part.worst(schema) for part in self.parts(schema)), default=Fraction(0))

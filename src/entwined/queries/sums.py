@@ -1,0 +1,195 @@
+"""Totals, means and variances, from sums of fixed-point integers.
+
+A total adds value / unit, where the unit divides the lowest value and the step, so that every row adds an integer.
+Means and variances add the distance from the middle of the values that can be inside: that keeps a row's part small.
+"""
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+from entwined.errors import BadQuery
+from entwined.queries.aggregates import CountOf, SumOf, Term
+from entwined.queries.conditions import is_missing
+from entwined.queries.counts import COUNT
+from entwined.queries.diagram import Range
+from entwined.queries.predicate import Predicate
+from entwined.queries.query import Numbers, Query
+from entwined.queries.sensitivity import Sensitivity
+from entwined.queries.statistic import Statistic
+from entwined.schema import Boolean, Coded, Moment, Numeric, Person, Schema
+from entwined.schema.grids import STEPS
+
+Counting: TypeAlias = Literal["noisy", "public"]
+
+
+@dataclass(frozen=True)
+class _OfColumn(Query):
+    """A query about the values of one column; rows where it is missing are outside."""
+
+    column: str
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The one column."""
+        return (self.column,)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The column."""
+        return {"column": self.column}
+
+    def _inside(self, schema: Schema) -> Predicate:
+        return self.where & is_missing(schema.coded(self.column)).false
+
+    def _codes(self, schema: Schema) -> tuple[Range, ...]:
+        """Give the codes that rows inside can have; if there are none, any will do."""
+        column = schema.coded(self.column)
+        return self._inside(schema).codes(self.column, column.size) or ((0, 0),)
+
+
+@dataclass(frozen=True)
+class Total(_OfColumn):
+    """The sum of a column's values over the rows inside."""
+
+    kind: ClassVar[str] = "total"
+
+    def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
+        term, _ = total_term(schema.coded(self.column))
+        row = moves(term, self._codes(schema))
+        return (Statistic(SumOf(term, self._inside(schema)), row, self.values),)
+
+    def answer(self, schema: Schema, numbers: Numbers) -> Fraction:
+        """The sum in the column's own unit."""
+        return numbers[0][0] * total_term(schema.coded(self.column))[1]
+
+
+@dataclass(frozen=True)
+class Mean(_OfColumn):
+    """The mean of a column's values over the rows inside, from a sum and a count, both noisy.
+
+    Where every row is inside and the number of rows is public, `count="public"` divides by it instead; a missing value
+    then counts as the middle of the column's range.
+    """
+
+    count: Counting = "noisy"
+    kind: ClassVar[str] = "mean"
+
+    def __post_init__(self) -> None:
+        if self.count not in get_args(Counting):
+            raise BadQuery(f'A mean with count = {self.count!r}. Give "noisy" or "public".')
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The column and what the sum is divided by."""
+        return super().fields | {"count": self.count}
+
+    def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
+        grid_of(schema.coded(self.column), moments=True)
+        inside, codes = self._inside(schema), self._codes(schema)
+        term = middle_term(self.column, codes)
+        row = moves(term, codes)
+        if self.count == "public":
+            self._check_public(schema)
+            return (Statistic(SumOf(term, inside), row, self.values),)
+        half = Fraction(1, 2)
+        return (
+            Statistic(SumOf(term, inside), row, self.values, half),
+            Statistic(CountOf(inside), COUNT, (), half),
+        )
+
+    def _check_public(self, schema: Schema) -> None:
+        fixed = schema.neighbours == "replace" and not isinstance(schema.unit, Person)
+        if not fixed or schema.rows is None or not self.where.is_everything:
+            raise BadQuery(
+                f"The mean of {self.column!r} by a public count, but how many rows are inside is not public. "
+                'Declare rows under neighbours = replace and ask without a condition, or take count = "noisy".'
+            )
+
+    def answer(self, schema: Schema, numbers: Numbers) -> Fraction | datetime:
+        """The mean, kept within the values that can be inside."""
+        codes = self._codes(schema)
+        term = middle_term(self.column, codes)
+        rows = schema.rows if self.count == "public" else numbers[1][0]
+        steps = (Fraction(numbers[0][0], max(rows or 0, 1)) - term.offset) / term.factor
+        return grid_value(
+            schema.coded(self.column), min(max(steps, Fraction(codes[0][0])), Fraction(codes[-1][1]))
+        )
+
+
+@dataclass(frozen=True)
+class Variance(_OfColumn):
+    """The variance of a column's values over the rows inside, from a sum, a sum of squares and a count."""
+
+    kind: ClassVar[str] = "variance"
+
+    def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
+        grid_of(schema.coded(self.column))
+        inside, codes = self._inside(schema), self._codes(schema)
+        term, third = middle_term(self.column, codes), Fraction(1, 3)
+        square = Term(term.column, 2, term.factor, term.offset)
+        return (
+            Statistic(SumOf(term, inside), moves(term, codes), self.values, third),
+            Statistic(SumOf(square, inside), moves(square, codes), self.values, third),
+            Statistic(CountOf(inside), COUNT, (), third),
+        )
+
+    def answer(self, schema: Schema, numbers: Numbers) -> Fraction:
+        """The variance, kept between 0 and the largest that the range allows."""
+        codes = self._codes(schema)
+        term = middle_term(self.column, codes)
+        rows = max(numbers[2][0], 1)
+        found = Fraction(numbers[1][0], rows) - Fraction(numbers[0][0], rows) ** 2
+        largest = Fraction(term.factor * (codes[-1][1] - codes[0][0]), 2) ** 2
+        _, step = grid_of(schema.coded(self.column))
+        return min(max(found, Fraction(0)), largest) * (step / term.factor) ** 2
+
+
+def grid_of(column: Coded, *, moments: bool = False) -> tuple[Fraction, Fraction]:
+    """Give the value of code 0 and the step of a column that can be added up."""
+    match column:
+        case Numeric():
+            return column.origin, column.spacing
+        case Boolean():
+            return Fraction(0), Fraction(1)
+        case Moment() if moments:
+            return Fraction(0), Fraction(1)
+    wanted = "integer, real, boolean or moment" if moments else "integer, real or boolean"
+    raise BadQuery(
+        f"Column {column.name!r} is {column.kind}: its values do not add up. Take a column of type {wanted}."
+    )
+
+
+def grid_value(column: Coded, steps: Fraction) -> Fraction | datetime:
+    """Give the value so many steps above that of code 0."""
+    if isinstance(column, Moment):
+        return column.low + STEPS[column.step] * float(steps)
+    origin, step = grid_of(column)
+    return origin + steps * step
+
+
+def total_term(column: Coded) -> tuple[Term, Fraction]:
+    """Give what a row adds to a total, and the unit it is in."""
+    origin, step = grid_of(column)
+    under = origin.denominator * step.denominator
+    unit = Fraction(math.gcd(int(origin * under), int(step * under)), under)
+    return Term(column.name, 1, int(step / unit), int(origin / unit)), unit
+
+
+def middle_term(column: str, codes: tuple[Range, ...]) -> Term:
+    """Give a row's distance from the middle of the codes, in steps or half steps."""
+    ends = codes[0][0] + codes[-1][1]
+    return Term(column, 1, 1, -ends // 2) if ends % 2 == 0 else Term(column, 1, 2, -ends)
+
+
+def moves(term: Term, codes: tuple[Range, ...]) -> Sensitivity:
+    """Say how far a row with one of these codes can move the sum of a term."""
+    zero = Fraction(-term.offset, term.factor)  # powers fall before it and rise after it, or only rise
+    places = {end for ends in codes for end in ends}
+    places |= {
+        near for low, high in codes for near in (math.floor(zero), math.ceil(zero)) if low <= near <= high
+    }
+    sums = [term.value(code) for code in places]
+    return Sensitivity(Fraction(max(map(abs, sums))), Fraction(max(sums) - min(sums)))

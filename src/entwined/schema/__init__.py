@@ -1,0 +1,41 @@
+"""Step 2: what is public."""
+
+from entwined.schema.columns import (
+    Boolean,
+    Categorical,
+    Coded,
+    Column,
+    Integer,
+    Moment,
+    Numeric,
+    Ordered,
+    Real,
+    Text,
+    column_from,
+)
+from entwined.schema.files import approve, read_schema, write_schema
+from entwined.schema.schema import Schema
+from entwined.schema.unit import Cells, Neighbours, Person, Rows, Unit
+
+__all__ = [
+    "Boolean",
+    "Categorical",
+    "Cells",
+    "Coded",
+    "Column",
+    "Integer",
+    "Moment",
+    "Neighbours",
+    "Numeric",
+    "Ordered",
+    "Person",
+    "Real",
+    "Rows",
+    "Schema",
+    "Text",
+    "Unit",
+    "approve",
+    "column_from",
+    "read_schema",
+    "write_schema",
+]

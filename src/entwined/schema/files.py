@@ -1,0 +1,141 @@
+"""Schema files: TOML that people review, with the approval beside the content it signs."""
+
+import json
+import stat
+import tomllib
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+
+from entwined.errors import BadSchema
+from entwined.schema.columns import column_from
+from entwined.schema.schema import Schema
+from entwined.schema.unit import unit_from
+
+LARGEST_FILE: Final = 50_000_000
+WIDEST: Final = 100
+TOP: Final = {"unit", "neighbours", "most_rows", "rows", "approved", "approved_digest", "column"}
+HEAD: Final = """\
+# What is public about a table. Review every line: nothing is learned from rows later.
+# unit: what is protected: {kind = "rows"}, {kind = "cells"} or {kind = "person", column = "id", most = 5}
+# neighbours: "replace" (a unit's value changes; the number of units is public) or "add_remove" (it may be absent)
+# most_rows: no table under this schema has more rows
+# outside: where a value beyond the bounds goes: "clamp" (the nearest end) or "missing"
+# missing: "value" (missing has a cell of its own in tables of counts) or "drop" (such rows are left out)
+"""
+
+
+def read_schema(path: str | Path) -> Schema:
+    """Read a schema file; one that changed after it was approved is refused."""
+    given = Path(path)
+    try:
+        return schema_of(_text_in(given))
+    except BadSchema as wrong:
+        raise BadSchema(f"{given}: {wrong}") from None
+
+
+def _text_in(path: Path) -> str:
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_FILE:
+            raise BadSchema("It is not a regular file of at most 50 MB. Give a schema file.")
+        return path.read_bytes().decode()
+    except (OSError, ValueError) as failed:
+        raise BadSchema(f"It cannot be read as UTF-8 text: {failed}. Check its name and contents.") from None
+
+
+def schema_of(text: str, *, signed: bool = True) -> Schema:
+    """Read the text of a schema file; with `signed` off, whatever approval it bears is left out."""
+    try:
+        fields = tomllib.loads(text, parse_float=Decimal)
+    except (RecursionError, ValueError, ArithmeticError) as failed:
+        raise BadSchema(f"This is not TOML: {failed}. Correct it there.") from None
+    unknown = sorted(fields.keys() - TOP)
+    if unknown:
+        raise BadSchema(f"There is the field {unknown[0]!r}. A schema has {', '.join(sorted(TOP))}.")
+    columns = fields.get("column", [])
+    if not isinstance(columns, list) or not all(isinstance(column, dict) for column in columns):
+        raise BadSchema("column is not a list of tables. Start each column with [[column]].")
+    return Schema(
+        columns=tuple(column_from(column) for column in columns),
+        unit=unit_from(_needed(fields, "unit")),
+        neighbours=_needed(fields, "neighbours"),
+        approved_digest=_signature(fields) if signed else "",
+        **{key: fields[key] for key in ("most_rows", "rows") if key in fields},
+    )
+
+
+def _needed(fields: dict[str, Any], key: str) -> Any:
+    if key not in fields:
+        raise BadSchema(f"{key} is not declared. Say what is protected: see the head of a described schema.")
+    return fields[key]
+
+
+def _signature(fields: dict[str, Any]) -> str:
+    approved, digest = fields.get("approved", False), fields.get("approved_digest", "")
+    if not isinstance(approved, bool) or not isinstance(digest, str) or approved != bool(digest):
+        raise BadSchema(
+            "approved and approved_digest do not belong together. Approve with `entwined`, not by hand."
+        )
+    return digest
+
+
+def write_schema(schema: Schema, path: str | Path) -> None:
+    """Write a schema so that people can review it and `read_schema` gives the same one back."""
+    Path(path).write_text(text_of(schema), encoding="utf-8")
+
+
+def approve(path: str | Path) -> Schema:
+    """Sign the content of a schema file in place, whatever was signed before; comments stay where they can."""
+    given = Path(path)
+    text = _text_in(given)
+    signed = schema_of(text, signed=False).approve()
+    kept = [line for line in text.splitlines(keepends=True) if not line.startswith("approved")]
+    mark = f'approved = true\napproved_digest = "{signed.approved_digest}"\n'
+    at = next((at for at, line in enumerate(kept) if line.startswith("[")), len(kept))
+    with_comments = "".join([*kept[:at], mark, *kept[at:]])
+    given.write_text(with_comments if _says(with_comments, signed) else text_of(signed), encoding="utf-8")
+    return signed
+
+
+def _says(text: str, schema: Schema) -> bool:
+    try:
+        return schema_of(text) == schema
+    except BadSchema:
+        return False
+
+
+def text_of(schema: Schema) -> str:
+    """Give the text of a schema file."""
+    fields = schema.document
+    columns = fields.pop("columns")
+    if schema.approved:
+        fields |= {"approved": True, "approved_digest": schema.approved_digest}
+    blocks = [HEAD + _lines(fields)]
+    blocks += ["[[column]]\n" + _lines(column) for column in columns]
+    return "\n".join(blocks)
+
+
+def _lines(fields: dict[str, Any]) -> str:
+    return "".join(f"{key} = {_literal(value)}\n" for key, value in fields.items())
+
+
+def _literal(value: Any) -> str:
+    """Write a value as TOML; keys are ours and plain, texts are anything."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case str():
+            # a JSON text is a TOML text, but for the delete sign, which TOML wants escaped
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        case list():
+            parts = [_literal(part) for part in value]
+            in_line = f"[{', '.join(parts)}]"
+            return (
+                in_line if len(in_line) <= WIDEST else "[\n" + "".join(f"  {part},\n" for part in parts) + "]"
+            )
+        case dict():
+            return "{" + ", ".join(f"{key} = {_literal(part)}" for key, part in value.items()) + "}"
+    raise BadSchema(f"{value!r} has no place in a schema file. Give texts, integers and lists.")

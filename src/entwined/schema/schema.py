@@ -1,0 +1,131 @@
+"""What is public about a table: its columns, the unit of protection, and which tables are neighbours."""
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, get_args
+
+from entwined.errors import BadQuery, BadSchema, Unapproved
+from entwined.schema.columns import Coded, Column, Text
+from entwined.schema.raw import is_whole
+from entwined.schema.unit import Cells, Neighbours, Person, Rows, Unit
+
+MOST_COLUMNS: Final = 10_000
+MOST_ROWS: Final = 2**53 - 1
+USUAL_ROWS: Final = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The holder's signed word on a table. Everything a query may depend on stands here.
+
+    `most_rows` is a public bound on the number of rows, `rows` that number itself where it is public (only
+    when neighbours replace a row). `approved_digest` signs the rest: a schema that changed after it was approved
+    cannot be made.
+
+    >>> from entwined.schema import Integer
+    >>> schema = Schema((Integer("age", 0, 120),)).approve()
+    >>> schema.approved, schema.coded("age").encode(200)
+    (True, 120)
+    """
+
+    columns: tuple[Column, ...]
+    unit: Unit = Rows()  # noqa: RUF009  (a frozen value)
+    neighbours: Neighbours = "replace"
+    most_rows: int = USUAL_ROWS
+    rows: int | None = None
+    approved_digest: str = ""
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.columns) <= MOST_COLUMNS:
+            raise BadSchema(f"A schema has {len(self.columns)} columns. Declare 1 to {MOST_COLUMNS:,}.")
+        if len(self._by_name) < len(self.columns):
+            names = [column.name for column in self.columns]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise BadSchema(f"Two columns are named {twice!r}. Rename one of them.")
+        self._check_unit()
+        self._check_rows()
+        if self.approved_digest and self.approved_digest != self.digest:
+            raise BadSchema("The schema changed after it was approved. Review it and approve it again.")
+
+    def _check_unit(self) -> None:
+        if self.neighbours not in get_args(Neighbours):
+            raise BadSchema(f'neighbours = {self.neighbours!r}. Give "replace" or "add_remove".')
+        if isinstance(self.unit, Person) and self.unit.column not in self._by_name:
+            raise BadSchema(
+                f"The person column {self.unit.column!r} is not declared. Add it, as type text perhaps."
+            )
+        if isinstance(self.unit, Cells) and self.neighbours != "replace":
+            raise BadSchema('A cell cannot be added or removed. With unit cells give neighbours = "replace".')
+
+    def _check_rows(self) -> None:
+        if not is_whole(self.most_rows) or not 1 <= self.most_rows <= MOST_ROWS:
+            raise BadSchema(f"most_rows = {self.most_rows!r}. Give a number from 1 to 2^53 − 1.")
+        if self.rows is None:
+            return
+        if not is_whole(self.rows) or not 0 <= self.rows <= self.most_rows:
+            raise BadSchema(
+                f"rows = {self.rows!r}. Give the number of rows, at most most_rows = {self.most_rows}."
+            )
+        if self.neighbours != "replace" or isinstance(self.unit, Person):
+            raise BadSchema("rows is given, but neighbours differ in their number of rows. Leave rows out.")
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Column]:
+        return {column.name: column for column in self.columns}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names, in order."""
+        return tuple(column.name for column in self.columns)
+
+    def column(self, name: str) -> Column:
+        """Give a declared column."""
+        if name not in self._by_name:
+            shown = ", ".join(self.names[:20]) + (", …" if len(self.columns) > 20 else "")  # noqa: PLR2004  (enough to see)
+            raise BadQuery(f"There is no column {name!r}. The schema declares {shown}.")
+        return self._by_name[name]
+
+    def coded(self, name: str) -> Coded:
+        """Give a declared column that can be queried."""
+        column = self.column(name)
+        if not isinstance(column, Coded):
+            raise BadQuery(
+                f"Column {name!r} is {column.kind}: it may be described, never queried. Ask another column."
+            )
+        return column
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """The columns that are never queried."""
+        return tuple(column.name for column in self.columns if isinstance(column, Text))
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What the approval signs, as the fields of its file."""
+        fields: dict[str, Any] = {"unit": self.unit.document, "neighbours": self.neighbours}
+        fields |= {"most_rows": self.most_rows} | ({} if self.rows is None else {"rows": self.rows})
+        return fields | {"columns": [column.document for column in self.columns]}
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the content, approval left out."""
+        text = json.dumps(self.document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def approved(self) -> bool:
+        """Whether the holder approved exactly this content."""
+        return bool(self.approved_digest)
+
+    def approve(self) -> "Schema":
+        """Sign the content: the holder has reviewed it."""
+        return dataclasses.replace(self, approved_digest=self.digest)
+
+    def require_approval(self) -> None:
+        """Refuse to go on under a schema that the holder has not approved."""
+        if not self.approved:
+            raise Unapproved("The schema is not approved. Have the holder review it and approve it first.")
