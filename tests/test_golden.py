@@ -76,5 +76,5 @@ def test_disjoint_but_dependent(same, truth):
 def test_a_theorem_is_refused_where_it_says_nothing():
     from entwined.bounds.quilt import markov_quilt_bound
 
-    with pytest.raises(DoesNotApply, match="not about a bayes_net"):
+    with pytest.raises(DoesNotApply, match="not about Bayesian networks"):
         markov_quilt_bound(Loss.uniform(1, 3), xor_net())

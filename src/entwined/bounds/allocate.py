@@ -1,7 +1,6 @@
 """How to share a leakage target among units whose statistics matter differently."""
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.sparse import csr_array, diags_array, eye_array
 from scipy.sparse.linalg import splu
 
@@ -17,7 +16,8 @@ from entwined.numbers import FloatArray, float_below, positive_fraction
 
 ROUNDS = 30
 ENOUGH = 1e-6
-MOST_UNITS = 3_000
+MOST_UNITS = 1_000
+PRICE_ROUNDS = 1_000
 
 
 def allocate(
@@ -46,7 +46,8 @@ def allocate(
         best = found if gain > 0 else best
         if gain < ENOUGH:
             break
-    return best if cost(best, importance) <= cost(start, importance) else start
+    sharpest = calibrate(model, target, knowledge, best.loss)
+    return min(start, best, sharpest, key=lambda one: cost(one, importance))
 
 
 def cost(calibration: Calibration, importance: Loss) -> float:
@@ -57,17 +58,21 @@ def cost(calibration: Calibration, importance: Loss) -> float:
 def tangent(losses: FloatArray, couplings: Couplings) -> tuple[FloatArray, FloatArray]:
     """The slopes ∂L_i/∂ε_j of message passing where its messages are settled, and what the tangent leaves at zero loss."""
     system, messages = settled_messages(losses, couplings)
+    graph, own = system.graph, np.eye(losses.size)
+    groups = (couplings.components[:, None] == couplings.components[None, :]).astype(np.float64)
     leakage = system.leakage(messages)
-    if messages.size == 0:
-        return np.eye(losses.size), np.zeros(losses.size)
     of_unit, mates, siblings = incidence(system)
     gathered = system.gathered(leakage, messages)
-    through, gate = tanh_quarter(gathered), tanh_quarter(system.graph.log_odds)
-    gain = gate * (1 - through**2) / np.maximum(1 - (gate * through) ** 2, 1e-300)
-    feedback = eye_array(messages.size) - diags_array(gain) @ mates @ siblings
-    into = (diags_array(gain) @ mates @ of_unit).toarray()
-    slopes = np.eye(losses.size) + of_unit.T @ splu(feedback.tocsc()).solve(into)
-    return slopes, np.maximum(leakage - slopes @ losses, 0.0)
+    through, gate = tanh_quarter(gathered), tanh_quarter(graph.log_odds)
+    gain = diags_array(gate * (1 - through**2) / np.maximum(1 - (gate * through) ** 2, 1e-300))
+    free = leakage[graph.unit] - messages < system.most
+    grouped = np.where(free[:, None], 0.0, groups[graph.unit] - mates @ of_unit.toarray())
+    feedback = eye_array(messages.size) - gain @ mates @ diags_array(free.astype(np.float64)) @ siblings
+    into = gain @ mates @ (np.where(free[:, None], of_unit.toarray(), 0.0) + grouped)
+    slopes = own + of_unit.T @ splu(feedback.tocsc()).solve(into) if messages.size else own
+    totals = couplings.component_totals(losses)
+    slopes = np.where((leakage < totals)[:, None], slopes, groups)
+    return slopes, np.maximum(np.minimum(leakage, totals) - slopes @ losses, 0.0)
 
 
 def incidence(system: Messages) -> tuple[csr_array, csr_array, csr_array]:
@@ -82,19 +87,25 @@ def incidence(system: Messages) -> tuple[csr_array, csr_array, csr_array]:
 
 
 def cheapest(importance: FloatArray, slopes: FloatArray, room: FloatArray) -> FloatArray:
-    """Minimise Σ importance/ε² subject to slopes·ε ≤ room, through its dual, and scale the answer into the room."""
-    unit = float(np.cbrt(np.mean(importance)))
+    """Minimise Σ importance/ε² subject to slopes·ε ≤ room: raise the price of what is crowded, lower that of what is not.
 
-    def losses_at(prices: FloatArray) -> FloatArray:
-        return np.cbrt(2 * importance / np.maximum(slopes.T @ prices, 1e-300))
-
-    def dual(prices: FloatArray) -> tuple[float, FloatArray]:
-        losses = losses_at(prices)
-        worth = np.sum(importance / losses**2) + prices @ (slopes @ losses - room)
-        return -float(worth), room - slopes @ losses
-
-    start = np.full(room.size, 2 * unit**3 / float(np.mean(room)) ** 3)
-    found = minimize(dual, start, jac=True, bounds=[(1e-12 * start[0], None)] * room.size, method="L-BFGS-B",
-                     options={"maxiter": 2000, "maxfun": 4000, "ftol": 1e-12, "gtol": 1e-10})
-    losses = losses_at(found.x)
-    return losses * float(np.min(room / (slopes @ losses)))
+    For prices λ the best losses are ε = (2 importance / slopesᵀλ)^⅓. Scaling them into the room gives an allowed answer, and
+    the prices give a floor under every answer (weak duality), so it is known when to stop.
+    """
+    prices = np.ones(room.size)
+    best, least, floor = np.zeros(0), np.inf, 0.0
+    for _ in range(PRICE_ROUNDS):
+        losses = np.cbrt(2 * importance / (slopes.T @ prices))
+        level = float(prices @ (slopes @ losses) / (prices @ room))  # prices that are right on the whole
+        prices, losses = prices * level**3, losses / level
+        crowding = slopes @ losses / room
+        worth = float(np.sum(importance / losses**2))
+        allowed = losses / crowding.max()
+        spent = float(np.sum(importance / allowed**2))
+        floor = max(floor, worth)
+        if spent < least:
+            best, least = allowed, spent
+        if least - floor <= ENOUGH * least:
+            break
+        prices = np.maximum(prices * crowding, prices.max() * 1e-30)
+    return best

@@ -47,12 +47,10 @@ def calibrate(
         if not theorem.covers(knowledge):
             continue
         try:
-            found = largest_multiple(theorem, model, shape, ceiling, knowledge)
+            if best is None or theorem(best.loss, model).worst < best.leakage.worst:  # else it allows no more
+                best = largest_multiple(theorem, model, shape, ceiling, knowledge)
         except (DoesNotApply, Unreachable) as reason:
             reasons.append(f"{theorem.name}: {reason}")
-            continue
-        if best is None or found.multiple > best.multiple:
-            best = found
     if best is None:
         raise Unreachable(f"No theorem reaches a leakage of {target}. " + " ".join(reasons))
     return best

@@ -151,7 +151,7 @@ def same(given: Any, derived_again: Any) -> bool:
     if isinstance(derived_again, list):
         return isinstance(given, list) and len(given) == len(derived_again) and all(map(same, given, derived_again))
     if isinstance(derived_again, float):
-        return isinstance(given, (int, float)) and abs(given - derived_again) <= CLOSE * abs(derived_again)
+        return isinstance(given, (int, float)) and given == derived_again or abs(given - derived_again) <= CLOSE * abs(derived_again)
     return bool(given == derived_again)
 
 

@@ -196,25 +196,31 @@ def totals(losses: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def uneven(losses: FloatArray, shown: Shown, part: slice, whole: tuple[FloatArray, FloatArray]) -> FloatArray:
     """Bound units of any losses: try one distance after the other until no unit can gain by going farther."""
-    length, supports = shown.chain.length, shown.supports
+    length, settled = shown.chain.length, shown.supports.settled
     units = np.arange(length)[part]
-    secret, odds = shown.odds(units)
-    before, after = (np.where(secret, side[part, None], 0.0) for side in whole)
+    secret, odds = (
+        np.ascontiguousarray(table.T) for table in shown.odds(units)
+    )  # a row a pair: long inner loops
+    before, after = (np.where(secret, side[part], 0.0) for side in whole)
     within_before, within_after = np.zeros(units.size), np.zeros(units.size)
     reach = min(shown.reach, max(LEAST_REACH, MOST_WORK // max(1, length * shown.pairs)))
     for distance in range(1, reach + 1):
-        past = slice(int(np.searchsorted(units, distance)), None)
-        future = slice(None, int(np.searchsorted(units, length - distance)))
-        set_of = supports.which[np.minimum(units[past] - distance, supports.settled)]
-        seen = shown.back[distance - 1, set_of] + odds[past] + within_before[past, None]
-        np.minimum(before[past], seen, out=before[past])
-        np.minimum(after[future], shown.ahead[distance - 1] + within_after[future, None], out=after[future])
+        first, calm, last = map(
+            int, np.searchsorted(units, [distance, distance + settled, length - distance])
+        )
+        past, early, future = slice(first, None), slice(first, calm), slice(last)
+        seen = odds[:, past] + shown.back[distance - 1, -1][:, None]
+        support = shown.supports.which[units[early] - distance]
+        seen[:, : calm - first] = odds[:, early] + shown.back[distance - 1, support].T
+        seen += within_before[past]
+        np.minimum(before[:, past], seen, out=before[:, past])
+        seen = shown.ahead[distance - 1][:, None] + within_after[future]
+        np.minimum(after[:, future], seen, out=after[:, future])
         within_before[past] += losses[units[past] - distance]
         within_after[future] += losses[units[future] + distance]
         if distance % CHECK_EVERY == 0 and not (
-            (before[past] > within_before[past, None]).any()
-            or (after[future] > within_after[future, None]).any()
+            (before[:, past] > within_before[past]).any() or (after[:, future] > within_after[future]).any()
         ):
             break
-    worst = np.max(before + after, axis=1, initial=0.0, where=secret)
+    worst = np.max(before + after, axis=0, initial=0.0, where=secret)
     return round_up(losses[units] + worst, reach + 8)

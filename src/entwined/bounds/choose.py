@@ -4,12 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from entwined.bounds.elimination import elimination_bound, elimination_without_knowledge_bound
-from entwined.bounds.gaussian_classes import correlation_intervals_bound, weak_correlation_bound
-from entwined.bounds.gaussian_exact import gaussian_exact_bound
-from entwined.bounds.gaussian_max_correlation import lange_max_correlation_bound, max_correlation_bound
-from entwined.bounds.gaussian_tree import gaussian_tree_bound
-from entwined.bounds.gaussian_variance import gaussian_variance_bound
-from entwined.bounds.gaussian_walks import gaussian_influence_bound, gaussian_walk_bound
+from entwined.bounds.gaussian import GAUSSIAN_THEOREMS
 from entwined.bounds.group import group_bound
 from entwined.bounds.influence import influence_matrix_bound
 from entwined.bounds.markov import markov_closed_form_bound
@@ -24,8 +19,8 @@ from entwined.errors import BadInput, DoesNotApply, NoTheorem
 from entwined.loss import Leakage, Loss
 
 THEOREMS: tuple[Theorem[Any], ...] = (
-    group_bound,
     message_passing_bound,
+    group_bound,
     self_avoiding_walks_bound,
     influence_matrix_bound,
     transport_bound,
@@ -36,15 +31,7 @@ THEOREMS: tuple[Theorem[Any], ...] = (
     elimination_without_knowledge_bound,
     pairwise_bound,
     pairwise_scale_bound,
-    gaussian_exact_bound,
-    gaussian_tree_bound,
-    gaussian_influence_bound,
-    gaussian_walk_bound,
-    gaussian_variance_bound,
-    max_correlation_bound,
-    lange_max_correlation_bound,
-    correlation_intervals_bound,
-    weak_correlation_bound,
+    *GAUSSIAN_THEOREMS,
 )
 
 

@@ -3,9 +3,10 @@
 gaussian_exact             known covariance, up to 16 units together: the exact leakage
 gaussian_tree              known covariance of a tree: exact, any number of units
 gaussian_walks             known covariance, influence not too strong: often exact
-gaussian_variance          known covariance, always
+gaussian_variance          known covariance, however strong the dependence
 gaussian_classes           bounded correlations: the worst law
 gaussian_max_correlation   one bound for all correlations: the worst law in closed form
+gaussian_regression        an adversary who knows no values: exact, any number of units
 gaussian_knowledge         computes: every set of known units at once
 gaussian_series            computes: sums over walks and inverses, rounding counted
 """
@@ -15,6 +16,7 @@ from typing import Any, Final
 from entwined.bounds.gaussian_classes import correlation_intervals_bound, weak_correlation_bound
 from entwined.bounds.gaussian_exact import gaussian_exact_bound
 from entwined.bounds.gaussian_max_correlation import lange_max_correlation_bound, max_correlation_bound
+from entwined.bounds.gaussian_regression import gaussian_regression_bound
 from entwined.bounds.gaussian_tree import gaussian_tree_bound
 from entwined.bounds.gaussian_variance import gaussian_variance_bound
 from entwined.bounds.gaussian_walks import gaussian_influence_bound, gaussian_walk_bound
@@ -32,6 +34,7 @@ GAUSSIAN_THEOREMS: Final[tuple[Theorem[Any], ...]] = (
     lange_max_correlation_bound,
     correlation_intervals_bound,
     weak_correlation_bound,
+    gaussian_regression_bound,
 )
 
 

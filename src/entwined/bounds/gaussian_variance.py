@@ -1,4 +1,4 @@
-"""Gaussian units with any known covariance: a bound that never refuses for being too large or too strong."""
+"""Gaussian units with a known covariance: a bound that holds however strong the dependence is."""
 
 import numpy as np
 

@@ -11,9 +11,10 @@ from entwined.bounds.sum_law import SumLaw, sum_law
 from entwined.dependence import MarkovChain
 from entwined.errors import BadLoss
 from entwined.loss import Leakage
-from entwined.numbers import LARGEST, ULP, FloatArray
+from entwined.numbers import ULP, FloatArray
 
 CLOSE: Final = 1e-9
+NOTHING: Final = -1e290  # stands for the logarithm of zero, below all others
 VANISHING: Final = (
     1e-9  # scales this far below the gaps between values hide nothing that a smaller one would show
 )
@@ -104,22 +105,31 @@ def inverted(law: SumLaw, target: float, bracket: tuple[float, float]) -> float:
 def noisy_range(law: SumLaw, scale: float) -> FloatArray:
     """For each unit the largest log ratio of two densities of the noisy sum, over all its values."""
     decay = law.gap / scale
-    if decay * len(law.logs) > LARGEST:
+    if decay * len(law.logs) > -NOTHING / 2:
         raise BadLoss(f"Scale {scale} is too small to reckon with. Give a larger one.")
     possible = law.possible
-    left = np.empty_like(law.logs)
-    left[0] = law.logs[0]
+    some = np.where(possible, np.arange(len(possible))[:, None], possible.argmax(axis=0))
+    logs = np.maximum(
+        np.take_along_axis(law.logs, some[None], axis=1), NOTHING
+    )  # no secret: as another state
+    left = np.empty_like(logs)
+    left[0] = logs[0]
     for k in range(1, len(left)):
-        np.logaddexp(law.logs[k], left[k - 1] - decay, out=left[k])
-    right = np.full(possible.shape, -np.inf)
-    widest, largest = np.zeros(len(possible)), 0.0
+        left[k] = log_sum(logs[k], left[k - 1] - decay)
+    right = np.full(possible.shape, NOTHING)
+    widest, largest = np.zeros(possible.shape[1]), 0.0
     for k in range(len(left) - 1, -1, -1):
-        density = np.logaddexp(left[k], right)
-        highest = density.max(axis=1, where=possible, initial=-np.inf)
-        lowest = density.min(axis=1, where=possible, initial=np.inf)
-        widest = np.maximum(widest, highest - lowest)
+        density = log_sum(left[k], right)
+        lowest = density.min(axis=0)
+        widest = np.maximum(widest, density.max(axis=0) - lowest)
         largest = max(largest, -float(lowest.min()))
-        right = np.logaddexp(law.logs[k], right) - decay
+        right = log_sum(logs[k], right) - decay
     rounding = 4 * (len(left) + 8) * (1.0 + largest) * ULP
-    secret = possible.sum(axis=1) > 1
+    secret = possible.sum(axis=0) > 1
     return np.asarray(np.where(secret, widest + 2 * law.error + rounding, 0.0))
+
+
+def log_sum(one: FloatArray, other: FloatArray) -> FloatArray:
+    """Add numbers given by their logarithms: faster than numpy's own, as good unless near 0."""
+    top = np.maximum(one, other)
+    return np.asarray(top + np.log(1.0 + np.exp(np.minimum(one, other) - top)))

@@ -24,7 +24,7 @@ NEVER: Final = -(2**40)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SumLaw:
-    """`logs[k, i, s]` is log Pr[Σ w = least + gap·k | X_i = s], right up to ±error; −∞ if s cannot occur."""
+    """`logs[k, s, i]` is log Pr[Σ w = least + gap·k | X_i = s], right up to ±error; −∞ if s cannot occur."""
 
     least: int
     gap: int
@@ -39,17 +39,17 @@ class SumLaw:
         weight = (whole - least) // gap
         refuse_size(chain, int(weight.max()))
         pasts, futures = list(forward(chain, weight)), list(backward(chain, weight))[::-1]
-        logs = np.empty((chain.length * int(weight.max()) + 1, chain.length, chain.states))
+        logs = np.empty((chain.length * int(weight.max()) + 1, chain.states, chain.length))
         for unit, (past, future) in enumerate(zip(pasts, futures, strict=True)):
             for state in range(chain.states):
-                logs[:, unit, state] = past.joined(future, state)
+                logs[:, state, unit] = past.joined(future, state)
         largest = float(np.max(-logs, where=np.isfinite(logs), initial=0.0))
         operations = 2 * chain.length * (chain.states + 2) + 3 * len(logs) + 16 * (1.0 + largest)
         return cls(chain.length * least, gap, logs, operations * ULP)
 
     @property
     def possible(self) -> NDArray[np.bool_]:
-        """Which states (columns) can occur at each step (rows)."""
+        """Which states (rows) can occur at each step (columns)."""
         return np.asarray(np.isfinite(self.logs).any(axis=0))
 
 
@@ -153,7 +153,7 @@ def forward(chain: MarkovChain, weight: IntArray) -> Iterator[Scaled]:
     """For each step the joint probability of its state and the sum up to it, itself included."""
     initial, step = known_law(chain)
     part, power = np.frexp(initial[None])
-    now = Scaled(part, np.where(part > 0, power, NEVER).astype(np.int64)).moved(weight)
+    now = Scaled(part, np.where(part > 0, power.astype(np.int64), NEVER)).moved(weight)
     yield now
     for _ in range(chain.length - 1):
         now = now.mixed(step).moved(weight)

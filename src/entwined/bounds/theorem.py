@@ -38,7 +38,7 @@ class Theorem(Generic[Model]):
     def __call__(self, loss: Loss, model: Dependence) -> Leakage:
         """Bound the leakage of each unit, or say why this theorem does not apply."""
         if not isinstance(model, self.about):
-            raise DoesNotApply(f"It is about {plural(self.about)}, not about a {model.kind} model.")
+            raise DoesNotApply(f"It is about {plural(self.about)}, not about {model.plural}.")
         if not model.fits(loss.units):
             raise BadLoss(f"The loss has {loss.units} units, the model {model.units}. Give one loss a unit of the model.")
         return self.bound(loss, model)

@@ -12,7 +12,7 @@ from entwined.errors import DoesNotApply
 from entwined.loss import Leakage, Loss
 from entwined.numbers import ULP, FloatArray
 
-MOST_STATES = 200_000
+MOST_STATES = 30_000
 
 
 @dataclass(eq=False)

@@ -124,8 +124,8 @@ def rounding(law: SumLaw) -> float:
 def farthest_moves(law: SumLaw) -> FloatArray:
     """For each unit the farthest move between the laws of the sum given two of its states."""
     sums = law.gap * np.arange(len(law.logs), dtype=np.float64)
-    moved = np.zeros(law.logs.shape[1])
-    for unit, states in enumerate(law.logs.transpose(1, 2, 0)):
+    moved = np.zeros(law.logs.shape[2])
+    for unit, states in enumerate(law.logs.transpose(2, 1, 0)):
         kept = np.isfinite(states)
         given = [Law(sums[some], logs[some]) for logs, some in zip(states, kept, strict=True) if some.any()]
         moved[unit] = max((farthest_move(one, other) for one, other in combinations(given, 2)), default=0.0)
@@ -147,7 +147,7 @@ def farthest_from(one: Law, other: Law) -> float:
     Each end is looked up among the lower tails and among the upper tails, widened by their rounding, and
     the closer one counts.
     """
-    error = 8 * (one.atoms.size + other.atoms.size + 8) * ULP
+    error = 2 * (one.atoms.size + other.atoms.size + 8) * ULP
     left_out = one.logs + math.log(SHARE / 2)
     before, since = np.append(-np.inf, one.upto[:-1]), np.append(0.0, one.after[:-1])
     first = np.maximum(

@@ -55,7 +55,7 @@ def text_of(data: bytes) -> str:
 def refuse_binary(data: bytes) -> None:
     """Refuse an empty file, UTF-16, and anything with a zero byte."""
     if not data or data.isspace():
-        raise BadModel("The file is empty. Write the model into it.")
+        raise BadModel("The file is empty. Check that it is the right one.")
     if data.startswith(UTF16_MARKS):
         raise BadModel("The file is UTF-16. Save it as UTF-8 text.")
     if b"\0" in data:

@@ -17,6 +17,8 @@ from entwined.ledger.canonical import sha256
 from entwined.ledger.entry import Mark
 from entwined.ledger.locks import FileLock
 
+# blocks that exist already need no new metadata, and a sync without metadata does not wait for the journal
+sync_data: Final = getattr(os, "fdatasync", os.fsync)
 SLOT: Final = 4096
 """A block of its own for each slot: what a disk writes at once."""
 
@@ -100,7 +102,7 @@ class Anchor:
                 second = _unpack(os.pread(descriptor, SLOT, SLOT))
                 older = 0 if first is None or (second is not None and first <= second) else SLOT
                 os.pwrite(descriptor, _pack(mark), older)
-                os.fsync(descriptor)
+                sync_data(descriptor)
             finally:
                 os.close(descriptor)
         except OSError as failed:

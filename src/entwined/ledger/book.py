@@ -5,14 +5,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 from entwined.errors import LedgerDamaged
 from entwined.ledger.anchor import Anchor, default_anchor
 from entwined.ledger.canonical import fraction_from
 from entwined.ledger.charge import Part, Price, add_up
-from entwined.ledger.entry import BEFORE_THE_FIRST, Entry, Kind, Mark
-from entwined.ledger.pages import Pages
+from entwined.ledger.entry import START, Entry, Kind
+from entwined.ledger.pages import CUT, Pages
 from entwined.ledger.postgres import PostgresStore
 from entwined.ledger.sqlite import SqliteStore
 from entwined.ledger.store import Lease, Store
@@ -50,7 +50,7 @@ class Book:
         """Write the first entry where no book is and none was."""
         self.anchor.refuse_to_start()
         fields = {**terms, "kind": Kind.CREATED.value, "totals": Totals({}).digest}
-        first = Entry.after(Mark(0, BEFORE_THE_FIRST), fields)
+        first = Entry.after(START, fields)
         self.store.create(first)
         self.anchor.start(first.mark)
 
@@ -62,8 +62,7 @@ class Book:
         self.anchor.refuse_to_start()
         with self.store.reading() as pages:
             head = pages.head()
-            View.verified(pages, head)
-            _walk(pages, head)
+            _walk(pages, View.verified(pages, head))
         self.anchor.start(head)
 
     @contextmanager
@@ -96,15 +95,15 @@ class Book:
         """Walk the whole chain: every hash, answer and total is recomputed; return how many entries there are."""
         anchored = self.anchor.read()
         with self.store.reading() as pages:
-            last = View.verified(pages, anchored).last
-            _walk(pages, last.mark)
-        return last.position
+            view = View.verified(pages, anchored)
+            _walk(pages, view)
+        return view.last.position
 
     def history(self) -> Iterator[Entry]:
         """Read all entries, oldest first, as they stand at the start."""
         with self.reading() as view:
             end = view.last.position
-        before = Mark(0, BEFORE_THE_FIRST)
+        before = START
         while before.position < end:
             with self.store.reading() as pages:
                 rows = pages.rows(before.position, min(CHUNK, end - before.position))
@@ -118,11 +117,11 @@ class Book:
     def spent(self) -> Spent:
         """Tell what has been spent so far."""
         with self.reading() as view:
-            last = view.last_price()
+            last, parts = view.last_price(), view.totals().parts
             return Spent(
                 cap=fraction_from(view.first.fields["cap"]),
                 price=Price(Fraction(0)) if last is None else last.price,
-                parts=tuple(view.totals.parts[key] for key in sorted(view.totals.parts)),
+                parts=tuple(parts[key] for key in sorted(parts)),
                 entries=view.last.position,
             )
 
@@ -131,24 +130,24 @@ class Book:
         self.store.close()
 
 
-def _walk(pages: Pages, head: Mark) -> None:
-    """Follow the chain from the first entry to `head` and compare the totals at the end."""
-    before, recorded = Mark(0, BEFORE_THE_FIRST), ""
+def _walk(pages: Pages, view: View) -> None:
+    """Follow the chain from its first entry to its last and compare the totals at the end."""
+    before = START
     spent: dict[str, Part] = {}
     closed: set[int] = set()
     while rows := pages.rows(before.position, CHUNK):
         for row in rows:
             entry = Entry.read(row, before)
-            before, recorded = entry.mark, entry.fields["totals"]
+            before = entry.mark
             add_up(spent, entry.parts)
             if entry.kind is Kind.ANSWERED:
                 settled_answer(pages, entry)
             if entry.kind in (Kind.ANSWERED, Kind.FAILED):
                 _close_once(entry, closed)
-        report("ledger check", before.position, head.position)
-    if before != head:
-        raise LedgerDamaged("The ledger does not end where it says: it was cut. Restore the newest copy.")
-    if Totals(spent).digest != recorded:
+        report("ledger check", before.position, view.last.position)
+    if before != view.last.mark:
+        raise LedgerDamaged(CUT)
+    if spent != view.totals().parts:
         raise LedgerDamaged("The ledger's totals are not those of its entries. Restore the newest copy.")
 
 

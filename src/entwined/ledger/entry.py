@@ -11,8 +11,6 @@ from entwined.errors import LedgerDamaged
 from entwined.ledger.canonical import canonical, sha256
 from entwined.ledger.charge import Part, Price
 
-BEFORE_THE_FIRST: Final = "0" * 64
-
 
 class Kind(StrEnum):
     """What an entry says."""
@@ -41,6 +39,10 @@ class Mark(NamedTuple):
 
     position: int
     hash: str
+
+
+START: Final = Mark(0, "0" * 64)
+"""What the first entry is chained to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ class Ledger:
         with self.book.reading() as view:
             known = self._stored(view, charge)
             if known is None:
-                self._price(view.totals.plus(charge.parts))  # may take long: not while others wait to write
+                self._price(view.totals().plus(charge.parts))  # may take long: not while others wait to write
         if known is not None:
             return known
         lease = self.book.lease(charge.fingerprint)
@@ -123,7 +123,7 @@ class Ledger:
                         f"Ask again with the same request id."
                     )
                 said = {"answer": sha256_of_bytes(answer), "bytes": len(answer)}
-                view.append(_about(receipt, Kind.ANSWERED, said), view.totals, answer)
+                view.append(_about(receipt, Kind.ANSWERED, said), answer)
             return answer
         finally:
             self._release(receipt)
@@ -134,7 +134,7 @@ class Ledger:
             with self.book.writing() as view:
                 course = view.course(receipt.position)
                 if course.closed is None and course.runs == receipt.run:
-                    view.append(_about(receipt, Kind.FAILED, {"why": why}), view.totals)
+                    view.append(_about(receipt, Kind.FAILED, {"why": why}))
         finally:
             self._release(receipt)
 
@@ -151,7 +151,7 @@ class Ledger:
     def price(self, parts: Iterable[Part] = ()) -> Price:
         """Price everything spent, with these parts on top; nothing is charged."""
         with self.book.reading() as view:
-            return self._price(view.totals.plus(parts))
+            return self._price(view.totals().plus(parts))
 
     def close(self) -> None:
         """Close the connections; the ledger opens them again when it is used."""
@@ -190,11 +190,11 @@ class Ledger:
             )
         _refuse_other_price(found, charge)
         receipt = Receipt(found.position, course.runs + 1, found.fields["request"], found.price)
-        view.append(_about(receipt, Kind.RUN, {}), view.totals)
+        view.append(_about(receipt, Kind.RUN, {}))
         return receipt
 
     def _charge(self, view: View, charge: Charge) -> Receipt:
-        after = view.totals.plus(charge.parts)
+        after = view.totals().plus(charge.parts)
         price = self._price(after)
         if not price.worst <= self.cap:
             raise OverBudget(
@@ -210,7 +210,7 @@ class Ledger:
             "document": charge.document,
             "price": price.document,
         }
-        return Receipt(view.append(fields, after).position, 1, charge.request, price)
+        return Receipt(view.spend(fields, charge.parts, after).position, 1, charge.request, price)
 
     def _price(self, totals: Totals) -> Price:
         """Ask the accountant, once for equal totals."""

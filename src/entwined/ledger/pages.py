@@ -5,7 +5,6 @@ from typing import Any, Final, Protocol
 
 from entwined.errors import LedgerDamaged
 from entwined.ledger.canonical import sha256
-from entwined.ledger.charge import Part
 from entwined.ledger.entry import Entry, Kind, Mark, Row
 
 TABLES: Final = (
@@ -34,7 +33,7 @@ TABLES: Final = (
 ENTRIES: Final = (
     "SELECT position, kind, request, fingerprint, charge, content, hash FROM entwined_entry WHERE "
 )
-MISSING: Final = "The ledger's head is gone: it was cut. Restore the newest copy."
+CUT: Final = "The ledger does not end where it says: it was cut. Restore the newest copy."
 
 
 class Execute(Protocol):
@@ -52,24 +51,23 @@ class Pages:
         self._execute = execute
 
     def head(self) -> Mark:
-        """Tell where the ledger says it ends."""
-        rows = self._execute("SELECT position, hash FROM entwined_head")
-        if len(rows) != 1:
-            raise LedgerDamaged(MISSING)
-        return Mark(*rows[0])
+        """Tell where the ledger ends, refusing one whose head and entries disagree about it."""
+        ends = self._execute(
+            "SELECT position, hash, (SELECT MAX(position) FROM entwined_entry) FROM entwined_head"
+        )
+        if len(ends) != 1 or ends[0][0] != ends[0][2]:
+            raise LedgerDamaged(CUT)
+        return Mark(*ends[0][:2])
 
-    def last_position(self) -> int:
-        """Tell where the entries end."""
-        return int(self._execute("SELECT COALESCE(MAX(position), 0) FROM entwined_entry")[0][0])
+    def rows_at(self, *positions: int) -> dict[int, Row]:
+        """Find entries by position, in one look-up."""
+        places = ", ".join("?" * len(positions))
+        return {row[0]: Row(*row) for row in self._execute(ENTRIES + f"position IN ({places})", positions)}
 
     def hash_at(self, position: int) -> str | None:
         """Read the hash of one entry."""
         rows = self._execute("SELECT hash FROM entwined_entry WHERE position = ?", (position,))
         return rows[0][0] if rows else None
-
-    def row(self, position: int) -> Row | None:
-        """Find one entry."""
-        return self._one(ENTRIES + "position = ?", position)
 
     def charge_of(self, request: str) -> Row | None:
         """Find the charge of a request."""
@@ -120,15 +118,15 @@ class Pages:
             (*entry.mark, *before),
         )
         if len(moved) != 1:
-            raise LedgerDamaged(MISSING)
+            raise LedgerDamaged(CUT)
 
-    def write_totals(self, parts: Iterable[Part]) -> None:
+    def write_totals(self, rows: Iterable[tuple[str, str, str]]) -> None:
         """Set the totals of some parts."""
-        for part in parts:
+        for row in rows:
             self._execute(
                 "INSERT INTO entwined_total (name, part, one, both) VALUES (?, ?, ?, ?) "
                 "ON CONFLICT (name) DO UPDATE SET one = excluded.one, both = excluded.both",
-                (sha256(part.key), *part.row),
+                (sha256(row[0]), *row),
             )
 
     def _insert(self, entry: Entry, answer: bytes | None) -> None:

@@ -1,13 +1,14 @@
 """What a ledger says at one moment, believed only after it was verified."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 from entwined.errors import LedgerDamaged
 from entwined.ledger.canonical import sha256_of_bytes
-from entwined.ledger.entry import BEFORE_THE_FIRST, Entry, Kind, Mark, Row
-from entwined.ledger.pages import Pages
+from entwined.ledger.charge import Part
+from entwined.ledger.entry import START, Entry, Kind, Mark, Row
+from entwined.ledger.pages import CUT, Pages
 from entwined.ledger.totals import Totals
 
 
@@ -22,33 +23,42 @@ class Course:
 class View:
     """A verified ledger inside one transaction; it moves on as entries are appended."""
 
-    def __init__(self, pages: Pages, first: Entry, last: Entry, totals: Totals) -> None:
+    def __init__(self, pages: Pages, first: Entry, last: Entry) -> None:
         self._pages = pages
         self.first = first
         self.last = last
-        self.totals = totals
 
     @classmethod
     def verified(cls, pages: Pages, anchored: Mark) -> Self:
-        """Check in a few look-ups that end, totals, terms and anchor belong together.
+        """Check in a few look-ups that end, terms and anchor belong together.
 
-        The anchor vouches for the chain up to its entry, the last entry for the totals and for the first entry,
-        which holds the cap. What is not looked at is the history in between: that is `Book.check`.
+        The anchor vouches for the chain up to its entry, and the last entry for the totals and for the first
+        entry, which holds the cap. What is not looked at is the history in between: that is `Book.check`.
         """
         head = pages.head()
-        row = pages.row(head.position)
-        if row is None or row.hash != head.hash or pages.last_position() != head.position:
-            raise LedgerDamaged("The ledger does not end where it says: it was cut. Restore the newest copy.")
-        last = Entry.read(row, _mark_before(pages, head.position))
-        if pages.hash_at(anchored.position) != anchored.hash:
+        rows = pages.rows_at(1, anchored.position, head.position - 1, head.position)
+        if anchored.position not in rows or rows[anchored.position].hash != anchored.hash:
             raise LedgerDamaged(
                 f"The ledger has {head.position} entries, and not the one at {anchored.position} that was seen "
                 f"here before: it is an old copy or another ledger. Restore the newest copy."
             )
-        totals = Totals.from_rows(pages.totals())
-        if totals.digest != last.fields["totals"]:
+        if not {1, head.position} <= rows.keys() or rows[head.position].hash != head.hash:
+            raise LedgerDamaged(CUT)
+        first = Entry.read(rows[1], START)
+        if head.position == 1:
+            return cls(pages, first, first)
+        before = rows.get(head.position - 1)
+        last = Entry.read(rows[head.position], Mark(head.position - 1, before.hash if before else ""))
+        if first.hash != last.fields["first"]:
+            raise LedgerDamaged("The ledger's terms are not those it was made with. Restore the newest copy.")
+        return cls(pages, first, last)
+
+    def totals(self) -> Totals:
+        """Read what has been spent, as the last entry vouches for it."""
+        totals = Totals.of(self._pages.totals())
+        if totals.digest != self.last.fields["totals"]:
             raise LedgerDamaged("The ledger's totals are not those of its entries. Restore the newest copy.")
-        return cls(pages, _first(pages, last), last, totals)
+        return totals
 
     def charge_of(self, request: str) -> Entry | None:
         """Find the charge of a request."""
@@ -72,22 +82,27 @@ class View:
         """Read the bytes that were answered."""
         return settled_answer(self._pages, entry)
 
-    def append(self, fields: Mapping[str, Any], totals: Totals, answer: bytes | None = None) -> Entry:
-        """Write an entry, with the totals as they are after it."""
-        vouched = {**fields, "totals": totals.digest, "first": self.first.hash}
-        entry = Entry.after(self.last.mark, vouched)
+    def append(self, fields: Mapping[str, Any], answer: bytes | None = None) -> Entry:
+        """Write an entry that spends nothing."""
+        return self._append(fields, self.last.fields["totals"], answer)
+
+    def spend(self, fields: Mapping[str, Any], parts: Iterable[Part], after: Totals) -> Entry:
+        """Write an entry that spends these parts, with the totals as they are after it."""
+        self._pages.write_totals(after.rows[part.key] for part in parts)
+        return self._append(fields, after.digest, None)
+
+    def _append(self, fields: Mapping[str, Any], totals: str, answer: bytes | None) -> Entry:
+        entry = Entry.after(self.last.mark, {**fields, "totals": totals, "first": self.first.hash})
         self._pages.append(entry, self.last.mark, answer)
-        if totals is not self.totals:
-            known = self.totals.parts
-            self._pages.write_totals(part for key, part in totals.parts.items() if known.get(key) is not part)
-        self.last, self.totals = entry, totals
+        self.last = entry
         return entry
 
     def _entry(self, row: Row | None) -> Entry | None:
         return None if row is None else self._read(row)
 
     def _read(self, row: Row) -> Entry:
-        return Entry.read(row, _mark_before(self._pages, row.position))
+        before = row.position - 1
+        return Entry.read(row, Mark(before, self._pages.hash_at(before) or ""))
 
 
 def settled_answer(pages: Pages, entry: Entry) -> bytes:
@@ -98,17 +113,3 @@ def settled_answer(pages: Pages, entry: Entry) -> bytes:
             f"The answer in entry {entry.position} is not the one that was given. Restore the newest copy."
         )
     return answer
-
-
-def _first(pages: Pages, last: Entry) -> Entry:
-    """Read the entry that holds the terms, as the last entry knows it."""
-    row = pages.row(1)
-    if row is None or row.hash != last.fields.get("first", last.hash):
-        raise LedgerDamaged("The ledger's first entry is not the one its last was written after. Restore it.")
-    return Entry.read(row, Mark(0, BEFORE_THE_FIRST))
-
-
-def _mark_before(pages: Pages, position: int) -> Mark:
-    if position == 1:
-        return Mark(0, BEFORE_THE_FIRST)
-    return Mark(position - 1, pages.hash_at(position - 1) or "")

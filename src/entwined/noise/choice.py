@@ -58,12 +58,13 @@ class ExponentialChoice:
 
     def choose(self, utilities: Integers) -> int:
         """Choose a position."""
-        values = integers(utilities)
-        return self.choose_from_runs(values, np.ones(values.shape, dtype=np.int64))
+        return self._choose(_Runs.single(utilities))
 
     def choose_from_runs(self, utilities: Integers, lengths: Integers) -> int:
         """Choose a position among candidates of which `lengths[r]` neighbours share `utilities[r]`."""
-        runs = _Runs.of(utilities, lengths)
+        return self._choose(_Runs.of(utilities, lengths))
+
+    def _choose(self, runs: "_Runs") -> int:
         gaps, level_of = np.unique(runs.gaps, return_inverse=True)
         sizes = _sums(runs.lengths, level_of, gaps.size)
         members = np.flatnonzero(level_of == self._level(gaps.tolist(), sizes))
@@ -71,8 +72,7 @@ class ExponentialChoice:
 
     def probabilities(self, utilities: Integers, lengths: Integers | None = None) -> list[float]:
         """Return the exact probability of each position (or run), to the last bits of a float."""
-        values = integers(utilities)
-        runs = _Runs.of(values, np.ones(values.shape, dtype=np.int64) if lengths is None else lengths)
+        runs = _Runs.single(utilities) if lengths is None else _Runs.of(utilities, lengths)
         power = Powers(self.rate, FLOAT_BITS)
         weights = [
             size * power(gap).high
@@ -136,11 +136,18 @@ class _Runs:
     lengths: IntArray
 
     @classmethod
+    def single(cls, utilities: Integers) -> Self:
+        """Make every candidate a run of its own."""
+        values = integers(utilities, -FURTHEST, FURTHEST)
+        return cls.of(values, np.ones(values.shape, dtype=np.int64))
+
+    @classmethod
     def of(cls, utilities: Integers, lengths: Integers) -> Self:
+        """Measure each run against the best that holds a candidate."""
         values, sizes = integers(utilities, -FURTHEST, FURTHEST), integers(lengths)
         if values.ndim != 1 or values.shape != sizes.shape or not values.size:
             raise BadNoise(
-                "A choice needs one flat list of utilities, and as many lengths. Give at least one candidate."
+                "A choice needs a flat list of utilities and as many lengths. Give at least one candidate."
             )
         if sizes.min() < 0 or not 0 < sum(sizes.tolist()) <= MOST_CANDIDATES:
             raise BadNoise("A choice needs between one and 2⁶² candidates, in runs of no negative length.")

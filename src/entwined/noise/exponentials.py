@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Self
 
 
@@ -24,25 +25,26 @@ class Enclosure:
         """Return the number 1."""
         return cls(1 << bits, 1 << bits, bits)
 
-    @classmethod
-    def of_exponential(cls, rate: Fraction, bits: int) -> "Enclosure":
-        """Enclose e^(−rate): the series of e^(rate/2^s), a reciprocal, s squarings; rate/2^s is below 1/2."""
-        halvings = max((2 * rate.numerator // rate.denominator).bit_length(), 0)
-        guard = bits + halvings + 16  # each squaring doubles the error
-        top, bottom = rate.numerator, rate.denominator << halvings
-        low = high = low_term = high_term = 1 << guard
-        order = 0
-        while high_term > 1:
-            order += 1
-            low_term = low_term * top // (bottom * order)
-            high_term = -(-high_term * top // (bottom * order))
-            low, high = low + low_term, high + high_term
-        high += high_term  # each term left out is at most half of the one before it
-        result = cls((1 << 2 * guard) // high, -(-(1 << 2 * guard) // low), guard)
-        for _ in range(halvings):
-            result = result * result
-        shift = guard - bits
-        return cls(result.low >> shift, (result.high >> shift) + 1, bits)
+
+@lru_cache(maxsize=256)
+def exponential(rate: Fraction, bits: int) -> Enclosure:
+    """Enclose e^(−rate): the series of e^(rate/2^s), a reciprocal, s squarings; rate/2^s is at most 1/2."""
+    halvings = (2 * rate.numerator // rate.denominator).bit_length()
+    guard = bits + halvings + 16  # each squaring doubles the error
+    top, bottom = rate.numerator, rate.denominator << halvings
+    low = high = low_term = high_term = 1 << guard
+    order = 0
+    while high_term > 1:
+        order += 1
+        low_term = low_term * top // (bottom * order)
+        high_term = -(-high_term * top // (bottom * order))
+        low, high = low + low_term, high + high_term
+    high += high_term  # each term left out is at most half of the one before it
+    result = Enclosure((1 << 2 * guard) // high, -(-(1 << 2 * guard) // low), guard)
+    for _ in range(halvings):
+        result = result * result
+    shift = guard - bits
+    return Enclosure(result.low >> shift, (result.high >> shift) + 1, bits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class Powers:
         for place in range(steps.bit_length()):
             if len(self._squares) <= place:
                 last = self._squares[-1] if self._squares else None
-                self._squares.append(last * last if last else Enclosure.of_exponential(self.rate, self.bits))
+                self._squares.append(last * last if last else exponential(self.rate, self.bits))
             if steps >> place & 1:
                 result = result * self._squares[place]
         return result

@@ -64,4 +64,5 @@ def integers(given: Integers, low: int = LOWEST, high: int = HIGHEST) -> IntArra
         raise BadNoise(f"Noise was asked for values of type {values.dtype}. Give integers, in fixed point.")
     if values.dtype.kind == "u":
         values = np.minimum(values, np.uint64(HIGHEST))
-    return np.clip(values.astype(np.int64), low, high)
+    values = values.astype(np.int64)
+    return values if (low, high) == (LOWEST, HIGHEST) else values.clip(low, high)

@@ -4,11 +4,13 @@ from entwined.queries.aggregates import Aggregate, Axis, CountOf, SumOf, TableOf
 from entwined.queries.conditions import Condition, among, between, compare, is_missing
 from entwined.queries.counts import Count, Histogram, Marginal
 from entwined.queries.cover import Cover, max_cover, max_pair
+from entwined.queries.documents import query_from
 from entwined.queries.groups import GroupBy
 from entwined.queries.parser import parse
 from entwined.queries.predicate import Box, Predicate, codes_in, everything, nothing, predicate_from
 from entwined.queries.quantile import Maximum, Median, Minimum, Quantile
 from entwined.queries.query import Answer, Numbers, Query
+from entwined.queries.rows import rows_inside
 from entwined.queries.sensitivity import Part, Sensitivity
 from entwined.queries.statistic import Statistic
 from entwined.queries.sums import Mean, Total, Variance
@@ -53,4 +55,6 @@ __all__ = [
     "nothing",
     "parse",
     "predicate_from",
+    "query_from",
+    "rows_inside",
 ]

@@ -130,18 +130,15 @@ def axis_of(column: Coded, width: int = 1) -> Axis:
 def table_of(axes: tuple[Axis, ...], where: Predicate, schema: Schema) -> Statistic:
     """Count rows by cell: a row that enters adds 1 to a cell, one that moves also takes 1 from another."""
     inside = without_missing((axis.column for axis in axes if not axis.keeps_missing), where, schema)
-    both = 2 if several_cells(axes, inside) else 0
-    columns = tuple(axis.column for axis in axes)
-    return Statistic(TableOf(axes, inside), Sensitivity(Fraction(1), Fraction(both)), columns)
+    alone = tuple((axis.column, 2 if has_cells(axis, inside) else 0) for axis in axes)
+    both = max(moved for _, moved in alone)
+    return Statistic(TableOf(axes, inside), Sensitivity(Fraction(1), Fraction(both)), alone)
 
 
-def several_cells(axes: tuple[Axis, ...], inside: Predicate) -> bool:
-    """Say whether rows inside can be in more than one cell."""
-    for axis in axes:
-        ranges = inside.codes(axis.column, axis.levels + 1)
-        if ranges and axis.cell(ranges[0][0]) != axis.cell(ranges[-1][1]):
-            return True
-    return False
+def has_cells(axis: Axis, inside: Predicate) -> bool:
+    """Say whether rows inside can be in more than one cell along an axis."""
+    ranges = inside.codes(axis.column, axis.levels + 1)
+    return bool(ranges) and axis.cell(ranges[0][0]) != axis.cell(ranges[-1][1])
 
 
 def without_missing(names: Iterator[str], where: Predicate, schema: Schema) -> Predicate:

@@ -1,8 +1,8 @@
 """The most that charges on overlapping sets of rows can add up to at one row, or at a pair of rows.
 
-Sets over separate columns are independent choices, so their maxima add exactly. Inside such a component the
-points of the table fall into atoms, points inside the same sets; every atom holds a point. Where there are too
-many atoms the sets are split into bunches, whose maxima add up to a bound that is never below the truth.
+Sets over separate columns are independent choices, so their maxima add exactly. Inside such a component
+the points fall into atoms, points inside the same sets; every atom holds a point. Where there are too many
+atoms the sets are split into bunches, whose maxima add up to a bound that is never below the truth.
 """
 
 import math
@@ -41,7 +41,7 @@ def max_cover(weights: Iterable[tuple[Predicate, Fraction]]) -> Cover:
 
 
 def max_pair(charges: Iterable[Pair], *, absent: bool = False) -> Cover:
-    """Give the largest sum, over two points, of `one` for sets holding one of them and `both` for those holding both.
+    """Give the largest sum, over two points, of `one` for sets holding one and `both` for sets holding both.
 
     With `absent` one of the points may also be no row at all, which no set holds.
     """

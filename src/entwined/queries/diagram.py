@@ -1,8 +1,9 @@
 """Functions of finitely many codes as ordered, reduced decision diagrams: equal functions are equal values.
 
-A node asks for the code of one column, in the order of the columns' names, and each range of codes leads on
-to another node or to a leaf. Neighbouring ranges never lead to the same place, a node never leads to one place
-only, and nodes are numbered in the order a walk from the root leaves them: a function has exactly one diagram.
+A node asks for the code of one column, in the order of the columns' names, and each range of codes leads
+on to another node or to a leaf. Neighbouring ranges never lead to the same place, a node never leads to one
+place only, and nodes are numbered in the order a walk from the root leaves them: a function has exactly one
+diagram.
 A leaf is a whole number ≥ 0: 0 and 1 for a condition, or the set of conditions that hold as bits.
 """
 

@@ -12,8 +12,8 @@ from entwined.queries.counts import (
     CellValue,
     axis_of,
     checked_names,
+    has_cells,
     labels,
-    several_cells,
     table_of,
     without_missing,
 )
@@ -62,11 +62,11 @@ class GroupBy(Query):
         dropped = (axis.column for axis in axes if not axis.keeps_missing)
         inside = without_missing(dropped, self.where & is_missing(column).false, schema)
         row = moves(term, inside.codes(self.total, column.size) or ((0, 0),))
-        if several_cells(
-            axes, inside
-        ):  # a row that changes its group takes its value from one and brings one to another
-            row = Sensitivity(row.one, max(row.both, 2 * row.one))
-        return (Statistic(TotalsOf(axes, term, inside), row, self.values),)
+        # a row that changes its group takes its value from one and brings one to another
+        keys = tuple((axis.column, int(2 * row.one) if has_cells(axis, inside) else 0) for axis in axes)
+        alone = (*keys, (self.total, int(row.both)))
+        both = Fraction(max(moved for _, moved in alone))
+        return (Statistic(TotalsOf(axes, term, inside), Sensitivity(row.one, both), alone),)
 
     def answer(self, schema: Schema, numbers: Numbers) -> Answer:
         """Give the counts or totals, last key fastest."""

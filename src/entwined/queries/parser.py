@@ -4,7 +4,7 @@ from typing import Final
 
 from entwined.queries.conditions import SIGNS, Condition, among, between, compare, is_missing
 from entwined.queries.predicate import Predicate
-from entwined.queries.tokens import Token, tokens, wrong
+from entwined.queries.tokens import Token, placed, tokens, wrong
 from entwined.schema import Boolean, Coded, Schema
 
 DEEPEST: Final = 50
@@ -87,19 +87,23 @@ class _Parser:
         if self._tests > MOST_TESTS:
             raise wrong(self._next.place, f"there are more than {MOST_TESTS} comparisons; use IN (…)")
         column = self._column()
+        place = self._next.place
         if self._next.kind == "sign" and self._next.value in SIGNS:
             sign = str(self._next.value)
             self._at += 1
-            return compare(column, sign, self._constant())
+            constant = self._constant()
+            return placed(place, lambda: compare(column, sign, constant))
         if self._take("word", "is"):
             return self._is(column)
         negated = self._take("word", "not")
         if self._take("word", "in"):
-            condition = among(column, self._list())
+            constants = self._list()
+            condition = placed(place, lambda: among(column, constants))
         elif self._take("word", "between"):
             low = self._constant()
             self._need("word", "and")
-            condition = between(column, low, self._constant())
+            high = self._constant()
+            condition = placed(place, lambda: between(column, low, high))
         elif isinstance(column, Boolean) and not negated:
             condition = compare(column, "=", constant=True)
         else:
@@ -109,9 +113,9 @@ class _Parser:
     def _column(self) -> Coded:
         if self._next.kind != "name":
             raise self._unexpected("a column's name")
-        name = str(self._next.value)
+        found = self._next
         self._at += 1
-        return self._schema.coded(name)
+        return placed(found.place, lambda: self._schema.coded(str(found.value)))
 
     def _is(self, column: Coded) -> Condition:
         negated = self._take("word", "not")

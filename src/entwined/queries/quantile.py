@@ -68,7 +68,7 @@ class Quantile(Query):
         moving = len(ranges) > 1 or any(low < high for low, high in ranges)
         row = Sensitivity(Fraction(2 * max(over, under - over)), Fraction(2 * under if moving else 0))
         asked = TableOf((Axis(self.column, column.levels, 1, keeps_missing=False),), inside)
-        return (Statistic(asked, row, self.values, selects=True),)
+        return (Statistic(asked, row, ((self.column, int(row.both)),), selects=True),)
 
     def scores(self, counts: Sequence[int] | IntArray) -> IntArray:
         """Score every code by the exact counts of the codes; 0 is best."""

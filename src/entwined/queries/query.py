@@ -1,4 +1,4 @@
-"""What every query has: a condition, statistics with sensitivities, a way from their numbers to its answer."""
+"""What every query has: a condition, statistics with sensitivities, and an answer made of their numbers."""
 
 import json
 from abc import ABC, abstractmethod
@@ -83,13 +83,13 @@ class Query(ABC):
         asked = statistic.aggregate
         if asked.cells > MOST_CELLS:
             raise QueryTooComplex(
-                f"{self.kind} over {', '.join(self.values)} has {asked.cells:,} cells, more than {MOST_CELLS:,}. "
+                f"{self.kind} of {', '.join(self.values)} has {asked.cells:,} cells, over {MOST_CELLS:,}. "
                 "Take fewer columns or wider bins."
             )
         largest = int(statistic.row.one) * schema.most_rows
         if isinstance(asked, SumOf | TotalsOf) and largest >= TOO_LARGE:
             raise QueryTooComplex(
-                f"{self.kind} of {asked.term.column!r} could reach {largest:.1e} over {schema.most_rows:,} "
+                f"{self.kind} of {asked.term.column!r} could reach {largest:.1e} in {schema.most_rows:,} "
                 "rows, beyond 2^63. Declare a smaller most_rows, narrower bounds or a coarser step."
             )
 

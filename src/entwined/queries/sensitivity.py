@@ -11,7 +11,7 @@ from entwined.schema import Person, Schema
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """The largest L1 change of an exact answer: `one` when a row enters or leaves, `both` when it stays inside.
+    """The largest L1 change of an answer: `one` when a row enters or leaves, `both` when it stays inside.
 
     For a unit of at most k rows both are k times the row's figures, because rows can be moved one at a time.
     """

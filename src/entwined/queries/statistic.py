@@ -12,14 +12,15 @@ from entwined.schema import Cells, Person, Schema
 class Statistic:
     """Integers that an engine gives, and how far one row can move them.
 
-    `values` are the columns whose codes matter while a row stays inside; `share` is this statistic's part of
-    the query's loss. With `selects` the integers are not released: one of their places is picked by scores that
-    move by at most the sensitivity each, and picking with scores divided by a scale costs 2 · change / scale.
+    `alone` says how far when only the code of one column changes and the row stays inside; `share` is this
+    statistic's part of the query's loss. With `selects` the integers are not released: one of their places is
+    picked by scores that move by at most the sensitivity each; picking by score / scale costs
+    2 · change / scale.
     """
 
     aggregate: Aggregate
     row: Sensitivity
-    values: tuple[str, ...] = ()
+    alone: tuple[tuple[str, int], ...] = ()
     share: Fraction = Fraction(1)
     selects: bool = False
 
@@ -30,23 +31,17 @@ class Statistic:
     def parts(self, schema: Schema) -> tuple[Part, ...]:
         """Say where the loss falls: on the rows inside, or on each column that is read, one part a column.
 
-        Changing a cell moves its row in or out only if the condition reads its column, and changes what the
-        row counts for only if the column is among `values`.
+        Changing a cell moves its row in or out only if the condition reads its column.
         """
         where, change = self.aggregate.where, self.sensitivity(schema)
         if not isinstance(schema.unit, Cells):
             return (Part(where, change),)
-        nothing = Fraction(0)
+        stays = {column: Fraction(moved) for column, moved in self.alone if moved}
+        leaves = dict.fromkeys(where.columns, change.one)
+        none = Fraction(0)
         return tuple(
-            Part(
-                where,
-                Sensitivity(
-                    change.one if column in where.columns else nothing,
-                    change.both if column in self.values else nothing,
-                ),
-                column,
-            )
-            for column in sorted({*where.columns, *self.values})
+            Part(where, Sensitivity(leaves.get(column, none), stays.get(column, none)), column)
+            for column in sorted(stays.keys() | leaves.keys())
         )
 
     def worst(self, schema: Schema) -> Fraction:

@@ -1,7 +1,8 @@
 """Totals, means and variances, from sums of fixed-point integers.
 
-A total adds value / unit, where the unit divides the lowest value and the step, so that every row adds an integer.
-Means and variances add the distance from the middle of the values that can be inside: that keeps a row's part small.
+A total adds value / unit, where the unit divides the lowest value and the step: every row adds an integer.
+Means and variances add the distance from the middle of the values that can be inside, to keep a row's part
+small.
 """
 
 import math
@@ -44,6 +45,9 @@ class _OfColumn(Query):
     def _inside(self, schema: Schema) -> Predicate:
         return self.where & is_missing(schema.coded(self.column)).false
 
+    def _alone(self, row: Sensitivity) -> tuple[tuple[str, int], ...]:
+        return ((self.column, int(row.both)),)
+
     def _codes(self, schema: Schema) -> tuple[Range, ...]:
         """Give the codes that rows inside can have; if there are none, any will do."""
         column = schema.coded(self.column)
@@ -59,10 +63,10 @@ class Total(_OfColumn):
     def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
         term, _ = total_term(schema.coded(self.column))
         row = moves(term, self._codes(schema))
-        return (Statistic(SumOf(term, self._inside(schema)), row, self.values),)
+        return (Statistic(SumOf(term, self._inside(schema)), row, self._alone(row)),)
 
     def answer(self, schema: Schema, numbers: Numbers) -> Fraction:
-        """The sum in the column's own unit."""
+        """Give the sum in the column's own unit."""
         return numbers[0][0] * total_term(schema.coded(self.column))[1]
 
 
@@ -70,8 +74,8 @@ class Total(_OfColumn):
 class Mean(_OfColumn):
     """The mean of a column's values over the rows inside, from a sum and a count, both noisy.
 
-    Where every row is inside and the number of rows is public, `count="public"` divides by it instead; a missing value
-    then counts as the middle of the column's range.
+    Where every row is inside and the number of rows is public, `count="public"` divides by it instead; a
+    missing value then counts as the middle of the column's range.
     """
 
     count: Counting = "noisy"
@@ -93,10 +97,10 @@ class Mean(_OfColumn):
         row = moves(term, codes)
         if self.count == "public":
             self._check_public(schema)
-            return (Statistic(SumOf(term, inside), row, self.values),)
+            return (Statistic(SumOf(term, inside), row, self._alone(row)),)
         half = Fraction(1, 2)
         return (
-            Statistic(SumOf(term, inside), row, self.values, half),
+            Statistic(SumOf(term, inside), row, self._alone(row), half),
             Statistic(CountOf(inside), COUNT, (), half),
         )
 
@@ -105,11 +109,11 @@ class Mean(_OfColumn):
         if not fixed or schema.rows is None or not self.where.is_everything:
             raise BadQuery(
                 f"The mean of {self.column!r} by a public count, but how many rows are inside is not public. "
-                'Declare rows under neighbours = replace and ask without a condition, or take count = "noisy".'
+                'Declare rows under neighbours = replace and ask without a condition, or count = "noisy".'
             )
 
     def answer(self, schema: Schema, numbers: Numbers) -> Fraction | datetime:
-        """The mean, kept within the values that can be inside."""
+        """Give the mean, kept within the values that can be inside."""
         codes = self._codes(schema)
         term = middle_term(self.column, codes)
         rows = schema.rows if self.count == "public" else numbers[1][0]
@@ -130,14 +134,15 @@ class Variance(_OfColumn):
         inside, codes = self._inside(schema), self._codes(schema)
         term, third = middle_term(self.column, codes), Fraction(1, 3)
         square = Term(term.column, 2, term.factor, term.offset)
+        line, curve = moves(term, codes), moves(square, codes)
         return (
-            Statistic(SumOf(term, inside), moves(term, codes), self.values, third),
-            Statistic(SumOf(square, inside), moves(square, codes), self.values, third),
+            Statistic(SumOf(term, inside), line, self._alone(line), third),
+            Statistic(SumOf(square, inside), curve, self._alone(curve), third),
             Statistic(CountOf(inside), COUNT, (), third),
         )
 
     def answer(self, schema: Schema, numbers: Numbers) -> Fraction:
-        """The variance, kept between 0 and the largest that the range allows."""
+        """Give the variance, kept between 0 and the largest that the range allows."""
         codes = self._codes(schema)
         term = middle_term(self.column, codes)
         rows = max(numbers[2][0], 1)

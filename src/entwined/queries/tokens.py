@@ -1,15 +1,18 @@
 """The words of a condition's text, each with its place."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from entwined.errors import BadQuery
 from entwined.schema.grids import exact_number
+from entwined.schema.raw import is_text
 
 Kind: TypeAlias = Literal["name", "word", "text", "number", "sign", "end"]
+
+T = TypeVar("T")
 
 LONGEST: Final = 100_000
 WORDS: Final = frozenset({"and", "or", "not", "in", "between", "is", "null", "true", "false"})
@@ -42,9 +45,17 @@ def wrong(place: int, what: str) -> BadQuery:
     return BadQuery(f"Character {place}: {what}. {ALLOWED}")
 
 
+def placed(place: int, make: Callable[[], T]) -> T:
+    """Make something of what was read at a place, and name the place if it is refused."""
+    try:
+        return make()
+    except BadQuery as refused:
+        raise BadQuery(f"Character {place}: {refused}") from None
+
+
 def tokens(text: str) -> Iterator[Token]:
     """Cut a text into words, an end mark last."""
-    if len(text) > LONGEST:
+    if not is_text(text) or len(text) > LONGEST:
         raise BadQuery(f"A condition is a text of at most {LONGEST:,} characters. {ALLOWED}")
     at = 0
     while at < len(text):

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Final
 
 from entwined.errors import BadSchema
-from entwined.schema.column import LONGEST_NAME, Coded, Column, checked_text
+from entwined.schema.column import Coded, Column, checked_texts
 from entwined.schema.raw import number_not_text, number_of, text_of
 
 MOST_VALUES: Final = 10_000_000
@@ -25,14 +25,15 @@ class Categorical(Coded):
     labels: tuple[str, ...] = ()
     kind: ClassVar[str] = "categorical"
 
-    def _check(self) -> None:
+    def __post_init__(self) -> None:
+        super().__post_init__()
         where = f"column {self.name!r}"
+        checked_texts(self.values, f"A value of {where}")
+        checked_texts(self.labels, f"A label of {where}")
         if not 1 <= len(self.values) <= MOST_VALUES:
             raise BadSchema(
                 f"Categorical {where} has {len(self.values)} values. Declare 1 to {MOST_VALUES:,}."
             )
-        for text in (*self.values, *self.labels):
-            checked_text(text, f"A value or label of {where}", 100 * LONGEST_NAME)
         if len(self._codes) < len(self.values):
             twice = next(text for at, text in enumerate(self.values) if self._codes[text] != at)
             raise BadSchema(f"Categorical {where} declares {twice!r} twice. Keep one of them.")
@@ -83,7 +84,7 @@ class Categorical(Coded):
 
 @dataclass(frozen=True)
 class Boolean(Coded):
-    """False and true: truth values, the numbers 0 and 1, the texts false, true, 0, 1 in any case; else missing."""
+    """False and true, the numbers 0 and 1, or the texts false, true, 0, 1 in any case; else missing."""
 
     kind: ClassVar[str] = "boolean"
 

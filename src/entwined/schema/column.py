@@ -29,14 +29,10 @@ class Column(ABC):
         if not self.name:
             raise BadSchema("A column has an empty name. Name every column.")
         checked_text(self.label, f"The label of column {self.name!r}", 100 * LONGEST_NAME)
-        self._check()
-
-    def _check(self) -> None:
-        """Refuse what is wrong with this kind of column."""
 
     @property
     def document(self) -> dict[str, Any]:
-        """The column as the fields of its file, defaults left out."""
+        """The column as the fields of its file."""
         return {"name": self.name, "type": self.kind} | ({"label": self.label} if self.label else {})
 
 
@@ -55,8 +51,7 @@ class Coded(Column):
         super().__post_init__()
         if self.missing not in get_args(Missing):
             raise BadSchema(f'Column {self.name!r}: missing = {self.missing!r}. Give "value" or "drop".')
-        for code in self.missing_codes:
-            checked_text(code, f"A missing code of column {self.name!r}", LONGEST_NAME)
+        checked_texts(self.missing_codes, f"A missing code of column {self.name!r}")
 
     @property
     @abstractmethod
@@ -104,17 +99,21 @@ class Coded(Column):
 
     @property
     def document(self) -> dict[str, Any]:
-        """The column as the fields of its file, defaults left out."""
-        fields = super().document
-        if self.missing != "value":
-            fields["missing"] = self.missing
-        if self.missing_codes:
-            fields["missing_codes"] = list(self.missing_codes)
-        return fields
+        """The column as the fields of its file."""
+        codes = {"missing_codes": list(self.missing_codes)} if self.missing_codes else {}
+        return super().document | {"missing": self.missing} | codes
 
     def wrong(self, constant: object, wanted: str) -> BadQuery:
         """Say that a constant does not belong to this column."""
         return BadQuery(f"Column {self.name!r} is compared with {constant!r}. Give {wanted}.")
+
+
+def checked_texts(given: object, what: str) -> None:
+    """Refuse what is not a tuple of texts."""
+    if not isinstance(given, tuple):
+        raise BadSchema(f"{what} is sought in {given!r}. Give a tuple of texts.")
+    for text in given:
+        checked_text(text, what, 100 * LONGEST_NAME)
 
 
 def checked_text(given: object, what: str, longest: int) -> str:
@@ -123,8 +122,16 @@ def checked_text(given: object, what: str, longest: int) -> str:
         raise BadSchema(f"{what} is {given!r}. Give a text.")
     if len(given) > longest:
         raise BadSchema(f"{what} has {len(given)} characters; the most is {longest}. Shorten it.")
-    if "\0" in given or any("\ud800" <= sign <= "\udfff" for sign in given):
+    if "\0" in given or not _is_utf8(given):
         raise BadSchema(
             f"{what}, {given!r}, has a zero or half a surrogate pair. Give text that UTF-8 can hold."
         )
     return given
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -18,7 +18,7 @@ TOP: Final = {"unit", "neighbours", "most_rows", "rows", "approved", "approved_d
 HEAD: Final = """\
 # What is public about a table. Review every line: nothing is learned from rows later.
 # unit: what is protected: {kind = "rows"}, {kind = "cells"} or {kind = "person", column = "id", most = 5}
-# neighbours: "replace" (a unit's value changes; the number of units is public) or "add_remove" (it may be absent)
+# neighbours: "replace" (a unit's value changes, their number is public) or "add_remove" (it may be absent)
 # most_rows: no table under this schema has more rows
 # outside: where a value beyond the bounds goes: "clamp" (the nearest end) or "missing"
 # missing: "value" (missing has a cell of its own in tables of counts) or "drop" (such rows are left out)
@@ -82,11 +82,18 @@ def _signature(fields: dict[str, Any]) -> str:
 
 def write_schema(schema: Schema, path: str | Path) -> None:
     """Write a schema so that people can review it and `read_schema` gives the same one back."""
-    Path(path).write_text(text_of(schema), encoding="utf-8")
+    _write(text_of(schema), Path(path))
+
+
+def _write(text: str, path: Path) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as failed:
+        raise BadSchema(f"{path} cannot be written: {failed.strerror}. Choose another place.") from None
 
 
 def approve(path: str | Path) -> Schema:
-    """Sign the content of a schema file in place, whatever was signed before; comments stay where they can."""
+    """Sign the content of a schema file in place, whatever was signed before; comments stay if they can."""
     given = Path(path)
     text = _text_in(given)
     signed = schema_of(text, signed=False).approve()
@@ -94,7 +101,7 @@ def approve(path: str | Path) -> Schema:
     mark = f'approved = true\napproved_digest = "{signed.approved_digest}"\n'
     at = next((at for at, line in enumerate(kept) if line.startswith("[")), len(kept))
     with_comments = "".join([*kept[:at], mark, *kept[at:]])
-    given.write_text(with_comments if _says(with_comments, signed) else text_of(signed), encoding="utf-8")
+    _write(with_comments if _says(with_comments, signed) else text_of(signed), given)
     return signed
 
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from entwined.errors import BadSchema
 from entwined.schema.column import Coded, Outside
-from entwined.schema.raw import is_whole, moment_of, number_of
+from entwined.schema.raw import is_text, is_whole, moment_of, number_of
 
 Step: TypeAlias = Literal["second", "minute", "hour", "day"]
 
@@ -54,8 +54,8 @@ class Ordered(Coded):
 
     @property
     def document(self) -> dict[str, Any]:
-        """The column as the fields of its file, defaults left out."""
-        return super().document | ({"outside": self.outside} if self.outside != "clamp" else {})
+        """The column as the fields of its file."""
+        return super().document | {"outside": self.outside}
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,8 @@ class Integer(Numeric):
     high: int
     kind: ClassVar[str] = "integer"
 
-    def _check(self) -> None:
+    def __post_init__(self) -> None:
+        super().__post_init__()
         for end in (self.low, self.high):
             if not is_whole(end) or abs(end) > FARTHEST:
                 raise BadSchema(
@@ -147,7 +148,8 @@ class Real(Numeric):
     step: Fraction
     kind: ClassVar[str] = "real"
 
-    def _check(self) -> None:
+    def __post_init__(self) -> None:
+        super().__post_init__()
         name = f"Real column {self.name!r}"
         for part in ("low", "high", "step"):
             number = exact_number(getattr(self, part))
@@ -200,7 +202,8 @@ class Moment(Ordered):
     step: Step = "day"
     kind: ClassVar[str] = "moment"
 
-    def _check(self) -> None:
+    def __post_init__(self) -> None:
+        super().__post_init__()
         name = f"Moment column {self.name!r}"
         for part in ("low", "high"):
             moment = moment_of(getattr(self, part))
@@ -209,7 +212,7 @@ class Moment(Ordered):
                     f"{name} has {part} = {getattr(self, part)!r}. Give a time such as 2020-01-31."
                 )
             object.__setattr__(self, part, moment)
-        if self.step not in STEPS:
+        if not is_text(self.step) or self.step not in STEPS:
             raise BadSchema(f"{name} has step {self.step!r}. Give one of {', '.join(STEPS)}.")
         if self.low > self.high:
             raise BadSchema(f"{name} goes from {self.low} to {self.high}. Swap low and high.")

@@ -24,6 +24,11 @@ def is_whole(given: object) -> bool:
     return isinstance(given, int) and not isinstance(given, bool)
 
 
+def is_text(given: object) -> bool:
+    """Say whether something is text."""
+    return isinstance(given, str)
+
+
 def number_of(raw: object) -> float | None:
     """Read a number or a number's text as a double; None for whatever is no number, NaN included."""
     if isinstance(raw, str):

@@ -23,8 +23,8 @@ class Schema:
     """The holder's signed word on a table. Everything a query may depend on stands here.
 
     `most_rows` is a public bound on the number of rows, `rows` that number itself where it is public (only
-    when neighbours replace a row). `approved_digest` signs the rest: a schema that changed after it was approved
-    cannot be made.
+    when neighbours replace a row). `approved_digest` signs the rest: a schema that changed after it was
+    approved cannot be made.
 
     >>> from entwined.schema import Integer
     >>> schema = Schema((Integer("age", 0, 120),)).approve()
@@ -40,6 +40,8 @@ class Schema:
     approved_digest: str = ""
 
     def __post_init__(self) -> None:
+        if not _are_columns(self.columns):
+            raise BadSchema("The columns of a schema are not a tuple of columns. Give Integer(…), Real(…), …")
         if not 1 <= len(self.columns) <= MOST_COLUMNS:
             raise BadSchema(f"A schema has {len(self.columns)} columns. Declare 1 to {MOST_COLUMNS:,}.")
         if len(self._by_name) < len(self.columns):
@@ -129,3 +131,7 @@ class Schema:
         """Refuse to go on under a schema that the holder has not approved."""
         if not self.approved:
             raise Unapproved("The schema is not approved. Have the holder review it and approve it first.")
+
+
+def _are_columns(given: object) -> bool:
+    return isinstance(given, tuple) and all(isinstance(column, Column) for column in given)

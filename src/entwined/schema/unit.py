@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from entwined.errors import BadSchema
-from entwined.schema.raw import is_whole
+from entwined.schema.raw import is_text, is_whole
 
 Neighbours: TypeAlias = Literal["replace", "add_remove"]
 MOST_ROWS_EACH: Final = 1_000_000
@@ -34,6 +34,8 @@ class Person:
     kind: ClassVar[str] = "person"
 
     def __post_init__(self) -> None:
+        if not is_text(self.column):
+            raise BadSchema(f"A person's rows share the column {self.column!r}. Give a column's name.")
         if not is_whole(self.most) or not 1 <= self.most <= MOST_ROWS_EACH:
             raise BadSchema(
                 f"A person has at most {self.most!r} rows. Give a number from 1 to {MOST_ROWS_EACH:,}."

@@ -1,0 +1,85 @@
+"""How many durable charges a second a ledger in a SQLite file takes, with the disk's own rate beside them."""
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from pathlib import Path
+
+from entwined.ledger import Charge, Ledger, Part, Price
+
+ENOUGH = 500
+
+
+class Sum:
+    """Everything adds up."""
+
+    identity = "sum"
+
+    def price(self, totals: Mapping[str, Part]) -> Price:
+        """Add all parts."""
+        return Price(sum((part.one for part in totals.values()), Fraction(0)))
+
+
+def rate(act: Callable[[int], object], times: int) -> float:
+    """Return how often a second `act` is done."""
+    start = time.perf_counter()
+    for turn in range(times):
+        act(turn)
+    return times / (time.perf_counter() - start)
+
+
+def bare_syncs(folder: Path, times: int) -> float:
+    """Return how often a second this disk makes 4 KB durable."""
+    descriptor = os.open(folder / "bare", os.O_CREAT | os.O_RDWR)
+
+    def once(turn: int) -> None:
+        os.pwrite(descriptor, b"%4096d" % turn, 0)
+        os.fdatasync(descriptor)
+
+    once(0)
+    measured = rate(once, times)
+    os.close(descriptor)
+    return measured
+
+
+def measure(folder: Path, times: int, parts: int) -> dict[str, float]:
+    """Measure a fresh ledger whose charges touch one of `parts` parts."""
+    tenth = Fraction(1, 10)
+
+    def charge(turn: int) -> Charge:
+        return Charge(f"r{turn}", f"q{turn}", (Part(f"part {turn % parts}", tenth, tenth),))
+
+    where = folder / f"ledger-{parts}.db"
+    anchor = folder / f"anchor-{parts}"
+    with Ledger.create(where, Fraction(10**9), Sum(), anchor=anchor) as ledger:
+        found = {
+            "charge": rate(lambda turn: ledger.reserve(charge(turn)), times),
+            "charge and answer": rate(lambda turn: ledger.answer(charge(times + turn), lambda: b"1"), times),
+            "stored answer": rate(lambda turn: ledger.answer(charge(times + turn), lambda: b"2"), times),
+        }
+        start = time.perf_counter()
+        entries = ledger.book.check()
+        found["entry checked"] = entries / (time.perf_counter() - start)
+    return found
+
+
+def main() -> int:
+    """Print the rates; fail if charges are slower than promised."""
+    times = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        print(f"{'bare 4 KB sync':>20} {bare_syncs(folder, times):8.0f} /s")
+        slowest = []
+        for parts in (1, 100):
+            rates = measure(folder, times, parts)
+            slowest.append(rates["charge"])
+            for what, each in rates.items():
+                print(f"{what:>20} {each:8.0f} /s   ({parts} parts)")
+    return 0 if min(slowest) >= ENOUGH else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
