@@ -56,7 +56,7 @@ def measure(folder: Path, times: int, parts: int) -> dict[str, float]:
     anchor = folder / f"anchor-{parts}"
     with Ledger.create(where, Fraction(10**9), Sum(), anchor=anchor) as ledger:
         found = {
-            "charge": rate(lambda turn: ledger.reserve(charge(turn)), times),
+            "charge": rate(lambda turn: ledger.abandon(ledger.reserve(charge(turn))), times),
             "charge and answer": rate(lambda turn: ledger.answer(charge(times + turn), lambda: b"1"), times),
             "stored answer": rate(lambda turn: ledger.answer(charge(times + turn), lambda: b"2"), times),
         }

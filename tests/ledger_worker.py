@@ -17,9 +17,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from entwined.errors import EntwinedError, LedgerUnavailable, OverBudget
-from entwined.ledger import Book, Charge, Kind, Ledger, Part, Price
+from entwined.ledger import Book, Charge, Kind, Ledger, Part, Price, pages
 from entwined.ledger import anchor as anchors
-from entwined.ledger import pages
 
 ONE = Fraction(1)
 NOBODY = 65534
@@ -42,7 +41,7 @@ def drawn():
     return os.urandom(8)
 
 
-# many at once ------------------------------------------------------------------------------------------------
+# many at once -------------------------------------------------------------------------------
 
 
 def together(processes, act):
@@ -154,7 +153,7 @@ def retry(where, anchor, processes, tries, shared):
     return {"given": given, "charges": charges, "spent": str(ledger.spent().price.nominal)}
 
 
-# kill -9 -----------------------------------------------------------------------------------------------------
+# kill -9 ------------------------------------------------------------------------------------
 
 STEPS = (
     "before reserve",
@@ -268,7 +267,7 @@ def examine(ledger, told, seen):
 
 
 def kills(folder, times, mutant="", url=""):
-    """Kill releases at every named step and at random moments; a new ledger every 10 kills keeps checks short."""
+    """Kill releases at named steps and at random moments; a new ledger every 10 kills keeps checks short."""
     wrong, seen, told = 0, {}, {}
     loop = release_early if mutant else release_forever
     for turn in range(int(times)):
@@ -292,7 +291,7 @@ def new_ledger(folder, turn, url):
     return Ledger.create(where, Fraction(10**6), Sum(), anchor=Path(folder) / f"{turn}.anchor")
 
 
-# disks that refuse -------------------------------------------------------------------------------------------
+# disks that refuse ---------------------------------------------------------------------------
 
 
 def fill(where, anchor, limit):
@@ -325,4 +324,4 @@ def unwritable(where, anchor):
 
 if __name__ == "__main__":
     commands = (race, naive_sqlite, naive_postgres, retry, kills, fill, unwritable)
-    print(json.dumps({act.__name__: act for act in commands}[sys.argv[1]](*sys.argv[2:])))
+    sys.stdout.write(json.dumps({act.__name__: act for act in commands}[sys.argv[1]](*sys.argv[2:])))

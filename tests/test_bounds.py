@@ -26,7 +26,9 @@ def test_no_bound_is_below_the_truth(chunk):
     answered = dict.fromkeys((theorem.name for theorem in THEOREMS), 0)
     for drawn in draw.models(seed=chunk, count=MODELS // CHUNKS):
         model, joint = product_model(drawn), drawn.joint()
-        truths = {knowledge: oracle.worst_leakages(joint, drawn.losses, knowledge) for knowledge in ("any", "model")}
+        truths = {
+            knowledge: oracle.worst_leakages(joint, drawn.losses, knowledge) for knowledge in ("any", "model")
+        }
         for theorem in THEOREMS:
             try:
                 leakage = theorem(Loss(drawn.losses), model).per_unit
@@ -71,7 +73,9 @@ def plain_models(rng, shape, count):
             scopes = ring if rng.random() < 0.5 else list(combinations(range(units), 2))
         else:
             scopes = [(0,), (0, 1)]
-            scopes += [(*sorted(rng.choice(child, 2, replace=False).tolist()), child) for child in range(2, units)]
+            scopes += [
+                (*sorted(rng.choice(child, 2, replace=False).tolist()), child) for child in range(2, units)
+            ]
         factors = [(scope, plain_table(rng, *(values for _ in scope))) for scope in scopes]
         if shape == "two-parent network":
             factors = [(scope, table / table.sum(axis=-1, keepdims=True)) for scope, table in factors]
@@ -82,7 +86,9 @@ def plain_models(rng, shape, count):
 
 def as_net(factors, values, losses):
     variables = tuple(
-        draw.Variable(f"x{scope[-1]}", values, tuple(f"x{parent}" for parent in scope[:-1]), table.reshape(-1, values))
+        draw.Variable(
+            f"x{scope[-1]}", values, tuple(f"x{parent}" for parent in scope[:-1]), table.reshape(-1, values)
+        )
         for scope, table in factors
     )
     return draw.Net("two-parent network", (values,) * len(factors), tuple(factors), losses, variables)
@@ -99,7 +105,9 @@ def test_bounds_are_close_to_the_truth_on_average(shape, within, knowledge):
         truth = oracle.worst_leakages(drawn.joint(), drawn.losses, knowledge)
         found = bound(product_model(drawn), Loss(drawn.losses), knowledge)
         ratios.append(float(np.mean(found.leakage.per_unit / truth)))
-    print(f"{shape}, knowledge {knowledge}: mean {np.mean(ratios):.4f}, worst {np.max(ratios):.4f} of the exact leakage")
+    print(
+        f"{shape}, knowledge {knowledge}: mean {np.mean(ratios):.4f}, worst {np.max(ratios):.4f} of the exact leakage"
+    )
     assert 1 <= np.mean(ratios) <= within
 
 
@@ -112,5 +120,7 @@ def test_message_passing_alone_is_close_on_binary_trees_and_loops():
         ratios = []
         for drawn in plain_models(rng, shape, 60):
             truth = oracle.worst_leakages(drawn.joint(), drawn.losses, "any")
-            ratios.append(np.mean(message_passing_bound(Loss(drawn.losses), product_model(drawn)).per_unit / truth))
+            ratios.append(
+                np.mean(message_passing_bound(Loss(drawn.losses), product_model(drawn)).per_unit / truth)
+            )
         assert np.mean(ratios) <= within, (shape, np.mean(ratios))

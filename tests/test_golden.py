@@ -35,7 +35,9 @@ def xor_net():
     fair = [[0.5, 0.5]]
     noisy = [[0.95, 0.05], [0.05, 0.95], [0.05, 0.95], [0.95, 0.05]]
     bits = ("0", "1")
-    return BayesNet.of([Variable("a", bits, (), fair), Variable("b", bits, (), fair), Variable("c", bits, ("a", "b"), noisy)])
+    return BayesNet.of(
+        [Variable("a", bits, (), fair), Variable("b", bits, (), fair), Variable("c", bits, ("a", "b"), noisy)]
+    )
 
 
 @pytest.mark.parametrize(("loss", "truth"), [(1.0, 1.8855), (0.5, 0.9482)])
@@ -63,7 +65,9 @@ def test_parallel_composition_is_false_for_a_pair_that_is_equal_with_probability
     assert bound(pair, Loss.uniform(1, 2), "model").leakage.worst == pytest.approx(1.9766, abs=5e-5)
 
 
-@pytest.mark.parametrize(("same", "truth"), [(0.5, 1.000), (0.7, 1.374), (0.9, 1.776), (0.99, 1.977), (1.0, 2.000)])
+@pytest.mark.parametrize(
+    ("same", "truth"), [(0.5, 1.000), (0.7, 1.374), (0.9, 1.776), (0.99, 1.977), (1.0, 2.000)]
+)
 def test_disjoint_but_dependent(same, truth):
     """TRUST 29."""
     pair = MarkovChain(2, Box.exact([[same, 1 - same], [1 - same, same]]), np.array([0.5, 0.5]))

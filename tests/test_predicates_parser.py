@@ -135,8 +135,8 @@ def test_what_the_schema_does_not_allow_is_refused(text, says):
         parse(text, SCHEMA)
 
 
-def test_constants_in_text_may_be_numbers_in_a_number_column_only_as_numbers():
-    assert parse("x = 0.5", SCHEMA) == parse("x = .50", SCHEMA)
+def test_numbers_may_be_written_in_any_way_that_is_exact():
+    assert parse("x = 0.5", SCHEMA) == parse("x = .50", SCHEMA) == parse("x = '5e-1'", SCHEMA)
     with pytest.raises(BadQuery):
         parse("x = '1,5'", SCHEMA)
 

@@ -340,6 +340,45 @@ def test_the_best_score_is_a_quantile(at):
     assert query.answer(SCHEMA, [[3]]) == 2
 
 
+PICKS = [query for query in QUERIES if isinstance(query, Quantile)]
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add_remove"])
+@pytest.mark.parametrize("query", PICKS, ids=str)
+def test_picking_by_score_costs_at_most_twice_the_change(query, neighbours):
+    """The exact law of a pick by exp(score / scale) on tables of up to 4 rows keeps 2 · change / scale."""
+    schema = schema_with(neighbours=neighbours)
+    (statistic,) = query.statistics(schema)
+    rows, scale = rows_of(query), 3.0
+    claim = 2 * float(statistic.worst(schema)) / scale
+
+    def law(table):
+        scores = query.scores(exact_answer(statistic.aggregate, table)) / scale
+        return scores - np.logaddexp.reduce(scores)
+
+    reached = 0.0
+    for rest in others(statistic, rows):
+        near = [law([*rest, row]) for row in rows]
+        pairs = (
+            ((law(rest), one) for one in near)
+            if neighbours == "add_remove"
+            else itertools.permutations(near, 2)
+        )
+        reached = max(reached, *(float(np.abs(one - two).max()) for one, two in pairs))
+    assert reached <= claim * (1 + 1e-12)
+    assert reached > claim / 4  # the claim is not idle on tables as small as these
+
+
+def test_a_condition_of_too_many_boxes_is_refused_before_reading():
+    schema = Schema(tuple(Boolean(f"b{number:02}") for number in range(16)))
+    odd = nothing()
+    for number in range(16):
+        bit = parse(f"b{number:02}", schema)
+        odd = (odd - bit) | (bit - odd)
+    with pytest.raises(QueryTooComplex, match="boxes"):
+        Count(where=odd).check(schema)
+
+
 def test_scores_of_no_rows_are_finite():
     assert Median("n").scores([0, 0, 0, 0]).tolist() == [0, 0, 0, 0]
 

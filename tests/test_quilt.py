@@ -204,6 +204,15 @@ def test_it_is_reached_by_copies_by_strangers_and_by_a_loud_neighbour():
     assert bound == pytest.approx(truth, abs=1e-9) == pytest.approx(np.log(9))
 
 
+def test_a_zero_on_one_side_shows_everything():
+    step, start, losses = [[0.8, 0.2], [1.0, 0.0]], [0.5, 0.5], np.full(2, 5.0)
+    chain = chain_of(2, step, start)
+    truth = worst_leakages(chain_joint(start, step, 2), losses, "model")[0]
+    assert truth > 5 + np.log(1 / 0.8) + 3  # 5.223 is what is left if the zero is dropped
+    for theorem, model in ((markov_quilt_bound, chain), (tree_quilt_bound, as_net(chain))):
+        assert theorem(Loss.of(losses), model).per_unit[0] == pytest.approx(10)
+
+
 @pytest.mark.parametrize("theorem", [markov_quilt_bound, tree_quilt_bound])
 def test_it_fails_where_the_law_is_another_one(theorem):
     losses = np.array([0.1, 0.1, 3.0])

@@ -111,7 +111,7 @@ def test_every_distance_is_that_of_the_laws_path_by_path():
 
 
 def near_tie(laws):
-    """Whether two quantiles differ by less than the oracle's own rounding, so fractions make too much of it."""
+    """Whether two quantiles differ by less than the oracle's own rounding, which fractions take for a gap."""
     pairs = combinations(laws, 2)
     gaps = (abs(a - b) for one, other in pairs for a in running(one) for b in running(other))
     return any(0 < gap < Fraction(1, 10**12) for gap in gaps)

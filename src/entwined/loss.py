@@ -27,7 +27,9 @@ class Loss:
         if values.ndim != 1 or values.size == 0:
             raise BadLoss("A loss needs one number a unit. Give a flat, non-empty list.")
         if not np.isfinite(values).all() or values.min() < 0:
-            raise BadLoss("A loss has a number that is negative, infinite or not a number. Give finite losses ≥ 0.")
+            raise BadLoss(
+                "A loss has a number that is negative, infinite or not a number. Give finite losses ≥ 0."
+            )
         values.flags.writeable = False
         object.__setattr__(self, "per_unit", values)
 
@@ -43,7 +45,9 @@ class Loss:
         try:
             return cls(np.array(list(values), dtype=np.float64))
         except (TypeError, ValueError, OverflowError):
-            raise BadLoss("A loss vector holds something that is not a number. Give numbers, one a unit.") from None
+            raise BadLoss(
+                "A loss vector holds something that is not a number. Give numbers, one a unit."
+            ) from None
 
     @property
     def units(self) -> int:
@@ -70,14 +74,16 @@ class Loss:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Leakage:
-    """What an adversary who knows the dependence learns about each unit. It has no `+`: leakages do not add."""
+    """What an adversary who knows the dependence learns about each unit; leakages do not add."""
 
     per_unit: FloatArray
 
     def __post_init__(self) -> None:
         values = np.asarray(self.per_unit, dtype=np.float64)
         if np.isnan(values).any():  # a bound that is not a number would be no bound
-            raise BadLoss("A leakage is not a number: the losses are too large to bound. Give smaller losses.")
+            raise BadLoss(
+                "A leakage is not a number: the losses are too large to bound. Give smaller losses."
+            )
         values.flags.writeable = False
         object.__setattr__(self, "per_unit", values)
 

@@ -23,20 +23,28 @@ PRICE_ROUNDS = 1_000
 def allocate(
     model: Dependence, target: float | str, importance: Loss, knowledge: Knowledge = "any"
 ) -> Calibration:
-    """Minimise Σ importance_j / ε_j², the weighted squared noise scales, with every unit's leakage within the target.
+    """Minimise Σ importance_j / ε_j², the weighted squared noise scales, with every unit's leakage within
+    the target.
 
-    The leakage of message passing is concave in the losses, so its tangent at any loss lies above it: solving the convex
-    problem with the tangent in its place gives losses that are allowed, never worse than the last, and round after
-    round nearer to the optimum. The result is checked with the theorem itself, like any other calibration.
+    The leakage of message passing is concave in the losses, so its tangent at any loss lies above it:
+    solving the convex problem with the tangent in its place gives losses that are allowed, never worse
+    than the last, and round after round nearer to the optimum. The result is checked with the theorem
+    itself, like any other calibration.
     """
     if importance.units != model.units or importance.per_unit.min() <= 0:
-        raise BadLoss("Importance needs one number above zero a unit. Leave out the units that are not released.")
+        raise BadLoss(
+            "Importance needs one number above zero a unit. Leave out the units that are not released."
+        )
     ceiling = float_below(positive_fraction(target, "Leakage"))
     start = calibrate(model, target, knowledge)
     if not isinstance(model, Coupled):
-        raise DoesNotApply(f"Allocation works on the messages, and a {model.kind} model has none. Use weights instead.")
+        raise DoesNotApply(
+            f"Allocation works on the messages, and a {model.kind} model has none. Use weights instead."
+        )
     if model.units > MOST_UNITS:
-        raise DoesNotApply(f"Allocation takes at most {MOST_UNITS} units, this model has {model.units}. Use weights instead.")
+        raise DoesNotApply(
+            f"Allocation takes at most {MOST_UNITS} units, this model has {model.units}. Use weights instead."
+        )
     best = largest_multiple(message_passing_bound, model, Loss.uniform(1, model.units), ceiling, knowledge)
     for _ in range(ROUNDS):
         slopes, rest = tangent(best.loss.per_unit, model.couplings)
@@ -56,7 +64,9 @@ def cost(calibration: Calibration, importance: Loss) -> float:
 
 
 def tangent(losses: FloatArray, couplings: Couplings) -> tuple[FloatArray, FloatArray]:
-    """The slopes ∂L_i/∂ε_j of message passing where its messages are settled, and what the tangent leaves at zero loss."""
+    """The slopes ∂L_i/∂ε_j of message passing where its messages are settled, and what the tangent leaves at
+    zero loss.
+    """
     system, messages = settled_messages(losses, couplings)
     graph, own = system.graph, np.eye(losses.size)
     groups = (couplings.components[:, None] == couplings.components[None, :]).astype(np.float64)
@@ -87,10 +97,12 @@ def incidence(system: Messages) -> tuple[csr_array, csr_array, csr_array]:
 
 
 def cheapest(importance: FloatArray, slopes: FloatArray, room: FloatArray) -> FloatArray:
-    """Minimise Σ importance/ε² subject to slopes·ε ≤ room: raise the price of what is crowded, lower that of what is not.
+    """Minimise Σ importance/ε² subject to slopes·ε ≤ room: raise the price of what is crowded, lower that of
+    what is not.
 
-    For prices λ the best losses are ε = (2 importance / slopesᵀλ)^⅓. Scaling them into the room gives an allowed answer, and
-    the prices give a floor under every answer (weak duality), so it is known when to stop.
+    For prices λ the best losses are ε = (2 importance / slopesᵀλ)^⅓. Scaling them into the room gives an
+    allowed answer, and the prices give a floor under every answer (weak duality), so it is known when to
+    stop.
     """
     prices = np.ones(room.size)
     best, least, floor = np.zeros(0), np.inf, 0.0

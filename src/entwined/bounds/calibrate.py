@@ -30,9 +30,13 @@ class Calibration:
 
 
 def calibrate(
-    model: Dependence, target: float | str | Fraction, knowledge: Knowledge = "any", weights: Loss | None = None
+    model: Dependence,
+    target: float | str | Fraction,
+    knowledge: Knowledge = "any",
+    weights: Loss | None = None,
 ) -> Calibration:
-    """Find the largest multiple of the weights (by default the same loss for every unit) that leaks at most the target.
+    """Find the largest multiple of the weights (by default the same loss for every unit) that leaks at most
+    the target.
 
     >>> from entwined.dependence import Box, MarkovChain
     >>> chain = MarkovChain(100, Box.exact([[0.9, 0.1], [0.1, 0.9]]))
@@ -72,7 +76,8 @@ def largest_multiple(
 def invert(leakage_at: Callable[[float], float], ceiling: float) -> float:
     """Find the largest multiple whose leakage is at most the ceiling, to one part in 10⁹ and never above.
 
-    A secant on logarithms hits a linear bound at once and the others in a few steps; a halving step guards it.
+    A secant on logarithms hits a linear bound at once and the others in a few steps; a halving step
+    guards it.
     """
     below, above = 0.0, math.inf
     guess, leaked = 1.0, leakage_at(1.0)
@@ -96,13 +101,21 @@ def invert(leakage_at: Callable[[float], float], ceiling: float) -> float:
     raise Unreachable(f"Even a vanishing loss leaks more than {ceiling:.6g}.")
 
 
-def next_guess(trail: list[tuple[float, float]], ceiling: float, bracket: tuple[float, float], step: int) -> float:
+def next_guess(
+    trail: list[tuple[float, float]], ceiling: float, bracket: tuple[float, float], step: int
+) -> float:
     """Aim just below where the line through the last two points, in logarithms, meets the ceiling."""
     below, above = bracket
     aim = math.log(ceiling) + math.log1p(-CLOSE / 2)
     guess, leaked = trail[-1]
     slope = 1.0
-    if len(trail) > 1 and leaked > 0 and trail[-2][1] > 0 and trail[-2][0] != guess and trail[-2][1] != leaked:
+    if (
+        len(trail) > 1
+        and leaked > 0
+        and trail[-2][1] > 0
+        and trail[-2][0] != guess
+        and trail[-2][1] != leaked
+    ):
         slope = (math.log(leaked) - math.log(trail[-2][1])) / (math.log(guess) - math.log(trail[-2][0]))
     if leaked > 0 and slope > 0.05:  # noqa: PLR2004  (flatter than this says nothing)
         shift = max(-20.0, min(20.0, (aim - math.log(leaked)) / slope))

@@ -63,7 +63,11 @@ def derived(model: Dependence, loss: Loss, knowledge: Knowledge, theorem: Theore
             "source": theorem.source,
         },
         "checked": theorem.checked,
-        "trusted": [theorem.trusted, trust_in(model), "The mechanism has the stated base loss for each unit."],
+        "trusted": [
+            theorem.trusted,
+            trust_in(model),
+            "The mechanism has the stated base loss for each unit.",
+        ],
         "inputs": {"model": model.document, "loss": loss_document(loss)},
     }
 
@@ -77,7 +81,8 @@ def guarantee(leakage: float, knowledge: Knowledge, *, metric: bool) -> str:
     )
     unit = " for each unit of distance between the two values" if metric else ""
     return (
-        f"From anything released with these losses, an adversary who {adversary} can change the odds between any two values of any one unit "
+        f"From anything released with these losses, an adversary who {adversary} can change "
+        "the odds between any two values of any one unit "
         f"by a factor of at most exp({leakage:.6g}){unit}."
     )
 
@@ -122,14 +127,18 @@ def digest(content: dict[str, Any]) -> str:
 def verify(document: Any, folder: Path) -> Verdict:
     """Derive a certificate again, without any data; files that its model names are looked up in `folder`."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise BadCertificate(f"This is no certificate: its format is not {FORMAT!r}. Give a file that entwined wrote.")
+        raise BadCertificate(
+            f"This is no certificate: its format is not {FORMAT!r}. Give a file that entwined wrote."
+        )
     content = {key: value for key, value in document.items() if key != "digest"}
     try:
         if document.get("digest") != digest(content):
             return Verdict(valid=False, why="It was changed after it was written: its digest does not match.")
         inputs = content["inputs"]
         model = model_from(inputs["model"], folder)
-        again = derived(model, loss_from(inputs["loss"]), content["knowledge"], named(content["theorem"]["name"]))
+        again = derived(
+            model, loss_from(inputs["loss"]), content["knowledge"], named(content["theorem"]["name"])
+        )
     except (KeyError, TypeError, ValueError, AttributeError):
         return Verdict(valid=False, why="A part is missing or is not what it should be.")
     except EntwinedError as reason:
@@ -139,19 +148,26 @@ def verify(document: Any, folder: Path) -> Verdict:
             return Verdict(valid=False, why=f"Its {part} does not follow from its inputs.")
     if model.source == "exploratory":
         return Verdict(valid=False, why="Its model was learned without a budget, which is for planning only.")
-    return Verdict(valid=True, why=f"{content['guarantee']} Derived again by the theorem {content['theorem']['name']!r}.")
+    why = f"{content['guarantee']} Derived again by the theorem {content['theorem']['name']!r}."
+    return Verdict(valid=True, why=why)
 
 
 def same(given: Any, derived_again: Any) -> bool:
-    """Compare what is written with what is derived, numbers to the last digits that libraries may differ in."""
+    """Compare what is written with what is derived, numbers but for their last digits."""
     if isinstance(derived_again, dict):
-        return isinstance(given, dict) and given.keys() == derived_again.keys() and all(
-            same(given[key], value) for key, value in derived_again.items()
+        return (
+            isinstance(given, dict)
+            and given.keys() == derived_again.keys()
+            and all(same(given[key], value) for key, value in derived_again.items())
         )
     if isinstance(derived_again, list):
-        return isinstance(given, list) and len(given) == len(derived_again) and all(map(same, given, derived_again))
-    if isinstance(derived_again, float):
-        return isinstance(given, (int, float)) and given == derived_again or abs(given - derived_again) <= CLOSE * abs(derived_again)
+        return (
+            isinstance(given, list)
+            and len(given) == len(derived_again)
+            and all(map(same, given, derived_again))
+        )
+    if isinstance(derived_again, float) and isinstance(given, (int, float)) and given != derived_again:
+        return bool(abs(given - derived_again) <= CLOSE * abs(derived_again))
     return bool(given == derived_again)
 
 
@@ -163,7 +179,9 @@ def write_certificate(document: dict[str, Any], path: Path) -> None:
         draft.write_text(text, encoding="utf-8")
         draft.replace(path)
     except OSError as reason:
-        raise BadInput(f"{path} cannot be written: {reason.strerror}. Give a path in a folder you may write to.") from None
+        raise BadInput(
+            f"{path} cannot be written: {reason.strerror}. Give a path in a folder you may write to."
+        ) from None
 
 
 def read_certificate(path: Path) -> Any:
@@ -172,7 +190,9 @@ def read_certificate(path: Path) -> Any:
         text = path.read_text(encoding="utf-8")
         return json.loads(text, parse_constant=refuse_constant)
     except OSError as reason:
-        raise BadCertificate(f"{path} cannot be read: {reason.strerror}. Give the path of a certificate.") from None
+        raise BadCertificate(
+            f"{path} cannot be read: {reason.strerror}. Give the path of a certificate."
+        ) from None
     except (ValueError, RecursionError):
         raise BadCertificate(f"{path} is not a JSON document. Give a file that entwined wrote.") from None
 

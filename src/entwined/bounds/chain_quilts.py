@@ -198,9 +198,8 @@ def uneven(losses: FloatArray, shown: Shown, part: slice, whole: tuple[FloatArra
     """Bound units of any losses: try one distance after the other until no unit can gain by going farther."""
     length, settled = shown.chain.length, shown.supports.settled
     units = np.arange(length)[part]
-    secret, odds = (
-        np.ascontiguousarray(table.T) for table in shown.odds(units)
-    )  # a row a pair: long inner loops
+    by_unit, by_row = shown.odds(units)
+    secret, odds = by_unit.T.copy(), by_row.T.copy()  # a row a pair, so that inner loops are long
     before, after = (np.where(secret, side[part], 0.0) for side in whole)
     within_before, within_after = np.zeros(units.size), np.zeros(units.size)
     reach = min(shown.reach, max(LEAST_REACH, MOST_WORK // max(1, length * shown.pairs)))

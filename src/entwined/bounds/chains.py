@@ -32,7 +32,9 @@ def passing_messages(losses: list[float], log_odds: float) -> FloatArray:
 
 
 def settling_messages(epsilon: float, log_odds: float, length: int) -> FloatArray:
-    """The same for equal losses: they climb to the solution of F = T(ε + F; Δ), and stay below any F ≥ T(ε + F; Δ)."""
+    """The same for equal losses: they climb to the solution of F = T(ε + F; Δ), and stay below any F ≥ T(ε +
+    F; Δ).
+    """
     messages = np.empty(length)
     message = 0.0
     for step in range(length):

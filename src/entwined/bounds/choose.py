@@ -71,7 +71,10 @@ def bound(model: Dependence, loss: Loss, knowledge: Knowledge = "any") -> Bound:
         if one.leakage is not None and (best is None or one.leakage.worst < best_worst(best)):
             best = one
     if best is None or best.leakage is None:
-        raise NoTheorem(f"No theorem bounds this {model.kind} model: " + " ".join(f"{one.theorem.name}: {one.why_not}" for one in said))
+        raise NoTheorem(
+            f"No theorem bounds this {model.kind} model: "
+            + " ".join(f"{one.theorem.name}: {one.why_not}" for one in said)
+        )
     others = tuple(one for one in said if one is not best)
     return Bound(model, loss, knowledge, best.theorem, best.leakage, others)
 
@@ -86,7 +89,9 @@ def ask(theorem: Theorem[Any], model: Dependence, loss: Loss, knowledge: Knowled
     if knowledge not in ("any", "model"):
         raise BadInput(f"Knowledge {knowledge!r} is unknown. Use 'any' or 'model'.")
     if not theorem.covers(knowledge):
-        return Said(theorem, None, "It covers only an adversary who knows no values; ask with knowledge 'model'.")
+        return Said(
+            theorem, None, "It covers only an adversary who knows no values; ask with knowledge 'model'."
+        )
     try:
         return Said(theorem, theorem(loss, model), None)
     except DoesNotApply as reason:
@@ -98,4 +103,6 @@ def named(name: str) -> Theorem[Any]:
     for theorem in THEOREMS:
         if theorem.name == name:
             return theorem
-    raise BadInput(f"There is no theorem {name!r}. The theorems are: {', '.join(known.name for known in THEOREMS)}.")
+    raise BadInput(
+        f"There is no theorem {name!r}. The theorems are: {', '.join(known.name for known in THEOREMS)}."
+    )

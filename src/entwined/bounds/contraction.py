@@ -1,7 +1,8 @@
 """T(L; Δ): how much of a leakage L gets through a factor of log odds Δ.
 
-T(L; Δ) = 4 atanh(tanh(L/4) tanh(Δ/4)), Birkhoff's contraction of Hilbert's projective metric. Both forms below are
-accurate to a few units in the last place where they are used, and the result is rounded up by more than that.
+T(L; Δ) = 4 atanh(tanh(L/4) tanh(Δ/4)), Birkhoff's contraction of Hilbert's projective metric. Both forms
+below are accurate to a few units in the last place where they are used, and the result is rounded up by
+more than that.
 """
 
 import math
@@ -12,6 +13,7 @@ from entwined.numbers import ULP, FloatArray
 
 SMALL = 4.0  # below it the tanh form is well conditioned, above it the logarithmic form is
 SLACK = 1.0 + 32 * ULP
+TINY = 1e-300  # below the normal floats digits get lost
 
 
 def contract(leakage: FloatArray, log_odds: FloatArray) -> FloatArray:
@@ -19,11 +21,11 @@ def contract(leakage: FloatArray, log_odds: FloatArray) -> FloatArray:
     least = np.minimum(leakage, log_odds)
     through = tanh_quarter(leakage) * tanh_quarter(log_odds)
     if least.size and least.max() < SMALL:
-        return np.minimum(4 * np.arctanh(through) * SLACK, least)
+        return np.minimum(4 * np.arctanh(through) * SLACK + TINY, least)
     apart, together = np.abs(finite_gap(leakage, log_odds)) / 2, (leakage + log_odds) / 2
     large = least + 2 * np.log1p(np.exp(-together)) - 2 * np.log1p(np.exp(-apart))
     small = 4 * np.arctanh(np.where(least < SMALL, through, 0.0))
-    return np.minimum(np.where(least < SMALL, small, large) * SLACK, least)
+    return np.minimum(np.where(least < SMALL, small, large) * SLACK + TINY, least)
 
 
 def tanh_quarter(value: FloatArray) -> FloatArray:
@@ -49,4 +51,4 @@ def contract_one(leakage: float, log_odds: float) -> float:
     else:
         apart, together = abs(leakage - log_odds) / 2, (leakage + log_odds) / 2
         value = least + 2 * math.log1p(math.exp(-together)) - 2 * math.log1p(math.exp(-apart))
-    return min(value * SLACK, least)
+    return min(value * SLACK + TINY, least)

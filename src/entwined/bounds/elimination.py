@@ -21,22 +21,24 @@ SLACK = 128 * ULP  # covers the sums over at most MOST_CELLS cells and what is d
 def elimination_bound(loss: Loss, model: Coupled) -> Leakage:
     """Bound the leakage in small sets of dependent units by averaging out the unknown ones, one at a time.
 
-    Theorem. Fix the known units K. Average out the unknown units in any order: when u goes, every remaining unknown unit
-    k (and the secret i) takes over ε_k ← ε_k + max T_P(ε_u), where P is the law of u given k and all the others that remain,
-    T_P(L) = max over values a, b of k and sets A of log (1 + (e^L − 1) P(A|a)) / (1 + (e^L − 1) P(A|b)), and the maximum is
-    over the values of the others. What ε_i has become in the end bounds the leakage of i to an adversary who knows K; the
-    largest over all K bounds the leakage to one who knows any units.
+    Theorem. Fix the known units K. Average out the unknown units in any order: when u goes, every
+    remaining unknown unit k (and the secret i) takes over ε_k ← ε_k + max T_P(ε_u), where P is the law of
+    u given k and all the others that remain, T_P(L) = max over values a, b of k and sets A of log (1 +
+    (e^L − 1) P(A|a)) / (1 + (e^L − 1) P(A|b)), and the maximum is over the values of the others. What ε_i
+    has become in the end bounds the leakage of i to an adversary who knows K; the largest over all K
+    bounds the leakage to one who knows any units.
 
-    Checked. The law is multiplied out from the model's factors; every set of known units, all values, and several orders
-    are enumerated, the best order is kept, and every operation is rounded up.
+    Checked. The law is multiplied out from the model's factors; every set of known units, all values, and
+    several orders are enumerated, the best order is kept, and every operation is rounded up.
 
     Trusted. The true law is the model.
 
-    Proof. Let f be the likelihood of an output, and f̄ its mean over u given all the others. By the tower rule f and f̄ have the
-    same mean given x_i and x_K. Along k, log f̄ moves by at most ε_k for f itself and by T_P(ε_u) for the change of u's law,
-    since the worst function of u with log range ε_u takes two values. When all unknown units are gone, f̄ is the
-    likelihood given x_i and x_K. Where the law has zeros, mix in a little of the product of the marginals and let it vanish:
-    a row without mass then shows the marginal of u.
+    Proof. Let f be the likelihood of an output, and f̄ its mean over u given all the others. By the tower
+    rule f and f̄ have the same mean given x_i and x_K. Along k, log f̄ moves by at most ε_k for f itself
+    and by T_P(ε_u) for the change of u's law, since the worst function of u with log range ε_u takes two
+    values. When all unknown units are gone, f̄ is the likelihood given x_i and x_K. Where the law has
+    zeros, mix in a little of the product of the marginals and let it vanish: a row without mass then
+    shows the marginal of u.
 
     Source. New here; T_P as in Cao et al. (2017).
     """
@@ -47,11 +49,11 @@ def elimination_bound(loss: Loss, model: Coupled) -> Leakage:
 def elimination_without_knowledge_bound(loss: Loss, model: Coupled) -> Leakage:
     """Bound the leakage in small sets of dependent units to an adversary who knows no values.
 
-    Theorem. Average out all other units in any order, as in elimination; what the loss of the secret unit has become in the end
-    bounds its leakage to an adversary who knows the law but no values.
+    Theorem. Average out all other units in any order, as in elimination; what the loss of the secret unit
+    has become in the end bounds its leakage to an adversary who knows the law but no values.
 
-    Checked. The law is multiplied out from the model's factors; several orders are tried, the best is kept, and every
-    operation is rounded up.
+    Checked. The law is multiplied out from the model's factors; several orders are tried, the best is
+    kept, and every operation is rounded up.
 
     Trusted. The true law is the model, and the adversary knows no unit's value.
 
@@ -119,6 +121,7 @@ def passed_on(law: FloatArray, kept: int, gone: int, loss: float) -> float:
         order = np.argsort(-np.arctan2(one, other), axis=-1)  # by falling ratio, also where it is 1/0
         above = np.cumsum(np.take_along_axis(one, order, axis=-1), axis=-1) * (1 + SLACK)
         below = np.cumsum(np.take_along_axis(other, order, axis=-1), axis=-1) * (1 - SLACK)
-        gain = np.maximum(above - below, 0.0) * rest / (lowest + below * rest)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            gain = np.where(above > below, (above - below) * rest / (lowest + below * rest), 0.0)
         largest = max(largest, float(np.log1p(gain.max())))
     return min(largest * (1 + 16 * ULP), loss)

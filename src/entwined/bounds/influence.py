@@ -18,20 +18,21 @@ DIRECT = 2_000  # units up to which the system is factorised; beyond it is itera
 def influence_matrix_bound(loss: Loss, model: Coupled) -> Leakage:
     """Bound the leakage by one linear system over pairwise influences.
 
-    Theorem. For units i and j let Δ_ij be the largest log odds ratio between them while all other units are held fixed, and let
-    C_ij = tanh(Δ_ij/4), C_ii = 0. If the spectral radius of C is below 1, then L = (I − C)⁻¹ε bounds the leakage of every
-    unit, whatever other units the adversary knows.
+    Theorem. For units i and j let Δ_ij be the largest log odds ratio between them while all other units
+    are held fixed, and let C_ij = tanh(Δ_ij/4), C_ii = 0. If the spectral radius of C is below 1, then L
+    = (I − C)⁻¹ε bounds the leakage of every unit, whatever other units the adversary knows.
 
-    Checked. The factors are read from the model; the solution L is confirmed by (I − C)L ≥ ε, L > 0, which also proves
-    that the radius is below 1.
+    Checked. The factors are read from the model; the solution L is confirmed by (I − C)L ≥ ε, L > 0,
+    which also proves that the radius is below 1.
 
     Trusted. The true law is the model, or a member of the class that it describes.
 
-    Proof. Let f be the likelihood of an output and δ_j the range of log f along unit j, at first ε_j. Resample unknown units
-    one at a time from their law given the rest. Resampling j changes the expectation by a factor of at most
-    exp(T(δ_j; Δ_ij)) ≤ exp(C_ij δ_j) when it is done with x_i = a instead of b; it removes δ_j and adds at most C_kj δ_j to each δ_k.
-    All mass v_j that is ever resampled at j satisfies v = ε + Cv, and what remains of f is constant in the end, so the
-    total change is at most ε_i + Σ_j C_ij v_j = L_i. Knowing units only removes rows and columns of C.
+    Proof. Let f be the likelihood of an output and δ_j the range of log f along unit j, at first ε_j.
+    Resample unknown units one at a time from their law given the rest. Resampling j changes the
+    expectation by a factor of at most exp(T(δ_j; Δ_ij)) ≤ exp(C_ij δ_j) when it is done with x_i = a
+    instead of b; it removes δ_j and adds at most C_kj δ_j to each δ_k. All mass v_j that is ever
+    resampled at j satisfies v = ε + Cv, and what remains of f is constant in the end, so the total change
+    is at most ε_i + Σ_j C_ij v_j = L_i. Knowing units only removes rows and columns of C.
 
     Source. New here in this form; the resampling is that of Dobrushin (1970).
     """

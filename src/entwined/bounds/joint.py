@@ -27,7 +27,9 @@ def component_joints(model: Coupled, most_units: int, most_cells: int) -> list[J
     for units in members:
         cells = prod(sizes[unit] for unit in units[: most_units + 1].tolist())
         if units.size > most_units or cells > most_cells:
-            raise DoesNotApply(f"Units depend on each other in sets too large to enumerate ({units.size} units).")
+            raise DoesNotApply(
+                f"Units depend on each other in sets too large to enumerate ({units.size} units)."
+            )
     laws = [np.ones([sizes[unit] for unit in units.tolist()]) for units in members]
     place = np.empty(model.units, np.int64)
     for units in members:
@@ -38,12 +40,16 @@ def component_joints(model: Coupled, most_units: int, most_cells: int) -> list[J
     return [possible(tuple(units.tolist()), law) for units, law in zip(members, laws, strict=True)]
 
 
-def multiply(laws: list[FloatArray], labels: list[int], place: list[int], scope: list[int], table: FloatArray) -> None:
-    """Multiply one factor into the law of its component; a factor that binds nothing may reach over several."""
+def multiply(
+    laws: list[FloatArray], labels: list[int], place: list[int], scope: list[int], table: FloatArray
+) -> None:
+    """Multiply one factor into the law of its component; one that binds nothing may reach over several."""
     for component in {labels[unit] for unit in scope}:
         inside = [axis for axis, unit in enumerate(scope) if labels[unit] == component]
         outside = tuple(axis for axis in range(len(scope)) if axis not in inside)
-        part = table.max(axis=outside) if outside else table  # the factor splits, so any slice is the part up to scale
+        part = (
+            table.max(axis=outside) if outside else table
+        )  # the factor splits, so any slice is the part up to scale
         axes = [place[scope[axis]] for axis in inside]
         law = laws[component]
         shape = [law.shape[axis] if axis in axes else 1 for axis in range(law.ndim)]
@@ -77,7 +83,9 @@ def factors_of(model: Coupled) -> tuple[tuple[Factors, ...], list[int]]:
         if not model.transition.is_exact:
             raise DoesNotApply("The class has many members; enumeration needs one law.")
     else:
-        raise DoesNotApply("It needs one joint law, and this model leaves it open (no initial law, or only strengths).")
+        raise DoesNotApply(
+            "It needs one joint law, and this model leaves it open (no initial law, or only strengths)."
+        )
     if not all(block.table.is_exact for block in blocks):
         raise DoesNotApply("The class has many members; enumeration needs one law.")
     return blocks, sizes

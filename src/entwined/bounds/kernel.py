@@ -31,7 +31,7 @@ MOST_KERNELS: Final = 20_000
 MOST_POINTS: Final = 40_000_000  # about ten seconds of sorting
 ROOT: Final = -1
 PROBES: Final = (1e-300, 1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
-MANY: Final = "The class has many members; transport needs one law. The messages cover it."
+MANY: Final = "The class has many members and this bound needs one law. The messages cover it."
 TOO_SMALL: Final = "A probability above zero is too small for a float (below 1e-307). The messages cover it."
 
 Link = tuple[int, int]
@@ -314,7 +314,7 @@ def refuse_size(kernels: int, points: int) -> None:
     """Refuse what would take minutes."""
     if kernels > MOST_KERNELS or points > MOST_POINTS:
         raise DoesNotApply(
-            f"Transport would need {kernels:,} kernels, which takes long. The messages cover it."
+            f"This bound would need {kernels:,} kernels, which takes long. The messages cover it."
         )
 
 

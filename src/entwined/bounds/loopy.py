@@ -18,7 +18,7 @@ LEAP_EVERY = 6
 
 @dataclass(frozen=True, eq=False)
 class Messages:
-    """The map from factor-to-unit messages F to better ones, for given losses. It is increasing and concave."""
+    """The map from factor-to-unit messages F to better ones: increasing and concave."""
 
     losses: FloatArray
     graph: Couplings
@@ -31,7 +31,7 @@ class Messages:
     @cached_property
     def slack(self) -> FloatArray:
         """For each unit, a factor above 1 that covers the rounding of its sums."""
-        return 1 + ULP * (np.bincount(self.graph.unit, minlength=self.graph.units) + 3.0)
+        return np.asarray(1 + ULP * (np.bincount(self.graph.unit, minlength=self.graph.units) + 3.0), np.float64)
 
     def leakage(self, messages: FloatArray) -> FloatArray:
         """ε_i + Σ_c F_{c→i}."""
@@ -47,7 +47,9 @@ class Messages:
         return np.maximum(groups - others * (1 - 8 * ULP), own)
 
     def step(self, messages: FloatArray) -> FloatArray:
-        """F_{c→i} = T(Σ_{j∈S_c∖i} M_{j→c}; Δ_{c,i}) with M_{j→c} = ε_j + Σ_{c'≠c} F_{c'→j}, at most j's group."""
+        """F_{c→i} = T(Σ_{j∈S_c∖i} M_{j→c}; Δ_{c,i}) with M_{j→c} = ε_j + Σ_{c'≠c} F_{c'→j}, at most j's
+        group.
+        """
         leakage = self.leakage(messages)
         if not self.graph.pairwise:
             return contract(self.gathered(leakage, messages), self.graph.log_odds)
@@ -62,15 +64,19 @@ class Messages:
     def gathered(self, leakage: FloatArray, messages: FloatArray) -> FloatArray:
         """Σ_{j∈S_c∖i} M_{j→c} for each entry, whatever the sizes of the factors."""
         outgoing = np.minimum(leakage[self.graph.unit] - messages, self.most)
+        if outgoing.size == 0:
+            return outgoing
         totals = np.add.reduceat(outgoing, self.starts) * (1 + ULP * (self.graph.sizes + 2))
-        return totals[self.graph.factor] - outgoing
+        gathered: FloatArray = totals[self.graph.factor] - outgoing
+        return gathered
 
     def leap(self, messages: FloatArray, last: FloatArray, before: FloatArray) -> FloatArray:
         """Guess where the iteration ends, and raise the guess until it is proved to lie above.
 
-        `last` and `before` are the last two decreases. The map G is increasing and concave with G(0) > 0, so it has one
-        fixed point, and every F with G(F) ≤ F lies above it. If G(H) − H ≤ η/(1+η)·G(0) then F = (1+η)H is such an F, since
-        G((1+η)H) ≤ (1+η)G(H) − ηG(0). The test is made again on F itself; where it fails nothing changes.
+        `last` and `before` are the last two decreases. The map G is increasing and concave with G(0) > 0,
+        so it has one fixed point, and every F with G(F) ≤ F lies above it. If G(H) − H ≤ η/(1+η)·G(0)
+        then F = (1+η)H is such an F, since G((1+η)H) ≤ (1+η)G(H) − ηG(0). The test is made again on F
+        itself; where it fails nothing changes.
         """
         at_zero = self.step(np.zeros_like(messages))
         speed = float(before @ before)

@@ -18,7 +18,7 @@ PARTS = ("Theorem", "Checked", "Trusted", "Proof", "Source")
 
 @dataclass(frozen=True)
 class Theorem(Generic[Model]):
-    """A bound with its statement: what it says, what is checked, what must be believed, why, and where from."""
+    """A bound with its statement: what it says, what is checked, what must be believed, and why."""
 
     name: str
     knowledge: Knowledge
@@ -40,7 +40,9 @@ class Theorem(Generic[Model]):
         if not isinstance(model, self.about):
             raise DoesNotApply(f"It is about {plural(self.about)}, not about {model.plural}.")
         if not model.fits(loss.units):
-            raise BadLoss(f"The loss has {loss.units} units, the model {model.units}. Give one loss a unit of the model.")
+            raise BadLoss(
+                f"The loss has {loss.units} units, the model {model.units}. Give one a unit."
+            )
         return self.bound(loss, model)
 
 
@@ -72,7 +74,9 @@ def read_statement(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
             parts[current] += "\n" + text
     missing = [part for part in PARTS if not parts.get(part)]
     if missing or not title:
-        raise TypeError(f"{function.__name__} is no theorem: its docstring lacks {', '.join(missing) or 'a title'}.")
+        raise TypeError(
+            f"{function.__name__} is no theorem: its docstring lacks {', '.join(missing) or 'a title'}."
+        )
     return " ".join(title.split()), parts
 
 

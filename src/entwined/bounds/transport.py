@@ -1,11 +1,11 @@
 """Exact one-step transport: leakage messages on a chain or forest whose law is known."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import cycle, repeat
-from typing import Final, Self
+from typing import Final, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ from entwined.numbers import ULP, FloatArray, round_up
 NEAR: Final = 1e-10  # a message that moves by less than this share is tried as a ceiling for all that follow
 SETTLED: Final = 1e-9  # laws of the state this close together, in log ratios, share a kernel
 FADING: Final = 100.0  # with log odds above it, errors hardly fade from step to step
+
+Item = TypeVar("Item")
 
 
 @theorem("model")
@@ -73,41 +75,65 @@ def add(one: float, other: float) -> float:
     return (one + other) * (1 + ULP)
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Steps of a chain that take the given frontiers in turn, over and over."""
+@dataclass(frozen=True, eq=False, slots=True)
+class Kernel:
+    """The law of a step given a neighbouring one, one row a state of the latter, right up to e^±error."""
 
-    frontiers: tuple[Frontier, ...]
+    law: FloatArray
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Run(Generic[Item]):
+    """Steps of a chain that take the given items in turn, over and over."""
+
+    turn: tuple[Item, ...]
     steps: int
 
 
 def chain_leakage(loss: Loss, chain: MarkovChain) -> FloatArray:
     """ε_t plus what comes in from the past and from the future."""
-    past, future = passages(chain)
+    return both_ways(loss, *passages(chain), lambda frontier, own, behind: frontier(add(own, behind)))
+
+
+def both_ways(
+    loss: Loss,
+    past: Sequence[Run[Item]],
+    future: Sequence[Run[Item]],
+    send: Callable[[Item, float, float], float],
+) -> FloatArray:
+    """Relay messages from the first step and from the last, and add up what each step gets."""
     same = loss.common
     forth, back = (
         repeat(same) if same is not None else iter(losses.tolist())
         for losses in (loss.per_unit, loss.per_unit[::-1])
     )
     total = np.array(loss.per_unit)
-    total[1:] += relay(past, forth, chain.length - 1, steady=same)
-    total[:-1] += relay(future, back, chain.length - 1, steady=same)[::-1]
+    total[1:] += relay(past, forth, send, loss.units - 1, steady=same)
+    total[:-1] += relay(future, back, send, loss.units - 1, steady=same)[::-1]
     return round_up(total)
 
 
-def relay(runs: Sequence[Run], losses: Iterator[float], steps: int, steady: float | None) -> FloatArray:
-    """F ← T(ε + F), the message that each step sends on; with equal losses only until it stands still."""
+def relay(
+    runs: Sequence[Run[Item]],
+    losses: Iterator[float],
+    send: Callable[[Item, float, float], float],
+    steps: int,
+    *,
+    steady: float | None,
+) -> FloatArray:
+    """F ← send(ε, F), the message that each step sends on; with equal losses only until it stands still."""
     messages = np.empty(steps)
     message, first = 0.0, 0
     for run in runs:
         last = first + run.steps
-        for step, frontier in zip(range(first, last), cycle(run.frontiers), strict=False):
-            before, message = message, frontier(add(next(losses), message))
+        for step, item in zip(range(first, last), cycle(run.turn), strict=False):
+            before, message = message, send(item, next(losses), message)
             messages[step] = message
-            if steady is None or len(run.frontiers) > 1 or abs(message - before) > NEAR * message:
+            if steady is None or len(run.turn) > 1 or abs(message - before) > NEAR * message:
                 continue
             ceiling = message * (1 + NEAR)
-            if frontier(add(steady, ceiling)) <= ceiling:  # T is increasing, so no later message gets above
+            if send(item, steady, ceiling) <= ceiling:  # it is increasing, so no later message gets above
                 message = messages[step + 1 : last] = ceiling
                 break
         first = last
@@ -115,25 +141,37 @@ def relay(runs: Sequence[Run], losses: Iterator[float], steps: int, steady: floa
 
 
 @lru_cache(maxsize=4)
-def passages(chain: MarkovChain) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
-    """Give the frontiers of all steps: forth from the first (past), and back from the last (future).
+def passages(chain: MarkovChain) -> tuple[tuple[Run[Frontier], ...], tuple[Run[Frontier], ...]]:
+    """Give the frontiers of all steps: forth from the first (past), and back from the last (future)."""
+
+    @cache
+    def frontier(kernel: Kernel) -> Frontier:
+        return Frontier.of(kernel.law, kernel.error)
+
+    past, future = (
+        tuple(Run(tuple(map(frontier, run.turn)), run.steps) for run in runs) for runs in kernels_of(chain)
+    )
+    return past, future
+
+
+def kernels_of(chain: MarkovChain) -> tuple[tuple[Run[Kernel], ...], tuple[Run[Kernel], ...]]:
+    """Give the kernels of all steps: forth from the first (past), and back from the last (future).
 
     Leakage gets from t to t+1 by the law of x_t given x_{t+1}, and back by the law of x_{t+1} given x_t.
     """
     start, step = start_and_step(chain)
     if chain.log_odds == 0 or chain.length == 1:
-        idle = (Run((Frontier.of(np.ones((1, 1))),), chain.length - 1),)
+        idle = (Run((Kernel(np.ones((1, 1)), 0.0),), chain.length - 1),)
         return idle, idle
     with np.errstate(under="raise"):
         try:
             course = Course.of(start, step, chain.length - 1)
-            kernels = course.backward(step)
+            laws = course.backward(step)
         except FloatingPointError:
             raise DoesNotApply(TOO_SMALL) from None
     rounding = (chain.states + 4) * ULP
-    errors = [error + rounding for error in course.errors]
-    past = [Frontier.of(kernel, error) for kernel, error in zip(kernels, errors, strict=True)]
-    onward = {rows.tobytes(): Frontier.of(step[rows], rounding) for rows in course.possible}
+    past = [Kernel(law, error + rounding) for law, error in zip(laws, course.errors, strict=True)]
+    onward = {rows.tobytes(): Kernel(step[rows], rounding) for rows in course.possible}
     future = [onward[rows.tobytes()] for rows in course.possible]
     return course.runs(past), course.reversed_runs(future)
 
@@ -187,17 +225,17 @@ class Course:
         rows = [joint[joint.max(axis=1) > 0] for joint in joints]
         return [row / row.sum(axis=1, keepdims=True) for row in rows]
 
-    def runs(self, frontiers: Sequence[Frontier]) -> tuple[Run, ...]:
-        """Give each step its frontier, the first step first."""
-        early = [Run((frontier,), 1) for frontier in frontiers[: self.start]]
-        return (*early, Run(tuple(frontiers[self.start :]), self.steps - self.start))
+    def runs(self, each: Sequence[Item]) -> tuple[Run[Item], ...]:
+        """Give each step its item, the first step first."""
+        early = [Run((item,), 1) for item in each[: self.start]]
+        return (*early, Run(tuple(each[self.start :]), self.steps - self.start))
 
-    def reversed_runs(self, frontiers: Sequence[Frontier]) -> tuple[Run, ...]:
-        """Give each step its frontier, the last step first."""
+    def reversed_runs(self, each: Sequence[Item]) -> tuple[Run[Item], ...]:
+        """Give each step its item, the last step first."""
         late = self.steps - self.start
         places = [(late - 1 - k) % self.period for k in range(min(self.period, late))]
-        turn = tuple(frontiers[self.start + place] for place in places)
-        early = [Run((frontier,), 1) for frontier in reversed(frontiers[: self.start])]
+        turn = tuple(each[self.start + place] for place in places)
+        early = [Run((item,), 1) for item in reversed(each[: self.start])]
         return (Run(turn[:1] if len(set(map(id, turn))) == 1 else turn, late), *early)
 
 

@@ -56,7 +56,11 @@ def level_starts(parent: IntArray) -> IntArray:
     """Where each level begins; a level ends where a node's parent is no longer in the level before."""
     starts = [0, 1]
     while starts[-1] < parent.size:
-        starts.append(int(np.searchsorted(parent, starts[-1], side="left")) if starts[-1] > 1 else first_grandchild(parent))
+        starts.append(
+            int(np.searchsorted(parent, starts[-1], side="left"))
+            if starts[-1] > 1
+            else first_grandchild(parent)
+        )
     return np.array(starts)
 
 

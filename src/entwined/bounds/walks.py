@@ -20,12 +20,14 @@ class Walks:
     """Leakage of a unit given that a set of units is known, remembered for each set."""
 
     losses: list[float]
-    around: list[list[tuple[float, list[int], list[float]]]]  # a unit's factors: Δ, the others in it, their messages
+    around: list[
+        list[tuple[float, list[int], list[float]]]
+    ]  # a unit's factors: Δ, the others in it, their messages
     depth: int
     remembered: dict[tuple[int, int, int], float] = field(default_factory=dict)
 
     def leakage(self, unit: int, known: int, depth: int) -> float:
-        """ε_i + Σ_c T(Σ_j M_j; Δ_{c,i}), where j in c is unknown and is seen with i and the rest of c known."""
+        """ε_i + Σ_c T(Σ_j M_j; Δ_{c,i}), over unknown j in c, seen with i and the rest of c known."""
         key = (unit, known, depth)
         if key in self.remembered:
             return self.remembered[key]
@@ -40,7 +42,9 @@ class Walks:
             for other, message in zip(others, messages, strict=True):
                 if known >> other & 1:
                     continue
-                gathered += min(message, self.leakage(other, inside & ~(1 << other), depth - 1)) if depth else message
+                gathered += (
+                    min(message, self.leakage(other, inside & ~(1 << other), depth - 1)) if depth else message
+                )
             if gathered:
                 total += contract_one(gathered * (1 + 4 * ULP * len(others)), log_odds)
         total = min(total * (1 + 4 * ULP * (1 + len(self.around[unit]))), self.group_total(unit, known))
@@ -68,18 +72,19 @@ class Walks:
 def self_avoiding_walks_bound(loss: Loss, model: Coupled) -> Leakage:
     """Bound the leakage by messages along walks that never return, for small graphs with loops.
 
-    Theorem. Let M(j | K) = ε_j + Σ_{c∋j} T(Σ_{k∈S_c∖j, k∉K} M(k | K ∪ S_c ∖ k); Δ_{c,j}), the sum over the factors of j. Then M(i | ∅) bounds the leakage of
-    unit i, whatever other units the adversary knows. Where a walk is cut short, the settled message of message
-    passing stands for what is behind.
+    Theorem. Let M(j | K) = ε_j + Σ_{c∋j} T(Σ_{k∈S_c∖j, k∉K} M(k | K ∪ S_c ∖ k); Δ_{c,j}), the sum over
+    the factors of j. Then M(i | ∅) bounds the leakage of unit i, whatever other units the adversary
+    knows. Where a walk is cut short, the settled message of message passing stands for what is behind.
 
     Checked. The factors are read from the model; walks are followed as deep as their number allows.
 
     Trusted. The true law is the model, or a member of the class that it describes.
 
-    Proof. It is the induction of message passing with its known units remembered. When j is moved inside the factor c, all
-    others of c are held fixed, and so are the units through which the walk came; a factor whose other units are all
-    known contributes nothing. M(j | K) is also at most the losses of all units that j can
-    reach without passing through K, by the group bound. It falls as K grows, so the bound also holds for an adversary who knows more.
+    Proof. It is the induction of message passing with its known units remembered. When j is moved inside
+    the factor c, all others of c are held fixed, and so are the units through which the walk came; a
+    factor whose other units are all known contributes nothing. M(j | K) is also at most the losses of all
+    units that j can reach without passing through K, by the group bound. It falls as K grows, so the
+    bound also holds for an adversary who knows more.
 
     Source. New here; walks as in Weitz (2006).
     """

@@ -31,9 +31,9 @@ def version_wanted(wanted: bool) -> None:  # noqa: FBT001  (typer hands options 
 
 @app.callback()
 def options(
-    version: Annotated[
+    version: Annotated[  # noqa: FBT002
         bool, typer.Option("--version", callback=version_wanted, is_eager=True, help="Print the version.")
-    ] = False,  # noqa: FBT002
+    ] = False,
 ) -> None:
     """Read the options that come before a command."""
 

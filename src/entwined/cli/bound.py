@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 def command(
     model_file: ModelFile,
     loss: Annotated[str | None, typer.Option("--loss", help="The base loss of every unit.")] = None,
-    loss_vector: Annotated[str | None, typer.Option("--loss-vector", help="One loss a unit: 0.1,0.2,…")] = None,
+    loss_vector: Annotated[
+        str | None, typer.Option("--loss-vector", help="One loss a unit: 0.1,0.2,…")
+    ] = None,
     knowledge: KnowledgeOption = Knowledge.any,
     certificate: Annotated[
         Path | None, typer.Option("--certificate", "-o", help="Write the certificate to this file.")
@@ -48,7 +50,10 @@ def seen_from(found: "Bound", model_folder: Path, folder: Path) -> "Bound":
     model = found.model
     if not isinstance(model, Graph):
         return found
-    fields = ((key, relpath(model_folder / value, folder) if key == "edges" else value) for key, value in model.fields)
+    fields = (
+        (key, relpath(model_folder / value, folder) if key == "edges" else value)
+        for key, value in model.fields
+    )
     return replace(found, model=replace(model, fields=tuple(fields)))
 
 
@@ -83,7 +88,8 @@ def show(found: "Bound", certificate: Path | None) -> None:
     about.sort(key=lambda said: said.leakage.worst if said.leakage else float("inf"))
     rows = [[found.theorem.name, number(found.leakage.worst), "the smallest valid bound"]]
     rows += [
-        [said.theorem.name, number(said.leakage.worst) if said.leakage else "-", said.why_not or ""] for said in about
+        [said.theorem.name, number(said.leakage.worst) if said.leakage else "-", said.why_not or ""]
+        for said in about
     ]
     table(f"Leakage, the largest of {found.model.units} units", ["theorem", "leakage", "note"], rows)
     others = len(found.alternatives) - len(about)

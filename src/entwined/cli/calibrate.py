@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from entwined.dependence import Dependence
 
 
-def command(  # noqa: PLR0913  (options of a command are named, not counted)
+def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
     model_file: ModelFile,
     leakage: Annotated[str, typer.Option("--leakage", help="The most that any unit may leak.")],
     knowledge: KnowledgeOption = Knowledge.any,
-    sensitivity: Annotated[str, typer.Option("--sensitivity", help="How far one unit can move the statistic.")] = "1",
+    sensitivity: Annotated[
+        str, typer.Option("--sensitivity", help="How far one unit can move the statistic.")
+    ] = "1",
     weights: Annotated[
         str | None, typer.Option("--weights", help="Losses in these proportions, one a unit: 1,2,…")
     ] = None,
@@ -25,7 +27,8 @@ def command(  # noqa: PLR0913  (options of a command are named, not counted)
         typer.Option("--importance", help="Share the leakage so that Σ importance × noise² is least: 1,2,…"),
     ] = None,
     count: Annotated[
-        int | None, typer.Option("--count", help="Exact noise for the count of this state (0, 1, …) of a chain.")
+        int | None,
+        typer.Option("--count", help="Exact noise for the count of this state (0, 1, …) of a chain."),
     ] = None,
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
@@ -49,11 +52,17 @@ def command(  # noqa: PLR0913  (options of a command are named, not counted)
         typer.echo(f"  losses         {', '.join(number(one) for one in found['loss'][:20])}")
         typer.echo(f"  Laplace scales {', '.join(number(one) for one in found['laplace_scale'][:20])}")
     else:
-        typer.echo(f"  loss {number(found['loss'])} for every unit\n  Laplace scale {number(found['laplace_scale'])}")
+        typer.echo(
+            f"  loss {number(found['loss'])} for every unit\n  Laplace scale {number(found['laplace_scale'])}"
+        )
 
 
 def calibrated(
-    model: "Dependence", leakage: str, knowledge: Any, sensitivity: str, options: tuple[str | None, str | None]
+    model: "Dependence",
+    leakage: str,
+    knowledge: Any,
+    sensitivity: str,
+    options: tuple[str | None, str | None],
 ) -> dict[str, Any]:
     """Loss and scale for any statistic."""
     from entwined.bounds import allocate, calibrate
@@ -85,9 +94,13 @@ def counted(model: "Dependence", leakage: str, knowledge: Knowledge, state: int)
     from entwined.numbers import float_below, positive_fraction
 
     if not isinstance(model, MarkovChain) or knowledge is not Knowledge.model:
-        raise BadInput("--count is exact for a markov_chain against knowledge 'model'. Add --knowledge model, or leave it out.")
+        raise BadInput(
+            "--count is for a markov_chain against knowledge 'model'. Add --knowledge model, or leave it out."
+        )
     if not 0 <= state < model.states:
         raise BadInput(f"State {state} is not among 0 to {model.states - 1}. Count a state of the chain.")
     weights = [int(place == state) for place in range(model.states)]
     scale = least_scale(model, weights, float_below(positive_fraction(leakage, "Leakage")))
+    if scale == 0:
+        raise BadInput(f"The count of state {state} never changes, so it needs no noise. Count another state.")
     return {"loss": 1 / scale, "laplace_scale": scale, "theorem": "exact scalar accountant"}

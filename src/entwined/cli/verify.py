@@ -10,7 +10,9 @@ from entwined.cli.show import as_json, progress
 
 
 def command(
-    certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="A certificate that entwined wrote.")],
+    certificate: Annotated[
+        Path, typer.Argument(metavar="CERTIFICATE", help="A certificate that entwined wrote.")
+    ],
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Check that a certificate is unchanged and that its bound follows from its inputs."""

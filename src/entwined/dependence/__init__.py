@@ -3,6 +3,8 @@
 from entwined.dependence.bayes_net import BayesNet, Variable
 from entwined.dependence.box import Box
 from entwined.dependence.couplings import Couplings
+from entwined.dependence.files import model_from, read_model, write_model
+from entwined.dependence.gaussian import Correlations, Gaussian, MaxCorrelation
 from entwined.dependence.graph import Graph
 from entwined.dependence.groups import Groups
 from entwined.dependence.independent import Independent
@@ -13,15 +15,21 @@ from entwined.dependence.random_field import Edge, RandomField
 __all__ = [
     "BayesNet",
     "Box",
+    "Correlations",
     "Coupled",
     "Couplings",
     "Dependence",
     "Edge",
+    "Gaussian",
     "Graph",
     "Groups",
     "Independent",
     "MarkovChain",
+    "MaxCorrelation",
     "RandomField",
     "Source",
     "Variable",
+    "model_from",
+    "read_model",
+    "write_model",
 ]

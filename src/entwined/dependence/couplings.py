@@ -53,7 +53,9 @@ class Couplings:
 
     @cached_property
     def binding(self) -> "Couplings":
-        """The same without what binds nothing: Δ = 0 means that the factor splits into the unit and the rest."""
+        """The same without what binds nothing: Δ = 0 means that the factor splits into the unit and the
+        rest.
+        """
         kept = self.log_odds > 0
         if kept.all():
             return self
@@ -76,7 +78,7 @@ class Couplings:
         """For each unit, the sum of `values` over its component."""
         labels = self.components
         sizes = np.bincount(labels)
-        totals = round_up(np.bincount(labels, weights=values), int(sizes.max()))
+        totals = round_up(np.bincount(labels, weights=values).astype(np.float64), int(sizes.max()))
         return np.where(sizes[labels] == 1, values, totals[labels])
 
     @cached_property

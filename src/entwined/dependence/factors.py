@@ -29,7 +29,9 @@ class Factors:
         return log_odds(self.table, conditional=self.conditional)
 
     def pair_log_odds(self, first: int, second: int) -> FloatArray:
-        """Δ between two of the axes of each factor while all the others are held fixed, at their worst values."""
+        """Δ between two of the axes of each factor while all the others are held fixed, at their worst
+        values.
+        """
         count = len(self.scope)
         low, high = (
             np.moveaxis(end, (first + 1, second + 1), (-2, -1)).reshape(
@@ -39,7 +41,8 @@ class Factors:
         )
         slices = Box.exact(low) if self.table.is_exact else Box(low, high)
         one_law = self.conditional and second == self.scope.shape[1] - 1
-        return log_odds(slices, conditional=one_law)[:, 0].reshape(count, -1).max(axis=1)
+        strengths: FloatArray = log_odds(slices, conditional=one_law)[:, 0].reshape(count, -1).max(axis=1)
+        return strengths
 
 
 def pairs_of(blocks: tuple[Factors, ...]) -> tuple[IntArray, FloatArray]:
@@ -50,7 +53,8 @@ def pairs_of(blocks: tuple[Factors, ...]) -> tuple[IntArray, FloatArray]:
             ends.append(np.sort(block.scope[:, [first, second]], axis=1))
             strengths.append(block.pair_log_odds(first, second))
     pairs, place = np.unique(np.concatenate(ends), axis=0, return_inverse=True)
-    return pairs, np.bincount(place.reshape(-1), weights=np.concatenate(strengths), minlength=len(pairs))
+    summed = np.bincount(place.reshape(-1), weights=np.concatenate(strengths), minlength=len(pairs))
+    return pairs, summed.astype(np.float64)
 
 
 def couplings_of(units: int, blocks: tuple[Factors, ...]) -> Couplings:

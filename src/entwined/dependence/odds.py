@@ -16,7 +16,9 @@ MOST_CELLS = 4_000_000  # compare values in slices of about this many numbers
 
 
 def log_odds(table: Box, *, conditional: bool) -> FloatArray:
-    """Δ of stacked factors, one row a factor and one column a unit; `conditional` tables sum to 1 along the last axis."""
+    """Δ of stacked factors, one row a factor and one column a unit; `conditional` tables sum to 1 along the
+    last axis.
+    """
     columns = [
         exact_axis(table.low, axis) if table.is_exact else widest_axis(table, axis, conditional=conditional)
         for axis in range(1, len(table.shape))
@@ -87,7 +89,7 @@ def within_rows(both: FloatArray, rows: FloatArray, a: int, b: int) -> FloatArra
 
 
 def row_ratios(table: Box) -> FloatArray:
-    """For each row, the largest log p(v) − log p(w) over the probability vectors inside the row's intervals."""
+    """For each row, the largest log p(v) − log p(w) over the probabilities inside its intervals."""
     low, high = table.low, table.high
     rest_low = low.sum(-1)[..., None, None] - low[..., :, None] - low[..., None, :]
     rest_high = high.sum(-1)[..., None, None] - high[..., :, None] - high[..., None, :]

@@ -2,7 +2,7 @@
 
 A ledger that was put back from an old copy is a valid chain, only a shorter one. The anchor tells: it holds
 the furthest position seen and its hash, and a ledger that does not hold that entry is refused. It is raised
-after every commit and before anything is handed out, so that after a crash it may lag behind, never run ahead.
+after every commit and before anything is handed out: after a crash it may lag behind, it never runs ahead.
 
 Two slots on two disk blocks are written in turn, so that a write cut short by a power failure spoils only the
 older state, and a reader who meets a half-written slot falls back on the other.
@@ -24,7 +24,7 @@ SLOT: Final = 4096
 
 
 def default_anchor(name: str) -> Path:
-    """Name the place for a ledger's anchor: in the user's state folder, which no copy of the ledger restores."""
+    """Name the place for a ledger's anchor: the user's state folder, which no copy of the ledger restores."""
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(state) / "entwined" / "anchors" / sha256(name)[:32]
 

@@ -11,7 +11,7 @@ from entwined.errors import LedgerDamaged
 from entwined.ledger.anchor import Anchor, default_anchor
 from entwined.ledger.canonical import fraction_from
 from entwined.ledger.charge import Part, Price, add_up
-from entwined.ledger.entry import START, Entry, Kind
+from entwined.ledger.entry import START, Entry, Kind, Mark
 from entwined.ledger.pages import CUT, Pages
 from entwined.ledger.postgres import PostgresStore
 from entwined.ledger.sqlite import SqliteStore
@@ -38,8 +38,8 @@ class Spent:
 class Book:
     """A hash chain of entries in a database, held to its anchor.
 
-    `where` is a file path or a postgresql:// URL. `anchor` is the path of the anchor, by default in the user's
-    state folder: it guards against copies put back by accident, or by someone who cannot write to it.
+    `where` is a file path or a postgresql:// URL. `anchor` is the path of the anchor, by default in the
+    user's state folder: it guards against copies put back by accident, or by someone who cannot write to it.
     """
 
     def __init__(self, where: str | Path, anchor: Path | None = None, patience: float = PATIENCE) -> None:
@@ -68,7 +68,7 @@ class Book:
     @contextmanager
     def reading(self) -> Iterator[View]:
         """Look at one verified moment; what is seen is anchored on leaving."""
-        anchored = self.anchor.read()  # before the ledger is, or a commit in between would look like a cut
+        anchored = self._anchored()  # before the ledger is, or a commit in between would look like a cut
         with self.store.reading() as pages:
             view = View.verified(pages, anchored)
             yield view
@@ -92,8 +92,8 @@ class Book:
             return view.first
 
     def check(self) -> int:
-        """Walk the whole chain: every hash, answer and total is recomputed; return how many entries there are."""
-        anchored = self.anchor.read()
+        """Walk the whole chain, recompute every hash, answer and total, and count the entries."""
+        anchored = self._anchored()
         with self.store.reading() as pages:
             view = View.verified(pages, anchored)
             _walk(pages, view)
@@ -124,6 +124,14 @@ class Book:
                 parts=tuple(parts[key] for key in sorted(parts)),
                 entries=view.last.position,
             )
+
+    def _anchored(self) -> Mark:
+        try:
+            return self.anchor.read()
+        except LedgerDamaged:
+            with self.store.reading() as pages:
+                pages.head()  # where there is no ledger either, this says so
+            raise
 
     def close(self) -> None:
         """Close the connections; the book opens them again when it is used."""

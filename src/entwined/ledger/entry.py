@@ -49,8 +49,8 @@ START: Final = Mark(0, "0" * 64)
 class Entry:
     """One line of the ledger.
 
-    `fields` always holds `kind`, `time` (for people: nothing is ordered by it) and `totals`, the digest of all
-    totals after it; from the second entry on also `first`, the hash of the first.
+    `fields` always holds `kind`, `time` (for people: nothing is ordered by it) and `totals`, the digest of
+    all totals after it; from the second entry on also `first`, the hash of the first.
     """
 
     position: int

@@ -1,12 +1,12 @@
 """The ledger: charge before reading, one answer for one charge, never more than the cap.
 
 Why running again is private. An answer is handed out only after it was settled, and one charge is settled
-once. A run that dies before that (a crash, a power cut, a lost connection) has shown nothing: its noise is drawn
-and forgotten, so a later run under the same charge is the first one anyone sees. Two things could break this.
-Several runs at once, of which the fastest settles, would select a noise by its speed: so a lease lets one run at
-a time, and a run that lost its lease is overtaken and cannot settle. Someone who can make runs die depending on
-their noise would select too: so a charge has at most `MOST_RUNS` runs, after which it is spent for nothing.
-A run that ends in an error has shown that it did, so its charge is closed and the next try is charged.
+once. A run that dies before that (a crash, a power cut, a lost connection) has shown nothing: its noise is
+drawn and forgotten, so a later run under the same charge is the first one anyone sees. Two things could break
+this. Several runs at once, of which the fastest settles, would select a noise by its speed: so a lease lets
+one run at a time, and a run that lost its lease is overtaken and cannot settle. Someone who can make runs die
+depending on their noise would select too: so a charge has at most `MOST_RUNS` runs, and is then spent for
+nothing. A run that ends in an error has shown that it did: its charge is closed, and the next try is charged.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -64,8 +64,8 @@ class Ledger:
     ) -> Self:
         """Open a ledger after a full check of its chain.
 
-        `Ledger(Book(where), cap, accountant)` leaves the walk out: the anchor, the totals and the cap are checked
-        all the same, only an edited past would go unnoticed.
+        `Ledger(Book(where), cap, accountant)` leaves the walk out: anchor, totals and cap are checked all the
+        same at every charge, only an edited past would go unnoticed.
         """
         ledger = cls(Book(where, anchor), cap, accountant)
         ledger.book.check()
@@ -89,7 +89,7 @@ class Ledger:
     def reserve(self, charge: Charge) -> Receipt:
         """Charge a request before anything is read, or find it charged.
 
-        Who gets a receipt without an answer holds the question until `settle` or `fail`.
+        Who gets a receipt without an answer holds the question until `settle`, `fail` or `abandon`.
         """
         with self.book.reading() as view:
             known = self._stored(view, charge)
@@ -126,7 +126,7 @@ class Ledger:
                 view.append(_about(receipt, Kind.ANSWERED, said), answer)
             return answer
         finally:
-            self._release(receipt)
+            self.abandon(receipt)
 
     def fail(self, receipt: Receipt, why: str) -> None:
         """Close a charge without an answer: it stays spent."""
@@ -136,7 +136,13 @@ class Ledger:
                 if course.closed is None and course.runs == receipt.run:
                     view.append(_about(receipt, Kind.FAILED, {"why": why}))
         finally:
-            self._release(receipt)
+            self.abandon(receipt)
+
+    def abandon(self, receipt: Receipt) -> None:
+        """Let others run the question, as if this process had died: the charge stays open."""
+        lease = self._leases.pop((receipt.position, receipt.run), None)
+        if lease is not None:
+            lease.release()
 
     def stored(self, fingerprint: str) -> bytes | None:
         """Find the answer to a question, if it was ever given."""
@@ -198,8 +204,9 @@ class Ledger:
         price = self._price(after)
         if not price.worst <= self.cap:
             raise OverBudget(
-                f"Request {charge.request}: the total would leak {float(price.worst):.6g}, the cap is "
-                f"{float(self.cap):.6g}. Ask for a smaller loss, or stop here. Nothing was charged."
+                f"Request {charge.request}: the total would leak {_shown(price.worst)}, "
+                f"{_shown(price.worst - self.cap)} more than the cap {_shown(self.cap)}. "
+                f"Ask for a smaller loss, or stop here. Nothing was charged."
             )
         fields = {
             "kind": Kind.CHARGE.value,
@@ -222,11 +229,6 @@ class Ledger:
             self._prices[totals.digest] = known
         return known
 
-    def _release(self, receipt: Receipt) -> None:
-        lease = self._leases.pop((receipt.position, receipt.run), None)
-        if lease is not None:
-            lease.release()
-
 
 def _terms(cap: Fraction, accountant: Accountant) -> dict[str, str]:
     return {"format": FORMAT, "cap": fraction_text(cap), "accountant": accountant.identity}
@@ -235,6 +237,14 @@ def _terms(cap: Fraction, accountant: Accountant) -> dict[str, str]:
 def _require_cap(cap: object) -> None:
     if not isinstance(cap, Fraction) or cap <= 0:
         raise BadLoss(f"The cap {cap!r} is no exact number above zero. Give a Fraction such as Fraction(1).")
+
+
+def _shown(amount: Fraction | float) -> str:
+    """Write an amount for people."""
+    try:
+        return f"{float(amount):.6g}"
+    except OverflowError:
+        return "more than 1e308"
 
 
 def _about(receipt: Receipt, kind: Kind, said: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ _held: Final[set[int]] = set()
 
 
 class FileLock:
-    """An exclusive lock between threads, processes and forks on one machine, held from birth until `release`."""
+    """An exclusive lock between threads and processes on one machine, held from birth until `release`."""
 
     def __init__(self, path: Path, patience: float, what: str) -> None:
         self._path = path

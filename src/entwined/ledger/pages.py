@@ -25,8 +25,8 @@ TABLES: Final = (
     """CREATE TABLE entwined_total (
         name TEXT PRIMARY KEY,
         part TEXT NOT NULL,
-        one TEXT NOT NULL,
-        both TEXT NOT NULL)""",
+        loss_one TEXT NOT NULL,
+        loss_both TEXT NOT NULL)""",
     # one row: who may write next has it locked
     "CREATE TABLE entwined_head (position {number} NOT NULL, hash TEXT NOT NULL)",
 )
@@ -99,7 +99,7 @@ class Pages:
 
     def totals(self) -> list[tuple[str, str, str]]:
         """List the total of every part."""
-        found = self._execute("SELECT part, one, both FROM entwined_total")
+        found = self._execute("SELECT part, loss_one, loss_both FROM entwined_total")
         return [(part, one, both) for part, one, both in found]
 
     def begin(self, first: Entry, number: str, binary: str) -> None:
@@ -124,14 +124,16 @@ class Pages:
         """Set the totals of some parts."""
         for row in rows:
             self._execute(
-                "INSERT INTO entwined_total (name, part, one, both) VALUES (?, ?, ?, ?) "
-                "ON CONFLICT (name) DO UPDATE SET one = excluded.one, both = excluded.both",
+                "INSERT INTO entwined_total (name, part, loss_one, loss_both) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (name) DO UPDATE "
+                "SET loss_one = excluded.loss_one, loss_both = excluded.loss_both",
                 (sha256(row[0]), *row),
             )
 
     def _insert(self, entry: Entry, answer: bytes | None) -> None:
         self._execute(
-            "INSERT INTO entwined_entry (position, kind, request, fingerprint, charge, content, hash, answer) "
+            "INSERT INTO entwined_entry "
+            "(position, kind, request, fingerprint, charge, content, hash, answer) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (*entry.row, answer),
         )

@@ -1,6 +1,6 @@
 """A ledger in PostgreSQL: for many writers on many machines.
 
-Writers lock the one row of the head table (`SELECT … FOR UPDATE`) before they look at anything, so every check
+Writers lock the one row of the head table (`SELECT … FOR UPDATE`) before they look at anything: every check
 is made on what is committed, and the head moves only from where it was seen. The tables stand in the first
 schema of the connection's search path: one ledger a schema.
 """

@@ -144,6 +144,7 @@ class SqliteStore:
 
     def _require_durable(self, link: sqlite3.Connection) -> None:
         link.execute("PRAGMA synchronous = FULL")
+        link.execute("PRAGMA fullfsync = ON")  # macOS needs to be asked twice
         if link.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
             raise LedgerUnavailable(f"{self._path}: a ledger needs a local disk. Choose another place.")
 

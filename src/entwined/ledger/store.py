@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Final, Generic, Protocol, TypeVar
+from weakref import finalize
 
 from entwined.ledger.entry import Entry
 from entwined.ledger.pages import Pages
@@ -57,24 +58,17 @@ class Pool(Generic[Connection]):
     def __init__(self, connect: Callable[[], Connection], disconnect: Callable[[Connection], None]) -> None:
         self._connect = connect
         self._disconnect = disconnect
-        self._idle: list[Connection] = []
-        self._process = os.getpid()
+        self._idle: list[tuple[int, Connection]] = []
+        finalize(self, _close_idle, self._idle, disconnect)
 
     def take(self) -> Connection:
         """Take an idle connection, or a new one."""
-        if self._process != os.getpid():
-            # a fork must neither use nor close its parent's connections: keep them from being collected
-            _abandoned.extend(self._idle)
-            self._idle = []
-            self._process = os.getpid()
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return self._connect()
+        own = _own(self._idle)
+        return self._connect() if own is None else own
 
     def give(self, connection: Connection) -> None:
         """Take back a connection that is sound."""
-        self._idle.append(connection)
+        self._idle.append((os.getpid(), connection))
 
     def drop(self, connection: Connection) -> None:
         """Close a connection that is not."""
@@ -82,5 +76,21 @@ class Pool(Generic[Connection]):
 
     def close(self) -> None:
         """Close all idle connections."""
-        while self._process == os.getpid() and self._idle:
-            self._disconnect(self._idle.pop())
+        _close_idle(self._idle, self._disconnect)
+
+
+def _own(idle: list[tuple[int, Connection]]) -> Connection | None:
+    """Take an idle connection of this process; a fork must neither use nor close those of its parent."""
+    while True:
+        try:
+            process, connection = idle.pop()
+        except IndexError:
+            return None
+        if process == os.getpid():
+            return connection
+        _abandoned.append(connection)  # where it is never collected, so never closed
+
+
+def _close_idle(idle: list[tuple[int, Connection]], disconnect: Callable[[Connection], None]) -> None:
+    while (connection := _own(idle)) is not None:
+        disconnect(connection)

@@ -39,8 +39,8 @@ class View:
         rows = pages.rows_at(1, anchored.position, head.position - 1, head.position)
         if anchored.position not in rows or rows[anchored.position].hash != anchored.hash:
             raise LedgerDamaged(
-                f"The ledger has {head.position} entries, and not the one at {anchored.position} that was seen "
-                f"here before: it is an old copy or another ledger. Restore the newest copy."
+                f"The ledger has {head.position} entries, and not the one at {anchored.position} that was "
+                f"seen here before: it is an old copy or another ledger. Restore the newest copy."
             )
         if not {1, head.position} <= rows.keys() or rows[head.position].hash != head.hash:
             raise LedgerDamaged(CUT)

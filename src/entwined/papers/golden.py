@@ -1,4 +1,4 @@
-"""The golden table: how much Laplace noise a sum over a binary chain of 100 steps needs, theorem by theorem."""
+"""The golden table: the Laplace noise that a sum over a binary chain of 100 steps needs."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -42,7 +42,12 @@ def scale_by(theorem: Theorem[Any]) -> Callable[[MarkovChain, float], float | No
 
     def scale(chain: MarkovChain, target: float) -> float | None:
         try:
-            return 1 / largest_multiple(theorem, chain, Loss.uniform(1, chain.units), target, theorem.knowledge).multiple
+            return (
+                1
+                / largest_multiple(
+                    theorem, chain, Loss.uniform(1, chain.units), target, theorem.knowledge
+                ).multiple
+            )
         except Unreachable:
             return None
 
@@ -72,7 +77,11 @@ def show(rows: list[Row]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    shown = Table(title="Laplace scale for a sum over a binary chain of 100 steps", title_justify="left", show_edge=False)
+    shown = Table(
+        title="Laplace scale for a sum over a binary chain of 100 steps",
+        title_justify="left",
+        show_edge=False,
+    )
     for column in ("flip", "target", *METHODS):
         shown.add_column(column, justify="right")
     for flip, target in CASES:
@@ -84,7 +93,7 @@ def show(rows: list[Row]) -> None:
 
 def chart(rows: list[Row], path: Path) -> None:
     """Draw the table as one small panel a case, noise on a logarithmic scale."""
-    import altair
+    import altair as alt
 
     values = [
         {
@@ -96,21 +105,25 @@ def chart(rows: list[Row], path: Path) -> None:
         for row in rows
         if row.scale is not None
     ]
-    base = altair.Chart(altair.Data(values=values)).encode(
-        y=altair.Y("method:N", sort=list(METHODS), title=None),
-        x=altair.X("scale:Q", scale=altair.Scale(type="log", domain=[0.1, 1000]), title="Laplace scale (less is better)"),
+    base = alt.Chart(alt.InlineData(values=values)).encode(
+        y=alt.Y("method:N", sort=list(METHODS), title=None),
+        x=alt.X(
+            "scale:Q",
+            scale=alt.Scale(type="log", domain=[0.1, 1000]),
+            title="Laplace scale (less is better)",
+        ),
     )
     bars = base.mark_bar().encode(
-        x2=altair.datum(0.1),
-        color=altair.condition(
+        x2=alt.datum(0.1),
+        color=alt.condition(
             "indexof(datum.method, 'any') > 0 || indexof(datum.method, 'model') > 0",
-            altair.value("#1b6b93"),
-            altair.value("#b9c4cc"),
+            alt.value("#1b6b93"),
+            alt.value("#b9c4cc"),
         ),
     )
     labels = base.mark_text(align="left", dx=3, fontSize=10).encode(text="shown:N")
-    panel = altair.layer(bars, labels).properties(width=260, height=150)
-    faceted = panel.facet(facet=altair.Facet("case:N", title=None, sort=None), columns=2).properties(
+    panel = alt.layer(bars, labels).properties(width=260, height=150)
+    faceted = panel.facet(facet=alt.Facet("case:N", title=None, sort=None), columns=2).properties(
         title="How much noise does a chain of 100 dependent steps need?"
     )
     faceted.save(path)

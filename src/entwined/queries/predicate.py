@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from entwined.errors import BadQuery, QueryTooComplex
 from entwined.queries.diagram import Diagram, Node, Range, Ref, change, combine, constant, inside, leaf
+from entwined.schema.raw import is_whole
 
 MOST_BOXES: Final = 10_000
 IN: Final[Ref] = leaf(1)
@@ -101,18 +102,18 @@ class Predicate:
     @cached_property
     def boxes(self) -> tuple[Box, ...]:
         """Cut the set into boxes that do not meet: in each, every column named has a code in its ranges."""
-        counts = self._box_counts()
-        if counts > MOST_BOXES:
-            raise QueryTooComplex(
-                f"The condition falls into more than {MOST_BOXES:,} boxes. Ask a simpler one."
-            )
+        self.refuse_many_boxes()
         return tuple(_boxes(self.diagram, self.diagram.root))
 
-    def _box_counts(self) -> int:
+    def refuse_many_boxes(self) -> None:
+        """Refuse a set that an engine could not be asked about in so many words."""
         counts: dict[Ref, int] = {IN: 1, OUT: 0}
         for number, node in enumerate(self.diagram.nodes):
             counts[number] = sum(counts[way] for way in set(node.ways))
-        return counts[self.diagram.root]
+        if counts[self.diagram.root] > MOST_BOXES:
+            raise QueryTooComplex(
+                f"The condition falls into more than {MOST_BOXES:,} boxes. Ask a simpler one."
+            )
 
     @cached_property
     def text(self) -> str:
@@ -155,32 +156,41 @@ def codes_in(column: str, size: int, ranges: tuple[Range, ...]) -> Predicate:
 
 
 def predicate_from(document: Any) -> Predicate:
-    """Read a set back, whatever order its nodes come in; refuse what no set could have written."""
-    try:
-        nodes = [
-            Node(str(column), int(size), tuple(map(int, ends)), tuple(map(int, ways)))
-            for column, size, ends, ways in document["nodes"]
-        ]
-        root = int(document["root"])
-    except (TypeError, ValueError, KeyError, OverflowError) as failed:
-        raise BadQuery(f"This is not a predicate: {failed!r}. Give one as it was written.") from None
+    """Read a set back; refuse what no set could have written."""
+    match document:
+        case {"nodes": list(rows), "root": int(root), **rest} if not rest:
+            nodes = [_node_from(row) for row in rows]
+        case _:
+            raise _not_written(f"it is {document!r:.100}")
+    sizes = {node.column: node.size for node in nodes}
     for number, node in enumerate(nodes):
-        _check_node(number, node, nodes)
+        if not _is_node(number, node, nodes) or sizes[node.column] != node.size:
+            raise _not_written(f"node {number} is {node}")
     if not (root in (IN, OUT) or (nodes and root == len(nodes) - 1)):
-        raise BadQuery(f"This is not a predicate: its root is {root}. Give one as it was written.")
-    read = Predicate(change(Diagram(tuple(nodes), root), lambda value: value))
-    if len(read.diagram.nodes) != len(nodes):
-        raise BadQuery("This is not a predicate: it is not reduced. Give one as it was written.")
-    return read
+        raise _not_written(f"its root is {root}")
+    given = Diagram(tuple(nodes), root)
+    if change(given, lambda value: value) != given:
+        raise _not_written("its nodes are not reduced and in order")
+    return Predicate(given)
 
 
-def _check_node(number: int, node: Node, nodes: list[Node]) -> None:
-    ends_rise = all(low < high for low, high in zip((0, *node.ends), node.ends, strict=False))
-    led_below = all(
+def _node_from(row: Any) -> Node:
+    match row:
+        case [str(column), int(size), list(ends), list(ways)] if all(map(is_whole, [size, *ends, *ways])):
+            return Node(column, size, tuple(ends), tuple(ways))
+    raise _not_written(f"a node is {row!r:.100}")
+
+
+def _is_node(number: int, node: Node, nodes: list[Node]) -> bool:
+    rising = all(low < high for low, high in zip((0, *node.ends), node.ends, strict=False))
+    below = all(
         way in (IN, OUT) or (0 <= way < number and nodes[way].column > node.column) for way in node.ways
     )
-    if not (ends_rise and led_below and len(node.ends) == len(node.ways) > 1 and node.ends[-1] == node.size):
-        raise BadQuery(f"This is not a predicate: node {number} is {node}. Give one as it was written.")
+    return rising and below and len(node.ends) == len(node.ways) > 1 and node.ends[-1] == node.size
+
+
+def _not_written(why: str) -> BadQuery:
+    return BadQuery(f"This is not a predicate: {why}. Give one as it was written.")
 
 
 def _led(node: Node) -> Iterator[tuple[Ref, tuple[Range, ...]]]:

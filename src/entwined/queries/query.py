@@ -81,6 +81,7 @@ class Query(ABC):
 
     def _check_size(self, statistic: Statistic, schema: Schema) -> None:
         asked = statistic.aggregate
+        asked.where.refuse_many_boxes()
         if asked.cells > MOST_CELLS:
             raise QueryTooComplex(
                 f"{self.kind} of {', '.join(self.values)} has {asked.cells:,} cells, over {MOST_CELLS:,}. "

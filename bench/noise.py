@@ -1,0 +1,67 @@
+"""How fast noise is drawn, and whether the time of a draw tells its size: `python bench/noise.py`.
+
+The last figures are Spearman's rank correlation between the time of a single draw and its distance from zero.
+They are a report, not a promise: batches and padding hide it further, and neither proves that it is gone.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from time import perf_counter, perf_counter_ns
+
+import numpy as np
+from scipy import stats
+
+from entwined.noise import Additive, DiscreteGaussian, DiscreteLaplace, ExponentialChoice
+
+BATCH = 200_000
+SINGLE = 5_000
+CANDIDATES = 100_000
+
+
+def seconds(act: Callable[[], object]) -> float:
+    """Time one call."""
+    start = perf_counter()
+    act()
+    return perf_counter() - start
+
+
+def draws_a_second(noise: Additive) -> float:
+    """Time one batch."""
+    zeros = np.zeros(BATCH, dtype=np.int64)
+    return BATCH / seconds(lambda: noise.add(zeros))
+
+
+def time_tells(noise: Additive) -> float:
+    """Correlate the time of single draws with their size."""
+    zero = np.zeros(1, dtype=np.int64)
+    times, sizes = np.empty(SINGLE), np.empty(SINGLE)
+    for draw in range(SINGLE):
+        start = perf_counter_ns()
+        noisy = noise.add(zero)
+        times[draw], sizes[draw] = perf_counter_ns() - start, abs(int(noisy[0]))
+    return float(stats.spearmanr(times, sizes).statistic)
+
+
+def main() -> None:
+    """Print one line a figure."""
+    noises: list[tuple[str, Additive]] = [
+        (f"{kind.__name__} {scale}", kind(Fraction(scale)))
+        for kind in (DiscreteLaplace, DiscreteGaussian)
+        for scale in ("1", "10", "10/3")
+    ]
+    print(f"first draw, with the import     {seconds(lambda: noises[0][1].add([0])) * 1e3:10.1f} ms")
+    print(f"one draw                        {seconds(lambda: noises[0][1].add([0])) * 1e3:10.2f} ms")
+    for name, noise in noises:
+        print(f"{name:<31} {draws_a_second(noise):10,.0f} draws/s")
+    ranks = -np.abs(np.arange(CANDIDATES) - CANDIDATES // 2)
+    for epsilon in ("1", "0.01"):
+        pick = ExponentialChoice.for_loss(epsilon, Fraction(1))
+        took = seconds(partial(pick.choose, ranks))
+        print(f"choice of {CANDIDATES:,} at ε = {epsilon:<7} {took * 1e3:10.1f} ms")
+    for name, noise in (noises[1], noises[4]):
+        print(f"time against size, {name:<20} {time_tells(noise):+.3f} (Spearman, {SINGLE:,} draws)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+"""Numerical care: tiny and huge losses, Δ from 0 to ∞, near-deterministic kernels, radius just under 1."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from entwined.bounds.choose import THEOREMS
+from entwined.bounds.contraction import contract, contract_one
+from entwined.bounds.influence import influence_matrix_bound
+from entwined.bounds.loopy import loopy_leakage
+from entwined.bounds.messages import message_passing_bound
+from entwined.dependence import Box, Couplings, Edge, Graph, MarkovChain, RandomField
+from entwined.errors import DoesNotApply
+from entwined.loss import Loss
+
+losses = st.floats(1e-9, 50)
+strengths = st.one_of(st.floats(0, 60), st.just(math.inf), st.floats(0, 1e-6))
+STEP = 1e-12  # monotone up to the rounding
+
+
+@given(losses, strengths)
+def test_contraction_is_right_to_the_last_digits_and_rounded_up(loss, log_odds):
+    from mpmath import atanh, inf, mp, mpf, tanh
+
+    mp.dps = 60
+    gate = mpf(1) if log_odds == math.inf else tanh(mpf(log_odds) / 4)
+    exact = 4 * atanh(tanh(mpf(loss) / 4) * gate) if loss < inf else log_odds
+    for value in (contract_one(loss, log_odds), float(contract(np.array([loss]), np.array([log_odds]))[0])):
+        assert value >= exact * (1 - mpf(10) ** -30) or value == min(loss, log_odds)
+        assert value <= exact * (1 + mpf(10) ** -13) + mpf(10) ** -299
+        assert value <= min(loss, log_odds)
+
+
+def test_contraction_at_the_ends():
+    assert contract_one(math.inf, 2.0) == contract_one(2.0, math.inf) == 2.0
+    assert contract_one(math.inf, math.inf) == math.inf
+    assert contract_one(0.0, 3.0) == contract_one(3.0, 0.0) == 0.0
+
+
+graphs = st.integers(2, 6).flatmap(
+    lambda units: st.tuples(
+        st.just(units),
+        st.lists(losses, min_size=units, max_size=units),
+        st.lists(st.tuples(st.integers(0, units - 1), st.integers(0, units - 1), strengths), max_size=10),
+    )
+)
+
+
+def simple(units, edges):
+    pairs = {}
+    for a, b, log_odds in edges:
+        if a != b:
+            pairs[min(a, b), max(a, b)] = max(log_odds, pairs.get((min(a, b), max(a, b)), 0.0))
+    ends = np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
+    return Graph(units, ends, np.array(list(pairs.values())))
+
+
+@given(graphs, st.integers(0, 5), st.floats(1, 3), st.integers(0, 9))
+def test_graph_bounds_are_monotone_finite_and_between_loss_and_group(case, unit, factor, edge):
+    units, values, edges = case
+    graph, loss = simple(units, edges), Loss.of(values)
+    leakage = message_passing_bound(loss, graph).per_unit
+    assert np.isfinite(leakage).all()
+    assert (leakage >= loss.per_unit).all()
+    assert (leakage <= graph.group_totals(loss) * (1 + STEP)).all()
+    more = np.array(values)
+    more[unit % units] *= factor
+    assert (message_passing_bound(Loss(more), graph).per_unit >= leakage * (1 - STEP)).all()
+    if edges:
+        a, b, log_odds = edges[edge % len(edges)]
+        stronger = simple(units, [*edges, (a, b, log_odds * factor)])
+        assert (message_passing_bound(loss, stronger).per_unit >= leakage * (1 - STEP)).all()
+
+
+@given(graphs)
+def test_loops_and_sweeps_agree_on_forests(case):
+    units, values, edges = case
+    graph = simple(units, edges)
+    if graph.couplings.acyclic:
+        swept = message_passing_bound(Loss.of(values), graph).per_unit
+        assert loopy_leakage(np.array(values), graph.couplings) == pytest.approx(swept, rel=1e-9)
+
+
+kernels = st.integers(2, 3).flatmap(
+    lambda states: st.lists(
+        st.lists(st.sampled_from([0.0, 1e-300, 1e-12, 1e-3, 0.2, 1.0, 1 - 1e-12]), min_size=states, max_size=states)
+        .filter(lambda row: sum(row) > 0.1),
+        min_size=states,
+        max_size=states,
+    )
+)
+
+
+@given(kernels, st.integers(1, 6), losses, losses, st.floats(1, 2))
+def test_every_theorem_on_near_deterministic_chains_is_a_number_and_monotone(rows, length, first, other, factor):
+    transition = np.array(rows) / np.sum(rows, axis=1, keepdims=True)
+    chain = MarkovChain(length, Box.exact(transition), np.full(len(rows), 1 / len(rows)))
+    small = np.full(length, other)
+    small[0] = first
+    for theorem in THEOREMS:
+        try:
+            low = theorem(Loss(small), chain).per_unit
+            high = theorem(Loss(small * factor), chain).per_unit
+        except DoesNotApply:
+            continue
+        assert not np.isnan(low).any(), theorem.name
+        assert (high >= low * (1 - 1e-9)).all(), theorem.name
+        assert (low >= small * (1 - STEP)).all(), theorem.name
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1e-6, 1e-9])
+def test_influences_just_under_the_limit(gap):
+    """A triangle of C = (1 − gap)/2 has radius 1 − gap: the solution is ε/gap, confirmed or refused, never wrong."""
+    log_odds = 4 * math.atanh((1 - gap) / 2)
+    triangle = Graph(3, np.array([[0, 1], [1, 2], [0, 2]]), log_odds)
+    try:
+        leakage = influence_matrix_bound(Loss.uniform(1, 3), triangle).worst
+    except DoesNotApply:
+        assert gap < 1e-6
+    else:
+        assert leakage == pytest.approx(1 / gap, rel=1e-2)
+        assert leakage >= 1 / gap * (1 - 1e-6)
+
+
+def test_influences_over_the_limit_are_refused():
+    triangle = Graph(3, np.array([[0, 1], [1, 2], [0, 2]]), 4 * math.atanh(0.5001))
+    with pytest.raises(DoesNotApply, match="spectral radius"):
+        influence_matrix_bound(Loss.uniform(1, 3), triangle)
+
+
+def test_a_zero_on_one_side_makes_the_log_odds_infinite():
+    """TRUST 33: never dropped."""
+    field = RandomField.of({"a": 2, "b": 2}, [Edge(("a", "b"), [[1.0, 0.0], [1.0, 0.25]])])
+    assert field.couplings.log_odds.tolist() == [math.inf, math.inf]
+    assert message_passing_bound(Loss.uniform(1, 2), field).worst == pytest.approx(2)
+
+
+def test_a_value_that_never_occurs_is_no_secret():
+    field = RandomField.of({"a": 3, "b": 2}, [Edge(("a", "b"), [[2.0, 1.0], [1.0, 2.0], [0.0, 0.0]])])
+    assert field.couplings.log_odds == pytest.approx(2 * math.log(2))
+
+
+def test_classes_take_their_worst_member():
+    """TRUST 34: corners of the class, also at 0 and 1, never exceed the bound of the class; some corner comes close."""
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        centre = rng.dirichlet([1, 1, 1], 3)
+        low, high = np.clip(centre - 0.1, 0, 1), np.clip(centre + 0.1, 0, 1)
+        chain = MarkovChain(4, Box(low, high))
+        whole = message_passing_bound(Loss.uniform(0.7, 4), chain).worst
+        members = []
+        for _ in range(200):
+            member = rng.uniform(low, high)
+            member = np.where(rng.random(member.shape) < 0.5, low, np.where(rng.random(member.shape) < 0.5, high, member))
+            sums = member.sum(axis=1, keepdims=True)
+            if (sums == 0).any():
+                continue
+            member = np.clip(member / sums, low, high)
+            if np.allclose(member.sum(axis=1), 1):
+                members.append(message_passing_bound(Loss.uniform(0.7, 4), MarkovChain(4, Box.exact(member))).worst)
+        assert max(members, default=0) <= whole * (1 + STEP)
+
+
+def test_the_leap_never_lands_below_where_the_plain_iteration_ends():
+    from entwined.bounds.loopy import Messages, settled_messages
+
+    rng = np.random.default_rng(8)
+    for _ in range(30):
+        units = int(rng.integers(4, 40))
+        ends = np.array([(a, b) for a in range(units) for b in range(a) if rng.random() < 0.3])
+        if not len(ends):
+            continue
+        couplings = Couplings.pairs(units, ends, rng.uniform(0.01, 2, len(ends)))
+        values = rng.uniform(0.01, 1, units)
+        system, settled = settled_messages(values, couplings)
+        plain = contract(couplings.component_totals(values)[couplings.unit], couplings.log_odds)
+        system = Messages(values, couplings)
+        for _ in range(3_000):
+            plain = np.minimum(system.step(plain), plain)
+        assert (settled >= plain * (1 - 1e-11)).all()
+        assert settled == pytest.approx(plain, rel=1e-6)
