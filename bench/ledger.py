@@ -11,6 +11,7 @@ from pathlib import Path
 from entwined.ledger import Charge, Ledger, Part, Price
 
 ENOUGH = 500
+BATCHES = 10
 
 
 class Sum:
@@ -24,11 +25,15 @@ class Sum:
 
 
 def rate(act: Callable[[int], object], times: int) -> float:
-    """Return how often a second `act` is done."""
-    start = time.perf_counter()
-    for turn in range(times):
-        act(turn)
-    return times / (time.perf_counter() - start)
+    """Return how often a second `act` is done in the best of ten batches: neighbours only disturb."""
+    batch = max(times // BATCHES, 1)
+    best = 0.0
+    for first in range(0, times, batch):
+        start = time.perf_counter()
+        for turn in range(first, min(first + batch, times)):
+            act(turn)
+        best = max(best, (min(first + batch, times) - first) / (time.perf_counter() - start))
+    return best
 
 
 def bare_syncs(folder: Path, times: int) -> float:

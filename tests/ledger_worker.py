@@ -153,6 +153,19 @@ def retry(where, anchor, processes, tries, shared):
     return {"given": given, "charges": charges, "spent": str(ledger.spent().price.nominal)}
 
 
+def orphan(where, anchor):
+    """Charge a question, fork, and die: the fork lives on."""
+    ledger = Ledger(Book(where, Path(anchor)), Fraction(100), Sum())
+    ledger.reserve(charge("r", "q"))
+    pid = os.fork()
+    if pid == 0:
+        time.sleep(20)
+        os._exit(0)
+    sys.stdout.write(json.dumps(pid))
+    sys.stdout.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 # kill -9 ------------------------------------------------------------------------------------
 
 STEPS = (
@@ -323,5 +336,5 @@ def unwritable(where, anchor):
 
 
 if __name__ == "__main__":
-    commands = (race, naive_sqlite, naive_postgres, retry, kills, fill, unwritable)
+    commands = (orphan, race, naive_sqlite, naive_postgres, retry, kills, fill, unwritable)
     sys.stdout.write(json.dumps({act.__name__: act for act in commands}[sys.argv[1]](*sys.argv[2:])))

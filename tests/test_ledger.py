@@ -1,6 +1,7 @@
 """What the ledger grants, refuses, remembers and hands out, on SQLite and PostgreSQL alike."""
 
 import threading
+import time
 from fractions import Fraction
 
 import pytest
@@ -267,6 +268,33 @@ def test_threads_share_one_ledger(tmp_path):
         for thread in threads:
             thread.join()
         assert (len(granted), ledger.spent().price.nominal, ledger.book.check()) == (25, 25, 51)
+
+
+def test_threads_that_ask_the_same_get_one_run(ledger):
+    runs, answers = [], []
+
+    def run():
+        runs.append(1)
+        time.sleep(0.05)
+        return drawn()
+
+    def ask(name):
+        answers.append(ledger.answer(charge(f"r{name}", "q", TENTH), run))
+
+    threads = [threading.Thread(target=ask, args=(name,)) for name in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(answers), len(set(answers)), len(runs)) == (8, 1, 1)
+
+
+def test_a_lock_file_that_was_replaced_is_opened_again(tmp_path):
+    with Ledger.create(tmp_path / "l.db", Fraction(1), Sum(), anchor=tmp_path / "a") as ledger:
+        ledger.answer(charge("r", loss=TENTH), drawn)
+        (tmp_path / "l.db-locks").unlink()
+        ledger.answer(charge("s", loss=TENTH), drawn)
+        assert (tmp_path / "l.db-locks").exists()
 
 
 def test_a_ledger_belongs_to_its_cap_and_its_accountant(ledger, where, anchor):

@@ -2,15 +2,17 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from entwined.ledger import Ledger
-from ledger_worker import Sum
+from entwined.ledger import Book, Ledger
+from ledger_worker import Sum, charge
 from postgres import new_schema, server
 
 HERE = Path(__file__).parent
@@ -19,16 +21,22 @@ CAP = 100
 
 def worker(*arguments, timeout=300):
     """Run one command of ledger_worker.py and return what it prints; anything on stderr is a failure."""
-    done = subprocess.run(
-        [sys.executable, HERE / "ledger_worker.py", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
-    assert not done.stderr
-    return json.loads(done.stdout)
+    with (
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as errors,
+    ):  # an orphan may keep a pipe open
+        subprocess.run(
+            [sys.executable, HERE / "ledger_worker.py", *map(str, arguments)],
+            stdout=out,
+            stderr=errors,
+            timeout=timeout,
+            check=False,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+        for stream in (out, errors):
+            stream.seek(0)
+        assert not errors.read().decode()
+        return json.loads(out.read())
 
 
 def place(kind, tmp_path, name=""):
@@ -70,6 +78,18 @@ def test_a_hundred_retries_at_once_are_one_run_and_one_charge(kind, shared, tmp_
     assert len(set(answers)) == 1
     assert sum(given["draws"] for given in found["given"]) == 1  # no faster run is chosen over a slower
     assert (found["charges"], found["spent"]) == (1, "1")
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_question_is_not_held_by_the_orphan_of_a_dead_process(kind, tmp_path):
+    where, anchor = new_ledger(kind, tmp_path, "orphan")
+    child = worker("orphan", where, anchor)
+    try:
+        with Ledger(Book(where, anchor, patience=5), Fraction(CAP), Sum()) as ledger:
+            assert ledger.answer(charge("r", "q"), lambda: b"second run") == b"second run"
+            assert ledger.spent().price.nominal == 1
+    finally:
+        os.kill(child, signal.SIGKILL)
 
 
 def test_200_kills_leave_no_answer_without_a_charge(tmp_path):

@@ -10,6 +10,7 @@ EntwinedError                 everything we raise on purpose
 │   ├── BadLedger             a ledger that is not what the caller says it is
 │   │   └── NoLedger          there is none at that place
 │   ├── BadSchema             a schema that cannot be, or changed after it was approved
+│   ├── BadTable              a source of rows that cannot be opened, or lacks a declared column
 │   └── BadQuery              a question that cannot be asked of this schema
 ├── Refused                   the input is fine, the guarantee cannot be given   exit code 1
 │   ├── DoesNotApply          this theorem says nothing about this model
@@ -19,6 +20,7 @@ EntwinedError                 everything we raise on purpose
 │   ├── LedgerDamaged         a ledger that was edited, cut, or put back from an old copy
 │   ├── LedgerUnavailable     a ledger that cannot be read or written durably now
 │   ├── Unreachable           no loss above zero meets the target
+│   ├── Unreadable            the rows could not be read; the words are the same whatever they hold
 │   ├── QueryTooComplex       a condition or table too large to be worked out exactly
 │   └── Unapproved            nothing is released under a schema the holder has not approved
 └── HolderError               built from private rows: for the holder's eyes only  exit code 1
@@ -71,6 +73,10 @@ class BadSchema(BadInput):
     """A schema that cannot be, or that changed after it was approved."""
 
 
+class BadTable(BadInput):
+    """A source of rows that cannot be opened, or that lacks a declared column."""
+
+
 class BadQuery(BadInput):
     """A question that cannot be asked of this schema."""
 
@@ -105,6 +111,10 @@ class LedgerUnavailable(Refused):
 
 class Unreachable(Refused):
     """No loss above zero keeps the leakage within the target."""
+
+
+class Unreadable(Refused):
+    """The rows could not be read; the words are the same whatever they hold."""
 
 
 class QueryTooComplex(Refused):

@@ -21,7 +21,7 @@ PRICE_ROUNDS = 1_000
 
 
 def allocate(
-    model: Dependence, target: float | str, importance: Loss, knowledge: Knowledge = "any"
+    model: Dependence, leakage: float | str, importance: Loss, knowledge: Knowledge = "any"
 ) -> Calibration:
     """Minimise Σ importance_j / ε_j², the weighted squared noise scales, with every unit's leakage within
     the target.
@@ -35,8 +35,8 @@ def allocate(
         raise BadLoss(
             "Importance needs one number above zero a unit. Leave out the units that are not released."
         )
-    ceiling = float_below(positive_fraction(target, "Leakage"))
-    start = calibrate(model, target, knowledge)
+    ceiling = float_below(positive_fraction(leakage, "Leakage"))
+    start = calibrate(model, leakage, knowledge)
     if not isinstance(model, Coupled):
         raise DoesNotApply(
             f"Allocation works on the messages, and a {model.kind} model has none. Use weights instead."
@@ -54,7 +54,7 @@ def allocate(
         best = found if gain > 0 else best
         if gain < ENOUGH:
             break
-    sharpest = calibrate(model, target, knowledge, best.loss)
+    sharpest = calibrate(model, leakage, knowledge, best.loss)
     return min(start, best, sharpest, key=lambda one: cost(one, importance))
 
 

@@ -31,7 +31,7 @@ class Calibration:
 
 def calibrate(
     model: Dependence,
-    target: float | str | Fraction,
+    leakage: float | str | Fraction,
     knowledge: Knowledge = "any",
     weights: Loss | None = None,
 ) -> Calibration:
@@ -43,7 +43,7 @@ def calibrate(
     >>> round(1 / calibrate(chain, 1.0).multiple, 2)   # the Laplace scale for a sum of sensitivity 1
     8.91
     """
-    ceiling = float_below(positive_fraction(target, "Leakage"))
+    ceiling = float_below(positive_fraction(leakage, "Leakage"))
     shape = Loss.uniform(1, model.units) if weights is None else weights
     best: Calibration | None = None
     reasons = []
@@ -51,12 +51,14 @@ def calibrate(
         if not theorem.covers(knowledge):
             continue
         try:
-            if best is None or theorem(best.loss, model).worst < best.leakage.worst:  # else it allows no more
-                best = largest_multiple(theorem, model, shape, ceiling, knowledge)
+            if best is not None and theorem(best.loss, model).worst >= best.leakage.worst:
+                continue  # it allows no more
+            found = largest_multiple(theorem, model, shape, ceiling, knowledge)
+            best = found if best is None or found.multiple > best.multiple else best
         except (DoesNotApply, Unreachable) as reason:
             reasons.append(f"{theorem.name}: {reason}")
     if best is None:
-        raise Unreachable(f"No theorem reaches a leakage of {target}. " + " ".join(reasons))
+        raise Unreachable(f"No theorem reaches a leakage of {leakage}. " + " ".join(reasons))
     return best
 
 

@@ -21,15 +21,14 @@ class Joint:
 
 def component_joints(model: Coupled, most_units: int, most_cells: int) -> list[Joint]:
     """Multiply the factors of each component, if each is small enough and the law is known."""
-    blocks, sizes = factors_of(model)
     labels = model.couplings.components
-    members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
-    for units in members:
-        cells = prod(sizes[unit] for unit in units[: most_units + 1].tolist())
-        if units.size > most_units or cells > most_cells:
-            raise DoesNotApply(
-                f"Units depend on each other in sets too large to enumerate ({units.size} units)."
-            )
+    counts = np.bincount(labels)
+    if counts.max() > most_units:
+        raise DoesNotApply(f"Units depend on each other in sets too large to enumerate ({counts.max()} units).")
+    blocks, sizes = factors_of(model)
+    members = np.split(np.argsort(labels, kind="stable"), np.cumsum(counts)[:-1])
+    if max(prod(sizes[unit] for unit in units.tolist()) for units in members) > most_cells:
+        raise DoesNotApply("Units that depend on each other have too many joint values to enumerate.")
     laws = [np.ones([sizes[unit] for unit in units.tolist()]) for units in members]
     place = np.empty(model.units, np.int64)
     for units in members:

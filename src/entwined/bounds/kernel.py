@@ -11,11 +11,12 @@ all of them above 1.
 """
 
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, reduce
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Final, Self, TypeVar
 
 import numpy as np
@@ -39,9 +40,17 @@ Parts = tuple[list[FloatArray], list[tuple[int, int, FloatArray]]]
 Message = TypeVar("Message")
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Kernel:
+    """The law of one unit given another, one row a value of the latter, its entries right up to e^±error."""
+
+    law: FloatArray
+    error: float
+
+
 @dataclass(frozen=True, slots=True)
 class Frontier:
-    """T_P of one kernel, as the pairs (gain, base) that are best for some L.
+    """T_P of one kernel, as the pairs (gain, base) that are best for some L, the smallest first.
 
     >>> flip = Frontier.of(np.array([[0.9, 0.1], [0.1, 0.9]]))
     >>> round(flip(1.0), 4), round(flip(math.inf), 4)   # the limit is ln 9
@@ -51,6 +60,12 @@ class Frontier:
     points: tuple[tuple[float, float], ...]
     limit: float
     slack: float
+    turns: tuple[float, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Note from which 1/c on the next point is better: there −1/c is on the line through the two."""
+        lines = [g / (h - g) * (d - b) - b for (g, b), (h, d) in pairwise(self.points)]
+        object.__setattr__(self, "turns", tuple(accumulate(lines, max)))
 
     @classmethod
     def of(cls, kernel: FloatArray, error: float = 0.0) -> Self:
@@ -73,14 +88,13 @@ class Frontier:
         """T_P(L), rounded up and never more than L."""
         if leakage > LARGEST:
             return min(leakage, self.limit)
+        if not self.points:
+            return 0.0
         if leakage < SMALLEST:
-            return leakage if self.points else 0.0
-        inverse, best = 1.0 / math.expm1(leakage), 0.0
-        for gain, base in self.points:
-            ratio = gain / (inverse + base)
-            if ratio > best:  # noqa: PLR1730  (max() doubles the time of a chain of a million steps)
-                best = ratio
-        return min(leakage, math.log1p(best) * self.slack)
+            return leakage
+        inverse = 1.0 / math.expm1(leakage)
+        gain, base = self.points[bisect_right(self.turns, inverse)]
+        return min(leakage, math.log1p(gain / (inverse + base)) * self.slack)
 
     def each(self, leakage: FloatArray) -> FloatArray:
         """T_P of many leakages."""
@@ -98,12 +112,18 @@ def best_sets(above: FloatArray, below: FloatArray, first: int) -> tuple[FloatAr
     gap = above[:, None, :] - below[None, :, :]
     own = np.arange(len(above))
     gap[own, first + own] = 0.0  # a value is no secret against itself
+    base, gain = rising_sets(gap, above[:, None, :], below[None, :, :])
+    return base.ravel(), gain.ravel()
+
+
+def rising_sets(gap: FloatArray, above: FloatArray, below: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Give base and gain of the sets of the first values, by falling ratio of `above` to `below`."""
     helps = gap > 0  # a value that is likelier given b only makes the ratio smaller
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        order = np.argsort(np.where(helps, below[None, :, :] / above[:, None, :], np.inf), axis=-1)
+        order = np.argsort(np.where(helps, below / above, np.inf), axis=-1)
     gain = np.cumsum(np.take_along_axis(np.where(helps, gap, 0.0), order, axis=-1), axis=-1)
-    base = np.cumsum(np.take_along_axis(np.where(helps, below[None, :, :], 0.0), order, axis=-1), axis=-1)
-    return base.ravel(), gain.ravel()
+    base = np.cumsum(np.take_along_axis(np.where(helps, below, 0.0), order, axis=-1), axis=-1)
+    return base, gain
 
 
 def hull(base: FloatArray, gain: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -239,6 +259,7 @@ def parts_of(model: Coupled) -> Parts:
         raise DoesNotApply(f"A {model.kind} model does not say what the law is. The messages cover it.")
     if not all(block.table.is_exact for block in model.blocks):
         raise DoesNotApply(MANY)
+    refuse_size(2 * model.couplings.binding.sizes.size, 0)
     return net_parts(model) if isinstance(model, BayesNet) else field_parts(model)
 
 

@@ -16,6 +16,7 @@ from entwined.bounds.kernel import (
     SMALLEST,
     TOO_SMALL,
     Frontier,
+    Kernel,
     frontiers_of,
     start_and_step,
 )
@@ -73,14 +74,6 @@ def transport_bound(loss: Loss, model: Coupled) -> Leakage:
 def add(one: float, other: float) -> float:
     """Add, rounded up."""
     return (one + other) * (1 + ULP)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Kernel:
-    """The law of a step given a neighbouring one, one row a state of the latter, right up to e^±error."""
-
-    law: FloatArray
-    error: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,11 +66,11 @@ class Couplings:
     def components(self) -> IntArray:
         """For each unit, the number of its connected component."""
         graph = self.binding
-        count = graph.sizes.size
-        links = coo_array(
-            (np.ones(graph.unit.size, np.int8), (graph.unit, self.units + graph.factor)),
-            shape=(self.units + count, self.units + count),
-        )
+        if graph.pairwise:
+            ends, nodes = graph.unit.reshape(-1, 2), self.units
+        else:
+            ends, nodes = np.stack([graph.unit, self.units + graph.factor], axis=1), self.units + graph.sizes.size
+        links = coo_array((np.ones(len(ends), np.int8), (ends[:, 0], ends[:, 1])), shape=(nodes, nodes))
         labels = connected_components(csr_array(links), directed=False)[1]
         return labels[: self.units].astype(np.int64)
 

@@ -14,8 +14,8 @@ from typing import Final
 
 from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable
 from entwined.ledger.canonical import sha256
-from entwined.ledger.entry import Mark
-from entwined.ledger.locks import FileLock
+from entwined.ledger.entry import START, Mark
+from entwined.ledger.locks import lock
 
 # blocks that exist already need no new metadata, and a sync without metadata does not wait for the journal
 sync_data: Final = getattr(os, "fdatasync", os.fsync)
@@ -34,6 +34,7 @@ class Anchor:
 
     def __init__(self, path: Path, patience: float) -> None:
         self.path = path
+        self._lock = path.with_name(path.name + "-lock")
         self._patience = patience
 
     def read(self) -> Mark:
@@ -49,13 +50,13 @@ class Anchor:
             raise LedgerUnavailable(
                 f"The anchor {self.path} cannot be read: {failed.strerror}. Give the right to read it."
             ) from None
-        marks = [mark for start in (0, SLOT) if (mark := _unpack(slots[start : start + SLOT]))]
-        if not marks:
+        mark = max(_unpack(slots[:SLOT]), _unpack(slots[SLOT:]))
+        if mark == START:
             raise LedgerDamaged(
                 f"The anchor {self.path} holds no valid mark. If the ledger is the newest copy, delete the "
                 f"anchor and adopt the ledger."
             )
-        return max(marks)
+        return mark
 
     def start(self, mark: Mark) -> None:
         """Make the anchor of a new or adopted ledger."""
@@ -83,30 +84,25 @@ class Anchor:
 
     def raise_to(self, mark: Mark) -> None:
         """Remember a further mark, durably; a nearer one changes nothing."""
-        if self.read().position >= mark.position:
-            return
-        what = f"The anchor {self.path} is locked by another process."
-        lock = FileLock(self.path.with_name(self.path.name + "-lock"), self._patience, what)
+        busy = f"The anchor {self.path} is locked by another process. Try again later."
+        held = lock(self._lock, "raise", self._patience, busy)
         try:
             self._raise_alone(mark)
-        finally:
-            lock.release()
-
-    def _raise_alone(self, mark: Mark) -> None:
-        if self.read().position >= mark.position:
-            return
-        try:
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
-            try:
-                first = _unpack(os.pread(descriptor, SLOT, 0))
-                second = _unpack(os.pread(descriptor, SLOT, SLOT))
-                older = 0 if first is None or (second is not None and first <= second) else SLOT
-                os.pwrite(descriptor, _pack(mark), older)
-                sync_data(descriptor)
-            finally:
-                os.close(descriptor)
         except OSError as failed:
             raise self._unwritable(failed) from None
+        finally:
+            held.release()
+
+    def _raise_alone(self, mark: Mark) -> None:
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            first = _unpack(os.pread(descriptor, SLOT, 0))
+            second = _unpack(os.pread(descriptor, SLOT, SLOT))
+            if mark > max(first, second):
+                os.pwrite(descriptor, _pack(mark), 0 if first <= second else SLOT)
+                sync_data(descriptor)
+        finally:
+            os.close(descriptor)
 
     def _unwritable(self, failed: OSError) -> LedgerUnavailable:
         return LedgerUnavailable(
@@ -129,10 +125,10 @@ def _pack(mark: Mark) -> bytes:
     return f"{line} {sha256(line)}".ljust(SLOT - 1).encode() + b"\n"
 
 
-def _unpack(slot: bytes) -> Mark | None:
-    """Read a slot; a torn one is none."""
+def _unpack(slot: bytes) -> Mark:
+    """Read a slot; a torn one says nothing."""
     match slot.decode("ascii", "replace").split():
         case [position, head, check] if sha256(f"{position} {head}") == check:
             return Mark(int(position), head)
         case _:
-            return None
+            return START

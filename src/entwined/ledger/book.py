@@ -16,7 +16,7 @@ from entwined.ledger.pages import CUT, Pages
 from entwined.ledger.postgres import PostgresStore
 from entwined.ledger.sqlite import SqliteStore
 from entwined.ledger.store import Lease, Store
-from entwined.ledger.totals import Totals
+from entwined.ledger.totals import NOTHING
 from entwined.ledger.view import View, settled_answer
 from entwined.progress import report
 
@@ -49,7 +49,7 @@ class Book:
     def begin(self, terms: dict[str, str]) -> None:
         """Write the first entry where no book is and none was."""
         self.anchor.refuse_to_start()
-        fields = {**terms, "kind": Kind.CREATED.value, "totals": Totals({}).digest}
+        fields = {**terms, "kind": Kind.CREATED.value, "totals": NOTHING.digest}
         first = Entry.after(START, fields)
         self.store.create(first)
         self.anchor.start(first.mark)
@@ -72,15 +72,16 @@ class Book:
         with self.store.reading() as pages:
             view = View.verified(pages, anchored)
             yield view
-        self.anchor.raise_to(view.last.mark)
+        self._anchor_at(view, anchored)
 
     @contextmanager
     def writing(self) -> Iterator[View]:
         """Continue the chain alone; on leaving without an error it is on disk and anchored."""
         with self.store.writing() as pages:
-            view = View.verified(pages, self.anchor.read())
+            anchored = self.anchor.read()
+            view = View.verified(pages, anchored)
             yield view
-        self.anchor.raise_to(view.last.mark)
+        self._anchor_at(view, anchored)
 
     def lease(self, question: str) -> Lease:
         """Wait for the right to be the only one who answers a question."""
@@ -124,6 +125,10 @@ class Book:
                 parts=tuple(parts[key] for key in sorted(parts)),
                 entries=view.last.position,
             )
+
+    def _anchor_at(self, view: View, anchored: Mark) -> None:
+        if view.last.position > anchored.position:
+            self.anchor.raise_to(view.last.mark)
 
     def _anchored(self) -> Mark:
         try:

@@ -22,7 +22,7 @@ from entwined.ledger.canonical import fraction_text, sha256_of_bytes
 from entwined.ledger.charge import Accountant, Charge, Part, Price, Receipt
 from entwined.ledger.entry import Entry, Kind
 from entwined.ledger.store import Lease
-from entwined.ledger.totals import Totals
+from entwined.ledger.totals import NOTHING, Plan, Totals
 from entwined.ledger.view import View
 
 FORMAT: Final = "1"
@@ -47,6 +47,7 @@ class Ledger:
         self._accountant = accountant
         self._leases: dict[tuple[int, int], Lease] = {}
         self._prices: dict[str, Price] = {}
+        self._seen = NOTHING
 
     @classmethod
     def create(
@@ -93,14 +94,14 @@ class Ledger:
         """
         with self.book.reading() as view:
             known = self._stored(view, charge)
-            if known is None:
-                self._price(view.totals().plus(charge.parts))  # may take long: not while others wait to write
-        if known is not None:
-            return known
+            if known is not None:
+                return known
+            plan = self._plan(view, charge)
+        self._price(plan.after)  # may take long: not while others wait to write
         lease = self.book.lease(charge.fingerprint)
         try:
             with self.book.writing() as view:
-                receipt = self._stored(view, charge) or self._admit(view, charge)
+                receipt = self._stored(view, charge) or self._admit(view, charge, plan)
         except BaseException:
             lease.release()
             raise
@@ -181,15 +182,21 @@ class Ledger:
         _refuse_other_price(found, charge)
         return Receipt(found.position, 0, found.fields["request"], found.price, answer)
 
-    def _admit(self, view: View, charge: Charge) -> Receipt:
+    def _plan(self, view: View, charge: Charge) -> Plan:
+        """Work out the totals from those seen last, if they are still the same."""
+        if self._seen.digest != view.last.fields["totals"]:
+            self._seen = view.totals()
+        return Plan(self._seen, self._seen.plus(charge.parts))
+
+    def _admit(self, view: View, charge: Charge, plan: Plan) -> Receipt:
         """Charge, or run again under a charge whose runs all died: we hold the lease, so none is running."""
         found = view.last_charge(charge.fingerprint)
         if found is None:
-            return self._charge(view, charge)
+            return self._charge(view, charge, plan)
         course = view.course(found.position)
         if course.closed is not None or course.runs >= MOST_RUNS:
             if view.charge_of(charge.request) is None:
-                return self._charge(view, charge)
+                return self._charge(view, charge, plan)
             raise ChargeClosed(
                 f"Request {charge.request} was charged and ended without an answer. Ask with a new request "
                 f"id; it is charged again."
@@ -199,8 +206,9 @@ class Ledger:
         view.append(_about(receipt, Kind.RUN, {}))
         return receipt
 
-    def _charge(self, view: View, charge: Charge) -> Receipt:
-        after = view.totals().plus(charge.parts)
+    def _charge(self, view: View, charge: Charge, plan: Plan) -> Receipt:
+        before = view.totals(plan.before)
+        after = plan.after if before is plan.before else before.plus(charge.parts)
         price = self._price(after)
         if not price.worst <= self.cap:
             raise OverBudget(
@@ -217,6 +225,7 @@ class Ledger:
             "document": charge.document,
             "price": price.document,
         }
+        self._seen = after
         return Receipt(view.spend(fields, charge.parts, after).position, 1, charge.request, price)
 
     def _price(self, totals: Totals) -> Price:

@@ -1,83 +1,120 @@
-"""Locks on files that the kernel gives back when their holder dies."""
+"""Locks between threads and processes of one machine, which the kernel gives back when their holder dies.
+
+A lock is one byte of a file that is never written, so that taking it leaves no trace on the disk. The kernel
+counts such locks by process and forgets them all when the process closes the file: each process therefore
+opens a lock file once and never closes it, and keeps its own threads apart itself.
+"""
 
 import fcntl
 import os
+import threading
 import time
 from pathlib import Path
 from typing import Final
 
 from entwined.errors import LedgerUnavailable
+from entwined.ledger.canonical import sha256
 
 FIRST_WAIT: Final = 0.0002
 LONGEST_WAIT: Final = 0.01
 
-_held: Final[set[int]] = set()
 
+class Lock:
+    """An exclusive lock, held from birth until `release`."""
 
-class FileLock:
-    """An exclusive lock between threads and processes on one machine, held from birth until `release`."""
-
-    def __init__(self, path: Path, patience: float, what: str) -> None:
-        self._path = path
+    def __init__(self, file: "LockFile", place: int) -> None:
+        self._file = file
+        self._place = place
         self._holder = os.getpid()
-        self._descriptor = _acquire(path, time.monotonic() + patience, what)
-        _held.add(self._descriptor)
 
-    def release(self, *, remove: bool = False) -> None:
-        """Give the lock back; `remove` also tidies away the file it is on."""
-        if self._holder != os.getpid():  # a fork of the process that holds it, or released before
-            return
-        self._holder = 0
-        _held.discard(self._descriptor)
-        if remove:
-            self._path.unlink(missing_ok=True)
-        fcntl.flock(self._descriptor, fcntl.LOCK_UN)
-        os.close(self._descriptor)
+    def release(self) -> None:
+        """Give the lock back."""
+        if (
+            self._holder == os.getpid()
+        ):  # neither released before, nor held by the process this one is a fork of
+            self._holder = 0
+            self._file.release(self._place)
 
 
-def _acquire(path: Path, deadline: float, what: str) -> int:
-    """Open and lock the file that stands at `path`, trying until the deadline."""
-    wait = FIRST_WAIT
-    while True:
-        descriptor = _open(path)
+class LockFile:
+    """A file whose bytes are locks, as this process has it open."""
+
+    def __init__(self, path: Path) -> None:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _still_there(path, descriptor):
-                return descriptor
-        except BlockingIOError:
-            pass
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as failed:
+            raise LedgerUnavailable(
+                f"The lock file {path} cannot be opened: {failed.strerror}. Give the right to write there."
+            ) from None
+        self._held: set[int] = set()
+        self._change = threading.Condition()
+
+    def acquire(self, name: str, patience: float, what: str) -> Lock:
+        """Wait for the lock of that name; `what` says who has it when patience ends."""
+        place = int(sha256(name)[:15], 16)  # one of 2^60 bytes
+        deadline = time.monotonic() + patience
+        with self._change:
+            if not self._change.wait_for(lambda: place not in self._held, patience):
+                raise LedgerUnavailable(what)
+            self._held.add(place)
+        try:
+            self._wait_for_others(place, deadline, what)
         except BaseException:
-            os.close(descriptor)
+            self._forget(place)
             raise
-        os.close(descriptor)
-        if time.monotonic() > deadline:
-            raise LedgerUnavailable(f"{what} Try again later; nothing was charged by this attempt.")
-        time.sleep(wait)
-        wait = min(2 * wait, LONGEST_WAIT)
+        return Lock(self, place)
+
+    def release(self, place: int) -> None:
+        """Give a lock back."""
+        fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1, place)
+        self._forget(place)
+
+    def is_at(self, path: Path) -> bool:
+        """Tell whether others who open that path find the same file."""
+        try:
+            return os.path.samestat(path.stat(), os.fstat(self._descriptor))
+        except FileNotFoundError:
+            return False
+
+    def _wait_for_others(self, place: int, deadline: float, what: str) -> None:
+        wait = FIRST_WAIT
+        while True:
+            try:
+                fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+            except (BlockingIOError, PermissionError):  # POSIX lets a system answer with either
+                if time.monotonic() > deadline:
+                    raise LedgerUnavailable(what) from None
+            else:
+                return
+            time.sleep(wait)
+            wait = min(2 * wait, LONGEST_WAIT)
+
+    def _forget(self, place: int) -> None:
+        with self._change:
+            self._held.discard(place)
+            self._change.notify_all()
 
 
-def _open(path: Path) -> int:
-    try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as failed:
-        raise LedgerUnavailable(
-            f"The lock {path} cannot be opened: {failed.strerror}. Give the right to write there."
-        ) from None
+class _Opened:
+    """The lock files that this process has open."""
+
+    def __init__(self) -> None:
+        self.start()
+
+    def start(self) -> None:
+        """Begin anew: what a fork finds here is its parent's, locked as its parent's threads had it."""
+        self.files: dict[Path, LockFile] = {}
+        self.change = threading.Lock()
 
 
-def _still_there(path: Path, descriptor: int) -> bool:
-    """Tell whether the locked file is the one others will find, not one that was tidied away meanwhile."""
-    try:
-        return os.path.samestat(path.stat(), os.fstat(descriptor))
-    except FileNotFoundError:
-        return False
+_opened: Final = _Opened()
+os.register_at_fork(after_in_child=_opened.start)
 
 
-def _let_go_after_fork() -> None:
-    """Close a child's share of its parent's locks, or they would outlive the parent."""
-    for descriptor in _held:
-        os.close(descriptor)
-    _held.clear()
-
-
-os.register_at_fork(after_in_child=_let_go_after_fork)
+def lock(path: Path, name: str, patience: float, what: str) -> Lock:
+    """Wait for a lock by its name in a lock file; `what` says who has it when patience ends."""
+    with _opened.change:
+        file = _opened.files.get(path)
+        if file is None or not file.is_at(path):
+            file = _opened.files[path] = LockFile(path)
+    return file.acquire(name, patience, what)

@@ -8,7 +8,8 @@ schema of the connection's search path: one ledger a schema.
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from weakref import WeakSet
 
 from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable, NoLedger
 from entwined.ledger.canonical import sha256
@@ -20,6 +21,20 @@ if TYPE_CHECKING:
     import psycopg
 
 Link: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
+
+
+_links: Final[WeakSet[Link]] = WeakSet()
+
+
+def _let_go_after_fork() -> None:
+    """Close a child's share of its parent's connections, or a dead parent's leases would live on in it."""
+    for link in _links:
+        if not link.closed:
+            os.close(link.fileno())
+    _links.clear()
+
+
+os.register_at_fork(after_in_child=_let_go_after_fork)
 
 
 class PostgresStore:
@@ -113,6 +128,7 @@ class PostgresStore:
 
     def _connect(self) -> Link:
         link = self._psycopg.connect(self._url, autocommit=True)
+        _links.add(link)
         durable = link.execute(
             b"SELECT current_setting('fsync'), set_config('synchronous_commit', 'on', false),"
             b" set_config('lock_timeout', %s, false)",

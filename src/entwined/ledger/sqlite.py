@@ -15,12 +15,12 @@ from urllib.parse import quote
 
 from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable, NoLedger
 from entwined.ledger.anchor import sync_folder
-from entwined.ledger.canonical import sha256
 from entwined.ledger.entry import Entry
-from entwined.ledger.locks import FileLock
+from entwined.ledger.locks import Lock, lock
 from entwined.ledger.pages import Execute, Pages
 from entwined.ledger.store import Pool
 
+LATER: Final = "Try again later; nothing was charged by this attempt."
 ADVICE: Final = {
     sqlite3.SQLITE_FULL: "the disk is full. Make room.",
     sqlite3.SQLITE_READONLY: "it may only be read. Give the right to write to the file and its folder.",
@@ -76,27 +76,26 @@ class SqliteStore:
     @contextmanager
     def writing(self) -> Iterator[Pages]:
         """Write alone."""
-        queue = self._lock("write", f"{self._path}: other processes keep it locked.")
+        queue = self._lock("write", f"The ledger {self._path} is busy: other processes are writing. {LATER}")
         try:
             with self._transaction("BEGIN IMMEDIATE") as pages:
                 yield pages
         finally:
             queue.release()
 
-    def lease(self, question: str) -> "FileLease":
+    def lease(self, question: str) -> Lock:
         """Wait for the right to answer a question."""
-        return FileLease(
-            self._lock(sha256(question), "The same question is being answered by another process.")
+        return self._lock(
+            f"answer {question}", f"The same question is being answered by another process. {LATER}"
         )
 
     def close(self) -> None:
         """Close the connections that are not in use."""
         self._pool.close()
 
-    def _lock(self, name: str, what: str) -> FileLock:
+    def _lock(self, name: str, what: str) -> Lock:
         with self._translated():
-            self._locks.mkdir(exist_ok=True)
-            return FileLock(self._locks / name, self._patience, what)
+            return lock(self._locks, name, self._patience, what)
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[Pages]:
@@ -174,17 +173,6 @@ class SqliteStore:
             raise LedgerUnavailable(
                 f"The ledger {self._path} cannot be used: {failed.strerror}. Check the disk and the rights."
             ) from failed
-
-
-class FileLease:
-    """A lease held by a lock on a file, which is tidied away."""
-
-    def __init__(self, lock: FileLock) -> None:
-        self._lock = lock
-
-    def release(self) -> None:
-        """Let the next one in."""
-        self._lock.release(remove=True)
 
 
 def _executor(link: sqlite3.Connection) -> Execute:

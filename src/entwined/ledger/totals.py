@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Self, TypeAlias
+from typing import Final, NamedTuple, Self, TypeAlias
 
 from entwined.errors import BadCharge, BadLoss, LedgerDamaged
 from entwined.ledger.canonical import canonical, sha256
@@ -46,6 +46,16 @@ class Totals:
     def digest(self) -> str:
         """The hash of all rows in the order of their keys."""
         return sha256(canonical([self.rows[key] for key in sorted(self.rows)]))
+
+
+NOTHING: Final = Totals({})
+
+
+class Plan(NamedTuple):
+    """Totals before and after a charge, worked out before it is known that nobody else comes between."""
+
+    before: Totals
+    after: Totals
 
 
 @lru_cache(maxsize=1 << 16)

@@ -1,0 +1,252 @@
+"""From a raw column to the codes of the schema, as one Ibis expression for every engine.
+
+`Coded.encode` is the rule; the suite over all engines holds these expressions against it.
+"""
+
+import math
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Final
+
+from entwined.errors import BadSchema
+from entwined.schema import Boolean, Categorical, Coded, Integer, Moment, Numeric, Ordered
+from entwined.schema.grids import STEPS
+from entwined.schema.raw import moment_of, number_of
+from entwined.tables.engine import Dialect, Key, Kind
+from entwined.tables.reading import (
+    DAY,
+    Expression,
+    Instant,
+    double_literal,
+    instant_in,
+    instant_of_micros,
+    number_in,
+)
+
+NARROW: Final = 2**31
+FEW: Final = 8  # so many comparisons cost no more than a look-up
+EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001  (schema times have no zone)
+
+
+def code_of(column: Coded, raw: Expression, kind: Kind, dialect: Dialect) -> Expression:
+    """Give the code of every raw value; it is never empty."""
+    import ibis
+
+    match column:
+        case _ if kind == "nothing":
+            code = ibis.literal(column.missing_code)
+        case _ if kind == "code":
+            code = raw
+        case Categorical():
+            code = _among(raw, keys_of(column, kind), column)
+        case Boolean():
+            code = _truth(column, raw, kind)
+        case Integer() if kind == "whole":
+            code = _integer(column, raw)
+        case Numeric():
+            code = _number(column, raw, kind, dialect)
+        case Moment():
+            code = _moment(column, raw, kind)
+        case _:
+            raise BadSchema(f"Column {column.name!r} is {column.kind}: no engine codes that. Take a known type.")
+    return code.cast("int32" if column.size < NARROW else "int64")
+
+
+def looks_up(column: Coded, kind: Kind) -> bool:
+    """Say whether the codes come from a list so long that the engine should keep it as a table."""
+    return isinstance(column, Categorical) and column.levels > FEW and kind in ("text", "number", "whole", "day")
+
+
+def found_code(column: Coded, found: Expression) -> Expression:
+    """Give the code of a value that was looked up."""
+    return found.fill_null(column.missing_code).cast("int32" if column.size < NARROW else "int64")
+
+
+def is_dear(column: Coded, kind: Kind) -> bool:
+    """Say whether coding costs more than counting: such values are counted first and coded afterwards."""
+    return kind == "text" or (isinstance(column, Categorical) and kind in ("number", "whole"))
+
+
+def keys_of(column: Categorical, kind: Kind) -> Mapping[Key, int]:
+    """List the raw values of a kind that have a code, by asking the column itself."""
+    raws: dict[Key, object]
+    match kind:
+        case "text":
+            raws = {text: text for text in column.values}
+        case "truth":
+            raws = {False: False, True: True}
+        case "number" | "whole":
+            numbers = (number_of(text) for text in column.values)
+            raws = {number: number for number in numbers if number is not None}
+        case "day":
+            raws = {(day - EPOCH.date()).days: day for day in map(_date, column.values) if day is not None}
+        case _:
+            raws = {}
+    codes = {key: column.encode(raw) for key, raw in raws.items()}
+    return {key: code for key, code in codes.items() if code != column.missing_code}
+
+
+def _date(text: str) -> date | None:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return day if day.isoformat() == text else None
+
+
+def _among(raw: Expression, codes: Mapping[Key, int], column: Coded) -> Expression:
+    import ibis
+
+    if not codes:
+        return ibis.literal(column.missing_code)
+    pairs = [(raw == _literal(key), code) for key, code in codes.items()]
+    return ibis.cases(*pairs, else_=column.missing_code)
+
+
+def _literal(key: Key) -> Expression:
+    import ibis
+
+    return double_literal(repr(key)) if isinstance(key, float) else ibis.literal(key)
+
+
+def _truth(column: Boolean, raw: Expression, kind: Kind) -> Expression:
+    import ibis
+
+    if kind not in ("truth", "text", "number", "whole"):
+        return ibis.literal(column.missing_code)
+    if kind == "text":
+        low = raw.lower()
+        return ibis.cases(
+            (raw.isin(column.missing_codes or ("",)), column.missing_code),
+            (low.isin(["true", "1"]), 1),
+            (low.isin(["false", "0"]), 0),
+            else_=column.missing_code,
+        )
+    keys: tuple[Key, ...] = (False, True) if kind == "truth" else (0.0, 1.0)
+    return _among(raw, {key: column.encode(key) for key in keys}, column)
+
+
+def _integer(column: Integer, raw: Expression) -> Expression:
+    """Stay in integers: a double holds every integer that is not far outside."""
+    import ibis
+
+    below, above = _ends(column)
+    code = ibis.cases(
+        (raw.between(column.low, column.high), raw - column.low),
+        (raw < column.low, below),
+        (raw > column.high, above),
+        else_=column.missing_code,
+    )
+    return _unless_missing(column, raw.cast("float64"), code)
+
+
+def _number(column: Numeric, raw: Expression, kind: Kind, dialect: Dialect) -> Expression:
+    import ibis
+
+    number = _double(raw, kind, dialect)
+    if number is None:
+        return ibis.literal(column.missing_code)
+    low, step = float(column.origin), float(column.spacing)
+    least, most = _reach(column, low, step)
+    near = ibis.least(ibis.greatest(number, double_literal(repr(least))), double_literal(repr(most)))
+    above_low = near - double_literal(repr(low))
+    steps = (above_low / double_literal(repr(step)) + double_literal("0.5")).floor().cast("int64")
+    if step > 1:  # a quotient too small for a double is an error in some engines
+        steps = ibis.cases((above_low.abs() < double_literal(repr(step / 4)), 0), else_=steps)
+    code = ibis.cases((number.isnull(), column.missing_code), else_=_fate(column, steps))
+    return _unless_missing(column, number, code)
+
+
+def _double(raw: Expression, kind: Kind, dialect: Dialect) -> Expression | None:
+    import ibis
+
+    match kind:
+        case "truth":
+            return raw.cast("int64").cast("float64")
+        case "whole":
+            return raw.cast("float64")
+        case "number":
+            return ibis.cases((raw.isnan(), ibis.null("float64")), else_=raw)
+        case "text":
+            return number_in(raw, dialect)
+    return None
+
+
+def _reach(column: Numeric, low: float, step: float) -> tuple[float, float]:
+    """Give two numbers that are surely outside: what lies beyond them has their fate, and nothing overflows."""
+
+    def steps(number: float) -> int:
+        return math.floor((number - low) / step + 0.5)
+
+    far = step
+    while steps(low - far) >= 0 or steps(low + (column.levels - 1) * step + far) < column.levels:
+        far *= 2
+    return low - far, low + (column.levels - 1) * step + far
+
+
+def _fate(column: Ordered, steps: Expression) -> Expression:
+    import ibis
+
+    below, above = _ends(column)
+    return ibis.cases(
+        (steps.between(0, column.levels - 1), steps),
+        (steps < 0, below),
+        (steps >= column.levels, above),
+        else_=column.missing_code,
+    )
+
+
+def _ends(column: Ordered) -> tuple[int, int]:
+    """Give the codes of what lies below and above the grid."""
+    if column.outside == "missing":
+        return column.missing_code, column.missing_code
+    return 0, column.levels - 1
+
+
+def _unless_missing(column: Coded, number: Expression, code: Expression) -> Expression:
+    import ibis
+
+    stand_ins = sorted({found for text in column.missing_codes if (found := number_of(text)) is not None})
+    if not stand_ins:
+        return code
+    return ibis.cases(
+        *((number == double_literal(repr(stand_in)), column.missing_code) for stand_in in stand_ins), else_=code
+    )
+
+
+def _moment(column: Moment, raw: Expression, kind: Kind) -> Expression:
+    import ibis
+
+    instant = _instant(raw, kind)
+    if instant is None:
+        return ibis.literal(column.missing_code)
+    low = _since_epoch(column.low)
+    seconds = instant.seconds - low.seconds
+    if low.micros:
+        seconds = seconds - ibis.cases((instant.micros < low.micros, 1), else_=0)
+    steps = seconds // int(STEPS[column.step].total_seconds())
+    stand_ins = {moment for text in column.missing_codes if (moment := moment_of(text)) is not None}
+    missing = [
+        ((instant.seconds == at.seconds) & (instant.micros == at.micros), column.missing_code)
+        for at in map(_since_epoch, sorted(stand_ins))
+    ]
+    code = _fate(column, steps)
+    return ibis.cases(*missing, else_=code) if missing else code
+
+
+def _instant(raw: Expression, kind: Kind) -> Instant | None:
+    import ibis
+
+    match kind:
+        case "text":
+            return instant_in(raw)
+        case "day":
+            return Instant(raw * DAY, ibis.literal(0))
+        case "moment":
+            return instant_of_micros(raw)
+    return None
+
+
+def _since_epoch(moment: datetime) -> Instant:
+    seconds = int(moment.replace(microsecond=0, tzinfo=UTC).timestamp())
+    return Instant(seconds, moment.microsecond)

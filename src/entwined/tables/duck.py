@@ -1,0 +1,200 @@
+"""DuckDB: the engine of files and of frames in memory, locked so that it reads the one source and nothing else."""
+
+import re
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from entwined.numbers import IntArray
+from entwined.tables.engine import FAR, Dialect, Key, Shown
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+WHOLE: Final = {"TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER"}
+LARGE: Final = {"UBIGINT", "HUGEINT", "UHUGEINT", "FLOAT", "BIGNUM"}
+EXACT_DIGITS: Final = 15  # a decimal of so many digits becomes the nearest double in one division
+DECIMAL: Final = re.compile(r"DECIMAL\((\d+),\s*\d+\)")
+CLOSED: Final = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "allow_persistent_secrets": "false",
+    "python_enable_replacements": "false",
+    "preserve_insertion_order": "false",
+}
+
+
+class Duck:
+    """A DuckDB in memory that sees one relation."""
+
+    def __init__(
+        self,
+        relation: str,
+        columns: Mapping[str, Shown],
+        place: "Place",
+        frames: Callable[[], Mapping[str, "pa.Table"]] = dict,
+    ) -> None:
+        self._relation = relation
+        self._columns = columns
+        self._connection, spill = place
+        self._load = frames
+        self._frames: Mapping[str, pa.Table] | None = None
+        self._lists: dict[tuple[tuple[Key, int], ...], str] = {}
+        self._lock = threading.Lock()
+        self._close = weakref.finalize(self, _closed, connection, spill)
+
+    @property
+    def dialect(self) -> Dialect:
+        """DuckDB's own."""
+        return "duckdb"
+
+    @property
+    def relation(self) -> str:
+        """What stands behind FROM."""
+        return self._relation
+
+    @property
+    def columns(self) -> Mapping[str, Shown]:
+        """The columns by name."""
+        return self._columns
+
+    def lookup(self, codes: Mapping[Key, int]) -> str:
+        """Keep a list as a table of its own."""
+        import pyarrow as pa
+
+        key = tuple(codes.items())
+        with self._lock:
+            if key not in self._lists:
+                name = f"list_{len(self._lists)}"
+                table = pa.table({"value": list(codes), "code": pa.array(codes.values(), pa.int32())})
+                self._connection.register("given", table)
+                self._connection.execute(f"CREATE TABLE {name} AS SELECT * FROM given")
+                self._connection.unregister("given")
+                self._lists[key] = name
+            return self._lists[key]
+
+    @contextmanager
+    def reading(self) -> Iterator["Duck.Reader"]:
+        """Read on a connection of its own, so that several threads may ask at once."""
+        with self._lock:
+            if self._frames is None:
+                self._frames = self._load()
+            cursor = self._connection.cursor()
+        try:
+            for name, frame in self._frames.items():
+                cursor.register(name, frame)
+            cursor.execute("BEGIN TRANSACTION")
+            yield Duck.Reader(cursor)
+        finally:
+            cursor.close()
+
+    def close(self) -> None:
+        """Forget everything."""
+        self._close()
+        self._frames = {}
+
+    class Reader:
+        """One moment of the source."""
+
+        def __init__(self, cursor: "duckdb.DuckDBPyConnection") -> None:
+            self._cursor = cursor
+
+        def rows(self, statement: str) -> list[tuple[Any, ...]]:
+            """Give rows as they are."""
+            return self._cursor.execute(statement).fetchall()
+
+        def counts(self, statement: str) -> IntArray:
+            """Give integers as one array."""
+            found = self._cursor.execute(statement).fetchnumpy()
+            return np.column_stack([np.asarray(column, dtype=np.int64) for column in found.values()])
+
+
+class Place(NamedTuple):
+    """A DuckDB in memory and the private folder where it puts what does not fit there."""
+
+    connection: "duckdb.DuckDBPyConnection"
+    spill: str
+
+
+def opened(setup: Sequence[str] = (), paths: Sequence[str] = ()) -> Place:
+    """Start a DuckDB, let `setup` reach these paths, and lock it."""
+    import duckdb
+
+    spill = tempfile.mkdtemp(prefix="entwined-")
+    connection = duckdb.connect(":memory:", config={**CLOSED, "temp_directory": spill})
+    try:
+        for one in setup:
+            connection.execute(one)
+        listed = ", ".join(map(quoted_text, paths))
+        connection.execute(f"SET allowed_paths = [{listed}]")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+    except BaseException:
+        _closed(connection, spill)
+        raise
+    return Place(connection, spill)
+
+
+def _closed(connection: "duckdb.DuckDBPyConnection", spill: str) -> None:
+    connection.close()
+    shutil.rmtree(spill, ignore_errors=True)
+
+
+def described(connection: "duckdb.DuckDBPyConnection", relation: str, *, collated: bool) -> dict[str, Shown]:
+    """Read names and types of a relation."""
+    found = connection.execute(f"SELECT * FROM {relation} LIMIT 0").description or []
+    return {name: shown(quoted_name(name), str(kind), collated=collated) for name, kind, *_ in found}
+
+
+def shown(column: str, kind: str, *, collated: bool = False) -> Shown:
+    """Show a column of a DuckDB type; a table's own column may compare text by a collation, which is undone."""
+    decimal = DECIMAL.fullmatch(kind)
+    if kind == "BOOLEAN":
+        return Shown("truth", column, kind)
+    if kind == "BIGINT" or kind in WHOLE:
+        return Shown("whole", column if kind == "BIGINT" else f"CAST({column} AS BIGINT)", kind)
+    if kind == "DOUBLE":
+        return Shown("number", column, kind)
+    if kind in LARGE or (decimal and int(decimal[1]) <= EXACT_DIGITS):
+        return Shown("number", f"CAST({column} AS DOUBLE)", kind)
+    if decimal:
+        return Shown("number", f"CAST(CAST({column} AS VARCHAR) AS DOUBLE)", kind)
+    if kind == "VARCHAR":
+        return Shown("text", f'{column} COLLATE "binary"' if collated else column, kind)
+    if kind.startswith("ENUM("):
+        return Shown("text", f"CAST({column} AS VARCHAR)", "ENUM")
+    if kind == "DATE":
+        return Shown("day", f"CAST({column} - DATE '1970-01-01' AS BIGINT)", kind)
+    if kind.startswith("TIMESTAMP"):
+        return Shown("moment", _micros(column, kind), kind)
+    return Shown("nothing" if kind == '"NULL"' else "other", column, kind)
+
+
+def _micros(column: str, kind: str) -> str:
+    """Give microseconds; an infinite time has none, and stands far outside instead."""
+    if kind == "TIMESTAMP_NS":
+        nanos = f"epoch_ns({column})"
+        return f"({nanos} - (({nanos} % 1000) + 1000) % 1000) // 1000"
+    zoned = kind == "TIMESTAMP WITH TIME ZONE"
+    moment = column if zoned or kind == "TIMESTAMP" else f"TRY_CAST({column} AS TIMESTAMP)"
+    middle = "TIMESTAMPTZ '1970-01-01 00:00:00+00'" if zoned else "TIMESTAMP '1970-01-01'"
+    beyond = f"CASE WHEN {moment} > {middle} THEN {FAR} WHEN {moment} IS NOT NULL THEN -{FAR} END"
+    return f"COALESCE(epoch_us({moment}), {beyond})"
+
+
+def quoted_name(name: str) -> str:
+    """Quote an identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quoted_text(text: str) -> str:
+    """Quote a text."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,66 @@
+"""What an engine must do: show raw columns in a few plain kinds, hold look-up lists, and run statements.
+
+Engines know nothing of privacy. They are handed whole SQL statements over rows that the schema has coded.
+"""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol, TypeAlias
+
+from entwined.numbers import IntArray
+
+Kind: TypeAlias = Literal["truth", "whole", "number", "text", "day", "moment", "code", "nothing", "other"]
+Dialect: TypeAlias = Literal["duckdb", "postgres", "pyspark"]
+Key: TypeAlias = str | float | int
+
+FAR: Final = 9_000_000_000_000_000_000  # microseconds; stands for times beyond every calendar
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A raw column as an engine shows it: SQL that gives one plain kind and never fails, and its own type.
+
+    truth: a boolean; whole: a 64-bit integer; number: a double; text: text compared letter by letter;
+    day: days since 1970; moment: microseconds since 1970 in UTC; code: what the schema made of it already;
+    nothing: missing in every row; other: what no column that can be queried is made of.
+    """
+
+    kind: Kind
+    sql: str
+    type: str
+
+
+class Reader(Protocol):
+    """One moment of a table."""
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """Run a statement and give its rows; for few of them."""
+
+    def counts(self, statement: str) -> IntArray:
+        """Run a statement that gives three integers a row; for millions of them."""
+
+
+class Engine(Protocol):
+    """Where rows live. Opening one reads names and types, never rows."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """Which SQL it speaks, as Ibis calls it."""
+
+    @property
+    def relation(self) -> str:
+        """What stands behind FROM."""
+
+    @property
+    def columns(self) -> Mapping[str, Shown]:
+        """The columns by name."""
+
+    def lookup(self, codes: Mapping[Key, int]) -> str:
+        """Give a relation with the columns `value` and `code`; it stands behind JOIN."""
+
+    def reading(self) -> AbstractContextManager[Reader]:
+        """Hold one moment of the table while statements run."""
+
+    def close(self) -> None:
+        """Let go of files and connections."""

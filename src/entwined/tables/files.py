@@ -1,0 +1,147 @@
+"""Tables in files: CSV, Parquet (one file or a folder of parts) and DuckDB databases.
+
+Every cell of a CSV file is text, an empty one is missing; only the first line is read when it is opened. That line
+also tells the delimiter, so that no row can change how the others are read.
+"""
+
+import csv
+import gzip
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from entwined.errors import BadTable
+from entwined.tables.duck import Duck, Place, described, opened, quoted_name, quoted_text
+from entwined.tables.engine import Shown
+
+if TYPE_CHECKING:
+    import duckdb
+
+CSV_ENDS: Final = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".txt")
+PARQUET_ENDS: Final = (".parquet", ".pq")
+DUCKDB_ENDS: Final = (".duckdb", ".ddb", ".db")
+DELIMITERS: Final = (",", ";", "\t", "|")
+LONGEST_HEADER: Final = 1_000_000
+MOST_COLUMNS: Final = 10_000
+WILD: Final = set("*?[")  # DuckDB would look for several files
+
+
+def checked_path(given: str | os.PathLike[str], *, folder: bool = False) -> Path:
+    """Give the full path of a file that is there."""
+    path = Path(given)
+    try:
+        found = path.is_file() or (folder and path.is_dir())
+        full = path.resolve()
+    except (OSError, ValueError):
+        found = False
+    if not found:
+        raise BadTable(f"There is no file {str(given)!r} to read rows from. Check its name.")
+    if WILD & set(str(full)):
+        raise BadTable(f"The path {str(full)!r} has one of * ? [ in it. Rename the file or its folder.")
+    return full
+
+
+def open_csv(given: str | os.PathLike[str]) -> Duck:
+    """Open a CSV file, perhaps compressed by gzip, of UTF-8 text with a line of names."""
+    path = checked_path(given)
+    line, ending = _first_line(path)
+    names, delimiter = _header(line, path)
+    types = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(names)))
+    options = {
+        "auto_detect": "false",
+        "header": "true",
+        "delim": quoted_text(delimiter),
+        "quote": "'\"'",
+        "escape": "'\"'",
+        "new_line": quoted_text(ending.replace("\r", "\\r").replace("\n", "\\n")),
+        "compression": "'gzip'" if path.suffix == ".gz" else "'none'",
+        "columns": f"{{{types}}}",
+    }
+    listed = ", ".join(f"{key} = {value}" for key, value in options.items())
+    relation = f"read_csv({quoted_text(str(path))}, {listed})"
+    columns = {name: Shown("text", f"c{at}", "CSV text") for at, name in enumerate(names)}
+    return Duck(relation, columns, opened(paths=[str(path)]))
+
+
+def _first_line(path: Path) -> tuple[str, str]:
+    try:
+        opener = gzip.open if path.suffix == ".gz" else open
+        with opener(path, "rb") as file:
+            start = file.read(LONGEST_HEADER + 1)
+        at = min((at for end in (b"\n", b"\r") if (at := start.find(end)) >= 0), default=len(start))
+        line = start[:at].decode("utf-8-sig")
+    except (OSError, EOFError, UnicodeDecodeError):
+        raise BadTable(f"{path} does not start with a line of UTF-8 text. Save it as CSV in UTF-8.") from None
+    if at > LONGEST_HEADER or "\0" in line:
+        raise BadTable(f"{path} does not start with a line of names. Give CSV with a header of at most 1 MB.")
+    ending = start[at : at + 2].decode("latin-1")
+    return line, ending if ending == "\r\n" else ending[:1] or "\n"
+
+
+def _header(line: str, path: Path) -> tuple[list[str], str]:
+    """Take the delimiter that cuts the line of names into most pieces."""
+    cut = [(_cells(line, delimiter), delimiter) for delimiter in DELIMITERS]
+    names, delimiter = max(cut, key=lambda pair: len(pair[0]))
+    if line.count('"') % 2 or not names or len(names) > MOST_COLUMNS:
+        raise BadTable(
+            f"{path}: its first line is not a list of 1 to {MOST_COLUMNS:,} names. Give each column a name of one line."
+        )
+    named = [name for name in names if name]
+    if len(set(named)) < len(named):
+        twice = next(name for name in named if named.count(name) > 1)
+        raise BadTable(f"{path} has two columns named {twice!r}. Rename one of them.")
+    return names, delimiter
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader(io.StringIO(line), delimiter=delimiter, strict=True), [])
+    except csv.Error:
+        return []
+
+
+def open_parquet(given: str | os.PathLike[str]) -> Duck:
+    """Open a Parquet file, or all of those in a folder as one table."""
+    path = checked_path(given, folder=True)
+    parts = [path] if path.is_file() else sorted(part for end in PARQUET_ENDS for part in path.glob(f"*{end}"))
+    if not parts:
+        raise BadTable(f"The folder {path} has no Parquet files. Give one that has.")
+    paths = [str(checked_path(part)) for part in parts]
+    relation = f"read_parquet([{', '.join(map(quoted_text, paths))}])"
+    return _metadata(relation, opened(paths=paths), path, collated=False)
+
+
+def open_duckdb(given: str | os.PathLike[str], table: str) -> Duck:
+    """Open a table or view of a DuckDB database, read-only."""
+    path = checked_path(given)
+    relation = ".".join(["source", *map(quoted_name, _parts(table))])
+    try:
+        place = opened([f"ATTACH {quoted_text(str(path))} AS source (READ_ONLY)"], [str(path)])
+    except _errors():
+        raise BadTable(
+            f"{path} cannot be opened as a DuckDB database. Check the file, and that no program is writing to it."
+        ) from None
+    return _metadata(relation, place, path, collated=True)
+
+
+def _parts(table: str) -> Sequence[str]:
+    schema, dot, name = table.partition(".")
+    return (schema, name) if dot else ("main", table)
+
+
+def _metadata(relation: str, place: Place, path: Path, *, collated: bool) -> Duck:
+    try:
+        columns = described(place.connection, relation, collated=collated)
+    except _errors():
+        raise BadTable(
+            f"{path} has no such table that can be opened. Check the name of the table and what kind of file it is."
+        ) from None
+    return Duck(relation, columns, place)
+
+
+def _errors() -> type["duckdb.Error"]:
+    import duckdb
+
+    return duckdb.Error

@@ -1,0 +1,124 @@
+"""How text is read as a number or a time inside an engine, by the rules of `schema.raw`, as Ibis expressions.
+
+A pattern must take in the whole text: engines differ in what `$` means, so the part that was found is held
+against the text instead. Times are worked out in integers, so that no engine's calendar is asked.
+"""
+
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from entwined.schema.raw import LONGEST_NUMBER, NUMBER, TIME
+from entwined.tables.engine import Dialect
+
+Expression: TypeAlias = Any  # an Ibis value; its classes are made at run time
+
+NUMBER_PATTERN: Final = f"^ *({NUMBER.pattern}) *".replace("\\.", "[.]")
+TIME_PATTERN: Final = f"^ *({TIME.pattern}) *".replace("\\.", "[.]")
+LARGEST: Final = "1.7976931348623157e308"
+TINY: Final = "1e-300"  # what is nearer to 0 has the code of 0: no step is below 1e-30
+LONGEST_EXPONENT: Final = 4
+DAY: Final = 86_400
+FIRST_SECOND: Final = -62_135_596_800  # of the year 1
+LAST_SECOND: Final = 253_402_300_799  # of the year 9999
+
+
+class Instant(NamedTuple):
+    """A time as whole seconds since 1970 and microseconds after them; empty where there is none."""
+
+    seconds: Expression
+    micros: Expression
+
+
+def number_in(text: Expression, dialect: Dialect) -> Expression:
+    """Read text as a double, empty where it is no number."""
+    import ibis
+
+    found = text.re_extract(NUMBER_PATTERN, 0)
+    body = text.strip()
+    fits = (text != "") & (found == text) & (body.length() <= LONGEST_NUMBER)
+    double = _double_of_decimal(body) if dialect == "postgres" else body.cast("float64")
+    return ibis.cases((fits, double), else_=ibis.null("float64"))
+
+
+def _double_of_decimal(body: Expression) -> Expression:
+    """Go by exact decimals where a double too large or too small would be an error."""
+    import ibis
+
+    exponent = body.re_extract("[eE][+-]?0*([0-9]*)", 1)
+    cut = body.re_extract("^[^eE]*[eE][+-]?", 0) + "9999"
+    exact = ibis.cases((exponent.length() > LONGEST_EXPONENT, cut), else_=body).cast("decimal")
+    largest, tiny = (ibis.literal(text).cast("decimal") for text in (LARGEST, TINY))
+    return ibis.cases(
+        (exact > largest, double_literal("Infinity")),
+        (exact < -largest, double_literal("-Infinity")),
+        (exact.abs() < tiny, double_literal("0")),
+        else_=exact.cast("float64"),
+    )
+
+
+def double_literal(text: str) -> Expression:
+    """Write a double so that every engine reads the very same one."""
+    import ibis
+
+    return ibis.literal(text).cast("float64")
+
+
+def instant_in(text: Expression) -> Instant:
+    """Read ISO text as a time in UTC, empty where it is none."""
+    import ibis
+
+    body = text.strip()
+    fits = (text != "") & (text.re_extract(TIME_PATTERN, 0) == text)
+    year, month, day = (_digits(body, at, size) for at, size in ((0, 4), (5, 2), (8, 2)))
+    timed = body.length() > len("2020-01-31")
+    hour, minute = (ibis.cases((timed, _digits(body, at, 2)), else_=0) for at in (11, 14))
+    second = ibis.cases((body.substr(16, 1) == ":", _digits(body, 17, 2)), else_=0)
+    parts = (body.re_extract("[.]([0-9]+)", 1) + "000000").substr(0, 6)
+    micros = ibis.cases((body.substr(19, 1) == ".", parts.cast("int64")), else_=0)
+    offset = _offset_minutes(body, timed)
+    here = _days(year, month, day) * DAY + hour * 3600 + minute * 60 + second
+    moved = here - offset * 60
+    seconds = ibis.cases((moved.between(FIRST_SECOND, LAST_SECOND), moved), else_=here)
+    valid = _is_date(year, month, day) & offset.between(-1439, 1439)
+    nothing = ibis.null("int64")
+    return Instant(
+        *(ibis.cases((fits, ibis.cases((valid, part), else_=nothing)), else_=nothing) for part in (seconds, micros))
+    )
+
+
+def instant_of_micros(micros: Expression) -> Instant:
+    """Split microseconds since 1970, also before it; doubles are exact enough for a quotient that is whole."""
+    after = ((micros % 1_000_000) + 1_000_000) % 1_000_000
+    return Instant(((micros - after) / 1_000_000).round().cast("int64"), after)
+
+
+def _digits(body: Expression, start: int, size: int) -> Expression:
+    return body.substr(start, size).cast("int64")
+
+
+def _offset_minutes(body: Expression, timed: Expression) -> Expression:
+    import ibis
+
+    zone = body.right(6)
+    sign = ibis.cases((zone.substr(0, 1) == "-", -1), else_=1)
+    zoned = timed & zone.substr(0, 1).isin(["+", "-"])
+    minutes = _digits(zone, 1, 2) * 60 + _digits(zone, 4, 2)
+    return ibis.cases((zoned, sign * minutes), else_=0)
+
+
+def _is_date(year: Expression, month: Expression, day: Expression) -> Expression:
+    import ibis
+
+    leap = ((year % 4 == 0) & (year % 100 != 0)) | (year % 400 == 0)
+    february = ibis.cases((leap, 29), else_=28)
+    longest = ibis.cases((month == 2, february), (month.isin([4, 6, 9, 11]), 30), else_=31)  # noqa: PLR2004  (February)
+    return (year >= 1) & month.between(1, 12) & day.between(1, longest)
+
+
+def _days(year: Expression, month: Expression, day: Expression) -> Expression:
+    """Count the days since 1970, with years that begin in March so that a leap day comes last."""
+    import ibis
+
+    years = ibis.cases((month <= 2, year - 1), else_=year)  # noqa: PLR2004  (February)
+    months = ibis.cases((month <= 2, month + 9), else_=month - 3)  # noqa: PLR2004
+    leaps = years // 4 - years // 100 + years // 400
+    return years * 365 + leaps + (months * 153 + 2) // 5 + day - 1 - 719_468

@@ -1,0 +1,205 @@
+"""The statements of a plan, and the arrays made of what an engine gives back.
+
+Tables of counts are one GROUP BY GROUPING SETS over the rows, one set a table. Its key is the number of the cell,
+or −1 outside the condition, so that the engine keeps no more groups than the table has public cells. Where coding
+is dear and nothing but the one column matters, the key is the raw value: the groups are coded afterwards.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from entwined.numbers import IntArray
+from entwined.queries.aggregates import Axis, CountOf, SumOf, TableOf, Term, TotalsOf
+from entwined.queries.predicate import Predicate
+from entwined.tables.conditions import holds
+from entwined.tables.engine import Reader
+from entwined.tables.plan import Plan, Single, largest_term, whole
+from entwined.tables.rows import CodedRows, statement
+
+SAFE_WHOLE: Final = 2**62
+NARROW: Final = 2**31
+MOST_SETS: Final = 500  # in one statement; engines take more, but slowly
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Statements over the rows of one table."""
+
+    rows: CodedRows
+
+    def singles(self, wanted: Sequence[Single]) -> str:
+        """Ask for single numbers: one row."""
+        steps, last = self.rows.steps(self._columns(wanted))
+        shared = self._shared(wanted)
+        parts = [self._single(one, shared=shared is not None) for one in wanted]
+        return statement(steps, f"SELECT {', '.join(parts)} FROM {last}{self._filter(shared)}")
+
+    def _single(self, one: Single, *, shared: bool) -> str:
+        what = "1" if isinstance(one, CountOf) else self._term(one.term)
+        inside = what if shared else f"CASE WHEN {self._holds(one.where)} THEN {what} END"
+        return f"COUNT({inside})" if isinstance(one, CountOf) else self._sum(inside)
+
+    def totals(self, wanted: Sequence[TotalsOf]) -> str:
+        """Ask for sums by cell: keys, all but one empty, then sums."""
+        steps, last = self.rows.steps(self._columns(wanted))
+        keys = [f"{self._cell(one.axes, one.where)} AS k{at}" for at, one in enumerate(wanted)]
+        terms = [
+            f"CASE WHEN {self._holds(one.where)} THEN {self._term(one.term)} END AS t{at}"
+            for at, one in enumerate(wanted)
+        ]
+        steps = [*steps, ("keyed", f"SELECT {', '.join([*keys, *terms])} FROM {last}")]
+        sums = ", ".join(self._sum(f"t{at}") for at in range(len(wanted)))
+        names = [f"k{at}" for at in range(len(wanted))]
+        sets = ", ".join(f"({name})" for name in names)
+        ask = f"SELECT {', '.join(names)}, {sums} FROM keyed GROUP BY GROUPING SETS ({sets})"
+        return statement(steps, ask)
+
+    def tables(self, wanted: Sequence[TableOf]) -> str:
+        """Ask for tables of counts: the number of the table, the cell, the count."""
+        dear = [self._is_dear(one) for one in wanted]
+        raw = [one.axes[0].column for one, late in zip(wanted, dear, strict=True) if late]
+        early = [one for one, late in zip(wanted, dear, strict=True) if not late]
+        steps, last = self.rows.steps(self._columns(early), raw)
+        shared = self._shared(early) if not raw else None
+        names, keys = [], []
+        for at, (one, late) in enumerate(zip(wanted, dear, strict=True)):
+            key = self.rows.raw(one.axes[0].column) if late else self._cell(one.axes, None if shared else one.where)
+            names.append(f"k{at}")
+            keys.append(f"{key} AS k{at}")
+        steps = [*steps, ("keyed", f"SELECT {', '.join(keys)} FROM {last}{self._filter(shared)}")]
+        steps = [*steps, ("counted", _grouped(names))]
+        if raw:
+            return self._coded_late(steps, wanted, dear, names)
+        cell = f"COALESCE({', '.join(names)})" if len(names) > 1 else names[0]
+        return statement(steps, f"SELECT which, {cell} AS cell, n FROM counted")
+
+    def _coded_late(
+        self, steps: list[tuple[str, str]], wanted: Sequence[TableOf], dear: Sequence[bool], names: Sequence[str]
+    ) -> str:
+        """Code the groups of raw values, and add up those that share a code."""
+        late = {at: one.axes[0].column for at, one in enumerate(wanted) if dear[at]}
+        early = tuple(name for at, name in enumerate(names) if at not in late)
+        renamed = [f"k{at} AS {self.rows.raw(column)}" for at, column in late.items()]
+        kept = ["which", "n", *early, *renamed]
+        steps = [*steps, ("groups_of_raw", f"SELECT {', '.join(kept)} FROM counted")]
+        steps += self.rows.coding("groups_of_raw", tuple(late.values()), (), ("which", "n", *early))
+        cells = [f"WHEN which = {at} THEN {self._cell(wanted[at].axes, wanted[at].where)}" for at in late]
+        other = f"COALESCE({', '.join((*early, '-1'))})"
+        steps.append(("celled", f"SELECT which, CASE {' '.join(cells)} ELSE {other} END AS cell, n FROM coded_rows"))
+        return statement(steps, "SELECT which, cell, CAST(SUM(n) AS BIGINT) AS n FROM celled GROUP BY which, cell")
+
+    def _is_dear(self, one: TableOf) -> bool:
+        if len(one.axes) != 1:
+            return False
+        column = one.axes[0].column
+        return self.rows.is_dear(column) and set(one.where.columns) <= {column}
+
+    def _columns(self, wanted: Sequence[Single | TableOf | TotalsOf]) -> list[str]:
+        columns = {name for one in wanted for name in one.where.columns}
+        columns |= {one.term.column for one in wanted if isinstance(one, SumOf | TotalsOf)}
+        columns |= {axis.column for one in wanted if isinstance(one, TableOf | TotalsOf) for axis in one.axes}
+        return sorted(columns, key=self.rows.schema.names.index)
+
+    def _shared(self, wanted: Sequence[Single | TableOf]) -> Predicate | None:
+        """Give the one condition of all, if there is one."""
+        conditions = {one.where for one in wanted}
+        return conditions.pop() if len(conditions) == 1 else None
+
+    def _filter(self, shared: Predicate | None) -> str:
+        return "" if shared is None or shared.is_everything else f" WHERE {self._holds(shared)}"
+
+    def _holds(self, where: Predicate) -> str:
+        return holds(where, {name: self.rows.code(name) for name in where.columns})
+
+    def _cell(self, axes: Sequence[Axis], where: Predicate | None) -> str:
+        """Number the cells, the last axis fastest; −1 outside the condition."""
+        number = "0"
+        for at, axis in enumerate(axes):
+            cell = self._along(axis)
+            number = f"({number}) * {axis.cells} + {cell}" if at else cell
+        if where is None or where.is_everything:
+            return number
+        return f"CASE WHEN {self._holds(where)} THEN {number} ELSE -1 END"
+
+    def _along(self, axis: Axis) -> str:
+        code = self.rows.code(axis.column)
+        if axis.width == 1:
+            return f"CAST({code} AS INTEGER)" if axis.levels + 1 >= NARROW else code
+        quotient = f"CAST(({code} - {code} % {axis.width}) / {axis.width} AS INTEGER)"  # whole in every engine
+        if not axis.keeps_missing:
+            return quotient
+        return f"CASE WHEN {code} >= {axis.levels} THEN {axis.cells - 1} ELSE {quotient} END"
+
+    def _term(self, term: Term) -> str:
+        largest = largest_term(term, self.rows.schema)
+        kind = "BIGINT" if largest < SAFE_WHOLE else "DECIMAL(38, 0)"
+        factor = f"CAST({self.rows.code(term.column)} AS {kind}) * {term.factor} + {term.offset}"
+        return " * ".join([f"({factor})"] * term.power) if term.power else "1"
+
+    def _sum(self, inside: str) -> str:
+        """Add up without overflow, whatever the number of rows."""
+        return f"SUM(CAST({inside} AS DECIMAL(38, 0)))" if self.rows.engine.dialect == "pyspark" else f"SUM({inside})"
+
+
+def _grouped(names: Sequence[str]) -> str:
+    listed = ", ".join(names)
+    if len(names) == 1:
+        return f"SELECT 0 AS which, {listed}, COUNT(*) AS n FROM keyed GROUP BY {listed}"
+    which = " ".join(f"WHEN GROUPING({name}) = 0 THEN {at}" for at, name in enumerate(names))
+    sets = ", ".join(f"({name})" for name in names)
+    return (
+        f"SELECT CASE {which} END AS which, {listed}, COUNT(*) AS n FROM keyed GROUP BY GROUPING SETS ({sets})"
+    )
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A plan with its statements; making them reads no rows."""
+
+    plan: Plan
+    singles: tuple[str, ...]
+    tables: tuple[tuple[str, tuple[TableOf, ...]], ...]
+    totals: tuple[str, ...]
+
+    def answers(self, reader: Reader) -> list[IntArray]:
+        """Read the rows."""
+        singles = [int(number or 0) for ask in self.singles for row in reader.rows(ask) for number in row]
+        tables = [table for ask, wanted in self.tables for table in _counts(reader.counts(ask), wanted)]
+        totals = [table for ask in self.totals for table in _sums(reader.rows(ask), self.plan.totals)]
+        return [make(singles, tables, totals) for make in self.plan.makers]
+
+
+def prepared(rows: CodedRows, plan: Plan) -> Prepared:
+    """Write the statements of a plan."""
+    asked = Asked(rows)
+    batches = [plan.tables[start : start + MOST_SETS] for start in range(0, len(plan.tables), MOST_SETS)]
+    return Prepared(
+        plan,
+        (asked.singles(plan.singles),) if plan.singles else (),
+        tuple((asked.tables(batch), batch) for batch in batches),
+        (asked.totals(plan.totals),) if plan.totals else (),
+    )
+
+
+def _counts(found: IntArray, wanted: Sequence[TableOf]) -> list[IntArray]:
+    """Lay (table, cell, count) rows out as whole tables; what was not found is 0, what is outside is left out."""
+    inside = found[found[:, 1] >= 0]
+    cells = []
+    for at, one in enumerate(wanted):
+        mine = inside[inside[:, 0] == at]
+        table = np.zeros(one.cells, dtype=np.int64)
+        table[mine[:, 1]] = mine[:, 2]
+        cells.append(table)
+    return cells
+
+
+def _sums(found: Sequence[tuple[Any, ...]], wanted: Sequence[TotalsOf]) -> list[IntArray]:
+    cells = [[0] * one.cells for one in wanted]
+    for row in found:
+        at = next(at for at in range(len(wanted)) if row[at] is not None)
+        if row[at] >= 0:
+            cells[at][row[at]] = int(row[len(wanted) + at] or 0)
+    return [whole(numbers) for numbers in cells]

@@ -1,0 +1,65 @@
+"""A table: rows somewhere, seen through a schema. Only the door asks it for an answer, after the charge."""
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Final, Self
+
+from entwined.errors import EntwinedError, Unreadable
+from entwined.numbers import IntArray
+from entwined.queries.aggregates import Aggregate
+from entwined.schema import Schema
+from entwined.tables.engine import Engine
+from entwined.tables.plan import Plan, plan
+from entwined.tables.rows import CodedRows
+from entwined.tables.statements import prepared
+
+FAILED: Final = (
+    "The rows could not be read. The holder finds out why with `entwined describe`; what was charged stays charged."
+)
+
+
+class Table:
+    """Rows in an engine under a schema; it holds connections, so close it or use it in a `with`."""
+
+    def __init__(self, schema: Schema, engine: Engine) -> None:
+        self._rows = CodedRows(schema, engine)
+
+    @property
+    def schema(self) -> Schema:
+        """What is public about it."""
+        return self._rows.schema
+
+    def answer(self, aggregates: Sequence[Aggregate]) -> list[IntArray]:
+        """Give exact integers, one array an aggregate with one number a public cell, in the order of the codes.
+
+        What an engine says when it fails may hold values of rows: it is never passed on.
+        """
+        planned = plan(self.schema, aggregates)
+        found = self._found(planned)
+        if found is None:
+            raise Unreadable(FAILED)
+        return found
+
+    def _found(self, planned: Plan) -> list[IntArray] | None:
+        try:
+            asked = prepared(self._rows, planned)
+            with self._rows.engine.reading() as reader:
+                return asked.answers(reader)
+        except EntwinedError:
+            raise
+        except Exception:  # noqa: BLE001  (whatever it is, its words may come from private rows)
+            return None
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        self._rows.engine.close()
+
+    def __enter__(self) -> Self:
+        """Use it in a block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it at the end of the block."""
+        self.close()
