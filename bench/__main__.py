@@ -17,7 +17,12 @@ def main(names: list[str]) -> None:
     for name in names or PARTS:
         print(f"== {name}")
         figures = import_module(f"bench.{name}").run()
-        record = {"part": name, "at": time.strftime("%Y-%m-%d"), "python": platform.python_version(), "figures": figures}
+        record = {
+            "part": name,
+            "at": time.strftime("%Y-%m-%d"),
+            "python": platform.python_version(),
+            "figures": figures,
+        }
         (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n")
 
 

@@ -17,7 +17,10 @@ EDGES = 5_000_000
 def chain(folder: Path, rng: np.random.Generator) -> None:
     """A chain of 10^6 steps with 51 states."""
     table = rng.dirichlet(np.ones(51), 51)
-    write(folder, {"kind": "markov_chain", "length": UNITS, "initial": [1 / 51] * 51, "transition": table.tolist()})
+    write(
+        folder,
+        {"kind": "markov_chain", "length": UNITS, "initial": [1 / 51] * 51, "transition": table.tolist()},
+    )
 
 
 def graph(folder: Path, rng: np.random.Generator) -> None:
@@ -73,7 +76,10 @@ def field_tree(folder: Path, rng: np.random.Generator) -> None:
         {"between": [f"x{parent}", f"x{child}"], "potential": potential}
         for child, (parent, potential) in enumerate(zip(parents, potentials, strict=True), 1)
     ]
-    write(folder, {"kind": "random_field", "variables": {f"x{place}": 2 for place in range(UNITS)}, "edges": edges})
+    write(
+        folder,
+        {"kind": "random_field", "variables": {f"x{place}": 2 for place in range(UNITS)}, "edges": edges},
+    )
 
 
 def write(folder: Path, document: dict[str, Any]) -> None:
@@ -89,7 +95,14 @@ def write_edges(folder: Path, ends: np.ndarray[Any, np.dtype[np.int64]]) -> None
     csv.write_csv(pa.table({"source": ends[:, 0], "target": ends[:, 1]}), folder / "edges.csv")
 
 
-MODELS: tuple[Callable[[Path, np.random.Generator], None], ...] = (chain, graph, network, tree, path_tree, field_tree)
+MODELS: tuple[Callable[[Path, np.random.Generator], None], ...] = (
+    chain,
+    graph,
+    network,
+    tree,
+    path_tree,
+    field_tree,
+)
 
 
 def run() -> list[dict[str, Any]]:

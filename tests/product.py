@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-import draw
 import numpy as np
 
+import draw
 from entwined.dependence import BayesNet, Box, Coupled, Couplings, Edge, MarkovChain, RandomField, Variable
 from entwined.dependence.factors import Factors, couplings_of, pairs_of
 

@@ -2,15 +2,15 @@
 
 from itertools import combinations
 
-import draw
 import numpy as np
-import oracle
 import pytest
-from product import product_model
 
+import draw
+import oracle
 from entwined.bounds.choose import THEOREMS, bound
 from entwined.errors import DoesNotApply
 from entwined.loss import Loss
+from product import product_model
 
 MODELS, CHUNKS = 2_100, 14
 ROUNDING = 1e-7  # the oracle is right to 1e-8

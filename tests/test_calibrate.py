@@ -9,7 +9,16 @@ from entwined.bounds import allocate, bound, calibrate
 from entwined.bounds.allocate import cheapest, cost, tangent
 from entwined.bounds.calibrate import invert
 from entwined.bounds.loopy import loopy_leakage
-from entwined.dependence import BayesNet, Box, Graph, Groups, Independent, MarkovChain, MaxCorrelation, Variable
+from entwined.dependence import (
+    BayesNet,
+    Box,
+    Graph,
+    Groups,
+    Independent,
+    MarkovChain,
+    MaxCorrelation,
+    Variable,
+)
 from entwined.errors import BadLoss, DoesNotApply, Unreachable
 from entwined.loss import Loss
 

@@ -19,7 +19,13 @@ def certificate(knowledge="any", source="declared"):
 
 
 def numbers_in(document, path=()):
-    items = document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
+    items = (
+        document.items()
+        if isinstance(document, dict)
+        else enumerate(document)
+        if isinstance(document, list)
+        else ()
+    )
     for key, value in items:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             yield (*path, key)
@@ -40,7 +46,16 @@ def changed(document, path, factor=1 + 1e-7):
 def test_a_certificate_says_everything_and_verifies(knowledge, tmp_path):
     written = certificate(knowledge)
     assert verify(written, tmp_path).valid
-    assert {"guarantee", "neighbours", "knowledge", "theorem", "inputs", "checked", "trusted", "versions"} <= set(written)
+    assert {
+        "guarantee",
+        "neighbours",
+        "knowledge",
+        "theorem",
+        "inputs",
+        "checked",
+        "trusted",
+        "versions",
+    } <= set(written)
     assert f"exp({written['leakage']:.6g})" in written["guarantee"]
     path = tmp_path / "certificate.json"
     write_certificate(written, path)
@@ -69,7 +84,9 @@ def test_a_forger_who_knows_the_digest_is_caught_by_the_derivation(tmp_path):
     assert "does not follow" in verify(forged, tmp_path).why
 
 
-@pytest.mark.parametrize("part", ["guarantee", "theorem", "inputs", "knowledge", "leakage", "checked", "trusted"])
+@pytest.mark.parametrize(
+    "part", ["guarantee", "theorem", "inputs", "knowledge", "leakage", "checked", "trusted"]
+)
 def test_a_missing_part_makes_it_invalid(part, tmp_path):
     written = certificate()
     del written[part]
@@ -93,14 +110,18 @@ def test_a_certificate_over_an_edge_list_notices_a_changed_edge(tmp_path):
     assert not verify(written, tmp_path).valid
 
 
-@pytest.mark.parametrize("model", [Groups(6), Gaussian.of([[1.0, 0.5], [0.5, 1.0]])], ids=lambda model: model.kind)
+@pytest.mark.parametrize(
+    "model", [Groups(6), Gaussian.of([[1.0, 0.5], [0.5, 1.0]])], ids=lambda model: model.kind
+)
 def test_other_models(model, tmp_path):
     written = certify(bound(model, Loss.uniform(0.5, model.units)))
     assert verify(json.loads(json.dumps(written)), tmp_path).valid
     assert ("unit of distance" in written["guarantee"]) == (model.kind == "gaussian")
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", "nonsense", '{"format": 1}', '{"format": NaN}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", "nonsense", '{"format": 1}', '{"format": NaN}', "[" * 100_000]
+)
 def test_what_is_no_certificate_is_bad_input(text, tmp_path):
     path = tmp_path / "certificate.json"
     path.write_text(text)

@@ -15,7 +15,12 @@ CHAIN = {"kind": "markov_chain", "length": 100, "initial": [0.5, 0.5], "transiti
 def entwined(*arguments, folder):
     code = "import sys; sys.argv[0] = 'entwined'; from entwined.cli import main; main()"
     return subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)], cwd=folder, capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
 
 
@@ -40,16 +45,31 @@ def test_bound_prints_the_contract(chain):
 
 def test_bound_with_a_loss_vector_and_knowledge(chain):
     vector = ",".join(["0.1"] * 100)
-    done = entwined("bound", "chain.json", "--loss-vector", vector, "--knowledge", "model", "--json", folder=chain)
+    done = entwined(
+        "bound", "chain.json", "--loss-vector", vector, "--knowledge", "model", "--json", folder=chain
+    )
     assert json.loads(done.stdout)["theorem"] == "transport"
 
 
 def test_calibrate_prints_the_contract(chain):
-    done = entwined("calibrate", "chain.json", "--leakage", "1.0", "--sensitivity", "2", "--json", folder=chain)
+    done = entwined(
+        "calibrate", "chain.json", "--leakage", "1.0", "--sensitivity", "2", "--json", folder=chain
+    )
     found = json.loads(done.stdout)
     assert list(found) == ["loss", "laplace_scale", "theorem"]
     assert found["laplace_scale"] == pytest.approx(2 * 8.908, rel=1e-3)
-    exact = entwined("calibrate", "chain.json", "--leakage", "1", "--knowledge", "model", "--count", "1", "--json", folder=chain)
+    exact = entwined(
+        "calibrate",
+        "chain.json",
+        "--leakage",
+        "1",
+        "--knowledge",
+        "model",
+        "--count",
+        "1",
+        "--json",
+        folder=chain,
+    )
     assert json.loads(exact.stdout)["laplace_scale"] == pytest.approx(8.64, abs=0.005)
 
 
@@ -88,7 +108,11 @@ def test_a_certificate_in_another_folder_finds_the_edges(tmp_path):
         (("calibrate", "chain.json", "--leakage", "-1"), 2, "not above zero"),
         (("calibrate", "chain.json", "--leakage", "1", "--count", "7", "--knowledge", "model"), 2, "State 7"),
         (("calibrate", "chain.json", "--leakage", "1", "--count", "1"), 2, "knowledge model"),
-        (("calibrate", "chain.json", "--leakage", "1", "--weights", "1", "--importance", "1"), 2, "at most one"),
+        (
+            ("calibrate", "chain.json", "--leakage", "1", "--weights", "1", "--importance", "1"),
+            2,
+            "at most one",
+        ),
         (("verify", "chain.json"), 2, "no certificate"),
         (("bound", "strong.json", "--loss", "1"), 1, "No theorem"),
     ],
@@ -121,7 +145,9 @@ def test_a_progress_bar_is_shown_on_a_terminal_when_work_takes_over_a_second():
         "with progress():\n for step in range(15):\n  time.sleep(0.1); report('passing messages', step, 15)\nprint('done')"
     )
     terminal, end = pty.openpty()
-    running = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=end, env={**os.environ, "TERM": "xterm"})
+    running = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=end, env={**os.environ, "TERM": "xterm"}
+    )
     os.close(end)
     shown = b""
     until = time.monotonic() + 20

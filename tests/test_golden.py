@@ -1,9 +1,9 @@
 """Every golden number of the theory page that is about finitely many values (Gaussian ones: test_gaussian.py)."""
 
 import numpy as np
-import oracle
 import pytest
 
+import oracle
 from entwined.bounds import bound
 from entwined.dependence import BayesNet, Box, MarkovChain, Variable
 from entwined.errors import DoesNotApply

@@ -86,8 +86,9 @@ def test_loops_and_sweeps_agree_on_forests(case):
 
 kernels = st.integers(2, 3).flatmap(
     lambda states: st.lists(
-        st.lists(st.sampled_from([0.0, 1e-300, 1e-12, 1e-3, 0.2, 1.0, 1 - 1e-12]), min_size=states, max_size=states)
-        .filter(lambda row: sum(row) > 0.1),
+        st.lists(
+            st.sampled_from([0.0, 1e-300, 1e-12, 1e-3, 0.2, 1.0, 1 - 1e-12]), min_size=states, max_size=states
+        ).filter(lambda row: sum(row) > 0.1),
         min_size=states,
         max_size=states,
     )
@@ -95,7 +96,9 @@ kernels = st.integers(2, 3).flatmap(
 
 
 @given(kernels, st.integers(1, 6), losses, losses, st.floats(1, 2))
-def test_every_theorem_on_near_deterministic_chains_is_a_number_and_monotone(rows, length, first, other, factor):
+def test_every_theorem_on_near_deterministic_chains_is_a_number_and_monotone(
+    rows, length, first, other, factor
+):
     transition = np.array(rows) / np.sum(rows, axis=1, keepdims=True)
     chain = MarkovChain(length, Box.exact(transition), np.full(len(rows), 1 / len(rows)))
     small = np.full(length, other)
@@ -154,13 +157,17 @@ def test_classes_take_their_worst_member():
         members = []
         for _ in range(200):
             member = rng.uniform(low, high)
-            member = np.where(rng.random(member.shape) < 0.5, low, np.where(rng.random(member.shape) < 0.5, high, member))
+            member = np.where(
+                rng.random(member.shape) < 0.5, low, np.where(rng.random(member.shape) < 0.5, high, member)
+            )
             sums = member.sum(axis=1, keepdims=True)
             if (sums == 0).any():
                 continue
             member = np.clip(member / sums, low, high)
             if np.allclose(member.sum(axis=1), 1):
-                members.append(message_passing_bound(Loss.uniform(0.7, 4), MarkovChain(4, Box.exact(member))).worst)
+                members.append(
+                    message_passing_bound(Loss.uniform(0.7, 4), MarkovChain(4, Box.exact(member))).worst
+                )
         assert max(members, default=0) <= whole * (1 + STEP)
 
 

@@ -233,7 +233,7 @@ WRONG_COLUMNS = [
     lambda: Integer("n", 1, 0),
     lambda: Integer("n", 0, 2**52),
     lambda: Integer("n", 0.0, 1),
-    lambda: Integer("n", False, 1),  # noqa: FBT003
+    lambda: Integer("n", False, 1),
     lambda: Integer(5, 0, 1),
     lambda: Integer("n", 0, 1, missing="keep"),
     lambda: Integer("n", 0, 1, outside="drop"),
@@ -259,7 +259,7 @@ WRONG_COLUMNS = [
     lambda: Moment("t", datetime(2020, 1, 1), datetime(2020, 1, 1), ["day"]),
     lambda: Text("id", label=5),
     lambda: Person("id", 0),
-    lambda: Person("id", True),  # noqa: FBT003
+    lambda: Person("id", True),
     lambda: Person(["id"], 1),
     lambda: Schema(()),
     lambda: Schema((INTEGER, STRICT)),

@@ -48,7 +48,16 @@ if TYPE_CHECKING:
     from entwined.loss import Leakage, Loss
 
 _HOMES = {
-    "entwined.bounds": ("Bound", "Calibration", "Verdict", "allocate", "bound", "calibrate", "certify", "verify"),
+    "entwined.bounds": (
+        "Bound",
+        "Calibration",
+        "Verdict",
+        "allocate",
+        "bound",
+        "calibrate",
+        "certify",
+        "verify",
+    ),
     "entwined.dependence": (
         "BayesNet",
         "Box",
@@ -70,7 +79,7 @@ _HOMES = {
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [  # noqa: PLE0604, RUF022  (looked up when first used, so that the command starts fast)
+__all__ = [  # noqa: RUF022  (looked up when first used, so that the command starts fast)
     "__version__",
     "BayesNet",
     "Bound",

@@ -63,7 +63,7 @@ def bound(model: Dependence, loss: Loss, knowledge: Knowledge = "any") -> Bound:
     >>> chain = MarkovChain(100, Box.exact([[0.9, 0.1], [0.1, 0.9]]))
     >>> found = bound(chain, Loss.uniform(0.1, units=100))
     >>> found.theorem.name, round(found.leakage.worst, 3)
-    ('message passing', 0.889)
+    ('message passing', 0.893)
     """
     said = tuple(ask(theorem, model, loss, knowledge) for theorem in THEOREMS)
     best: Said | None = None

@@ -37,7 +37,9 @@ def influence_matrix_bound(loss: Loss, model: Coupled) -> Leakage:
     Source. New here in this form; the resampling is that of Dobrushin (1970).
     """
     if model.units > DIRECT and model.couplings.pairwise:
-        raise DoesNotApply("It is never below message passing where factors are pairs; left out at this size.")
+        raise DoesNotApply(
+            "It is never below message passing where factors are pairs; left out at this size."
+        )
     ends, log_odds = model.pairs
     strength = tanh_quarter(np.minimum(log_odds, 1e3)) * (1 + 8 * ULP)
     rows, columns = np.concatenate([ends, ends[:, ::-1]]).T

@@ -24,7 +24,9 @@ def component_joints(model: Coupled, most_units: int, most_cells: int) -> list[J
     labels = model.couplings.components
     counts = np.bincount(labels)
     if counts.max() > most_units:
-        raise DoesNotApply(f"Units depend on each other in sets too large to enumerate ({counts.max()} units).")
+        raise DoesNotApply(
+            f"Units depend on each other in sets too large to enumerate ({counts.max()} units)."
+        )
     blocks, sizes = factors_of(model)
     members = np.split(np.argsort(labels, kind="stable"), np.cumsum(counts)[:-1])
     if max(prod(sizes[unit] for unit in units.tolist()) for units in members) > most_cells:

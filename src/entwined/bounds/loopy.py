@@ -33,7 +33,9 @@ class Messages:
     @cached_property
     def slack(self) -> FloatArray:
         """For each unit, a factor above 1 that covers the rounding of its sums."""
-        return np.asarray(1 + ULP * (np.bincount(self.graph.unit, minlength=self.graph.units) + 3.0), np.float64)
+        return np.asarray(
+            1 + ULP * (np.bincount(self.graph.unit, minlength=self.graph.units) + 3.0), np.float64
+        )
 
     def leakage(self, messages: FloatArray) -> FloatArray:
         """ε_i + Σ_c F_{c→i}."""

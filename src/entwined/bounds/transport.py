@@ -125,7 +125,7 @@ def relay(
             messages[step] = message
             if steady is None or len(run.turn) > 1 or abs(message - before) > NEAR * message:
                 continue
-            ceiling = message * (1 + NEAR)
+            ceiling = message if send(item, steady, message) <= message else message * (1 + NEAR)
             if send(item, steady, ceiling) <= ceiling:  # it is increasing, so no later message gets above
                 message = messages[step + 1 : last] = ceiling
                 break

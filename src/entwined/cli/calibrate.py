@@ -102,5 +102,7 @@ def counted(model: "Dependence", leakage: str, knowledge: Knowledge, state: int)
     weights = [int(place == state) for place in range(model.states)]
     scale = least_scale(model, weights, float_below(positive_fraction(leakage, "Leakage")))
     if scale == 0:
-        raise BadInput(f"The count of state {state} never changes, so it needs no noise. Count another state.")
+        raise BadInput(
+            f"The count of state {state} never changes, so it needs no noise. Count another state."
+        )
     return {"loss": 1 / scale, "laplace_scale": scale, "theorem": "exact scalar accountant"}

@@ -69,7 +69,10 @@ class Couplings:
         if graph.pairwise:
             ends, nodes = graph.unit.reshape(-1, 2), self.units
         else:
-            ends, nodes = np.stack([graph.unit, self.units + graph.factor], axis=1), self.units + graph.sizes.size
+            ends, nodes = (
+                np.stack([graph.unit, self.units + graph.factor], axis=1),
+                self.units + graph.sizes.size,
+            )
         links = coo_array((np.ones(len(ends), np.int8), (ends[:, 0], ends[:, 1])), shape=(nodes, nodes))
         labels = connected_components(csr_array(links), directed=False)[1]
         return labels[: self.units].astype(np.int64)

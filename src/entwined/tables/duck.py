@@ -181,13 +181,23 @@ def shown(column: str, kind: str, *, collated: bool = False) -> Shown:
 def _micros(column: str, kind: str) -> str:
     """Give microseconds; an infinite time has none, and stands far outside instead."""
     if kind == "TIMESTAMP_NS":
-        nanos = f"epoch_ns({column})"
-        return f"({nanos} - (({nanos} % 1000) + 1000) % 1000) // 1000"
+        return within(floored(f"epoch_ns({column})", 1000))
     zoned = kind == "TIMESTAMP WITH TIME ZONE"
     moment = column if zoned or kind == "TIMESTAMP" else f"TRY_CAST({column} AS TIMESTAMP)"
     middle = "TIMESTAMPTZ '1970-01-01 00:00:00+00'" if zoned else "TIMESTAMP '1970-01-01'"
     beyond = f"CASE WHEN {moment} > {middle} THEN {FAR} WHEN {moment} IS NOT NULL THEN -{FAR} END"
-    return f"COALESCE(epoch_us({moment}), {beyond})"
+    return f"COALESCE({within(f'epoch_us({moment})')}, {beyond})"
+
+
+def floored(number: str, by: int) -> str:
+    """Divide integers and round down, near the ends of 64 bits too."""
+    return f"{number} // {by} - CASE WHEN {number} % {by} < 0 THEN 1 ELSE 0 END"
+
+
+def within(number: str, times: int = 1) -> str:
+    """Multiply an integer, stopping where time ends."""
+    end = FAR // times
+    return f"CASE WHEN {number} > {end} THEN {FAR} WHEN {number} < -{end} THEN -{FAR} ELSE ({number}) * {times} END"
 
 
 def quoted_name(name: str) -> str:

@@ -3,20 +3,22 @@
 Opening one looks at names and types. The rows are put into Arrow's form at the first answer.
 """
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from entwined.errors import BadTable
-from entwined.schema import Coded, Schema
-from entwined.tables.duck import Duck, opened
-from entwined.tables.engine import FAR, Shown
+from entwined.schema import Coded, Column
+from entwined.tables.duck import Duck, floored, opened, shown, within
+from entwined.tables.engine import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
 NAME: Final = "frame"
-UNITS: Final = {"s": 1_000_000, "ms": 1_000}
+TIMES: Final = {"s": 1_000_000, "ms": 1_000, "us": 1}
+MILLISECONDS_A_DAY: Final = 86_400_000
 
 
 def open_arrow(source: Any) -> Duck:
@@ -24,34 +26,142 @@ def open_arrow(source: Any) -> Duck:
     import pyarrow as pa
 
     reader = source if isinstance(source, pa.Table) else pa.RecordBatchReader.from_stream(source)
-    columns = {name: _shown(at, reader.schema.types[at]) for at, name in enumerate(checked_names(reader.schema.names))}
+    names = checked_names(reader.schema.names)
+    columns = {name: arrow_shown(f"c{at}", reader.schema.types[at]) for at, name in enumerate(names)}
 
     def load() -> Mapping[str, "pa.Table"]:
         table = reader if isinstance(reader, pa.Table) else reader.read_all()
-        return {NAME: pa.table([_plain(column) for column in table.columns], names=_places(table.num_columns))}
+        return {NAME: pa.table([plain(column) for column in table.columns], names=places(table.num_columns))}
 
     return Duck(NAME, columns, opened(), load)
 
 
-def open_pandas(frame: "pd.DataFrame", schema: Schema | None = None) -> Duck:
-    """Open a pandas frame; a column of Python objects that are not all text is coded value by value."""
-    import pandas as pd
+def open_pandas(frame: "pd.DataFrame", declared: Mapping[str, Column]) -> Duck:
+    """Open a pandas frame; Python objects are coded here, by the declared columns themselves."""
     import pyarrow as pa
 
     names = checked_names([str(name) for name in frame.columns])
     columns: dict[str, Shown] = {}
     makers: list[Callable[[], pa.Array]] = []
     for at, name in enumerate(names):
-        series = frame.iloc[:, at]
+        place, series = f"c{at}", frame.iloc[:, at]
         if series.dtype == object:
-            columns[name] = Shown("code" if _is_coded(schema, name) else "text", f"c{at}", "object")
-            makers.append(_object_maker(series, schema, name))
+            column = declared.get(name)
+            columns[name] = Shown("code" if isinstance(column, Coded) else "text", place, "object")
+            makers.append(functools.partial(coded, series, column))
         else:
-            empty = pa.Array.from_pandas(pd.Series([], dtype=series.dtype))
-            columns[name] = _shown(at, empty.type)
-            makers.append(_maker(series, empty.type))
+            columns[name] = arrow_shown(place, _arrow_type(series))
+            makers.append(functools.partial(_whole_column, series))
 
     def load() -> Mapping[str, pa.Table]:
-        return {NAME: pa.table([make() for make in makers], names=_places(len(makers)))}
+        return {NAME: pa.table([make() for make in makers], names=places(len(makers)))}
 
     return Duck(NAME, columns, opened(), load)
+
+
+def checked_names(names: Sequence[str]) -> Sequence[str]:
+    """Refuse a frame with two columns of one name."""
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if list(names).count(name) > 1)
+        raise BadTable(f"The frame has two columns named {twice!r}. Rename one of them.")
+    return names
+
+
+def places(columns: int) -> list[str]:
+    """Name columns by their place: names of the source stay out of statements."""
+    return [f"c{at}" for at in range(columns)]
+
+
+def arrow_shown(place: str, kind: "pa.DataType") -> Shown:
+    """Show a column of an Arrow type; times are handed over as integers, so that none is too far for DuckDB."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    name = str(kind)
+    if types.is_timestamp(kind):
+        micros = within(floored(place, 1000)) if kind.unit == "ns" else within(place, TIMES[kind.unit])
+        return Shown("moment", micros, name)
+    if types.is_date32(kind):
+        return Shown("day", place, name)
+    if types.is_date64(kind):
+        return Shown("day", floored(place, MILLISECONDS_A_DAY), name)
+    if types.is_null(kind):
+        return Shown("nothing", place, name)
+    known = {
+        "VARCHAR": types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind),
+        "BOOLEAN": types.is_boolean(kind),
+        "UBIGINT": types.is_uint64(kind),
+        "INTEGER": types.is_integer(kind),
+        "FLOAT": types.is_floating(kind),
+        "DECIMAL(38,0)": types.is_decimal(kind),
+    }
+    fitting = next((sql for sql, fits in known.items() if fits), "")
+    return Shown(shown(place, fitting).kind, shown(place, fitting).sql, name)
+
+
+def plain(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
+    """Turn a column into a form that DuckDB reads as it is, whatever the values."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if types.is_timestamp(kind) or types.is_date64(kind):
+        return column.cast(pa.int64())
+    if types.is_date32(kind):
+        return column.cast(pa.int32()).cast(pa.int64())
+    if types.is_decimal(kind):
+        return column.cast(pa.string())
+    if types.is_float16(kind):
+        return column.cast(pa.float32())
+    if types.is_string_view(kind):
+        return column.cast(pa.large_string())
+    if arrow_shown("", kind).kind in ("other", "nothing"):
+        return pa.chunked_array([pa.nulls(len(column), pa.int64())])
+    return column
+
+
+def _arrow_type(series: "pd.Series[Any]") -> "pa.DataType":
+    """Find out what a pandas type becomes, without a row."""
+    import pyarrow as pa
+
+    try:
+        return pa.Array.from_pandas(series.iloc[:0]).type
+    except (pa.ArrowException, TypeError, NotImplementedError):
+        return pa.binary()
+
+
+def _whole_column(series: "pd.Series[Any]") -> "pa.ChunkedArray":
+    import pyarrow as pa
+
+    if arrow_shown("", _arrow_type(series)).kind == "other":
+        return pa.chunked_array([pa.nulls(len(series), pa.int64())])
+    return plain(pa.chunked_array([pa.Array.from_pandas(series)]))
+
+
+def coded(series: "pd.Series[Any]", column: Column | None) -> "pa.Array":
+    """Make codes of values: of each different one once where equal values are alike, else one by one.
+
+    A column that is never queried becomes text.
+    """
+    import pandas as pd
+    import pyarrow as pa
+
+    if not isinstance(column, Coded):
+        return pa.array([None if _is_missing(one) else str(one) for one in series], pa.large_string())
+    if series.dtype != object:
+        places_of, different = pd.factorize(series)
+        codes = [column.encode(one) for one in different.tolist()]
+        return pa.array([*codes, column.missing_code], pa.int64()).take(pa.array(places_of % (len(codes) + 1)))
+    try:
+        found = pa.array(series, type=pa.large_string(), from_pandas=True).dictionary_encode()
+    except (pa.ArrowException, TypeError, ValueError):
+        return pa.array([column.encode(one) for one in series], pa.int64())
+    codes = [column.encode(text) for text in found.dictionary.to_pylist()]
+    return pa.array(codes, pa.int64()).take(found.indices).fill_null(column.missing_code)
+
+
+def _is_missing(one: object) -> bool:
+    return one is None or one != one  # noqa: PLR0124  (what is not itself is no value)

@@ -1,0 +1,32 @@
+"""Write docs/theorems.md from the theorems themselves: `python docs/write_theorems.py`."""
+
+from pathlib import Path
+
+from entwined.bounds.choose import THEOREMS
+
+HEAD = """# The theorems
+
+Each bound is a function from loss and model to leakage, and its docstring is the theorem. *Trusted* is what
+you must believe. Knowledge `any` covers an adversary who knows the values of any other units; `model` one who
+knows the law only. `entwined bound` asks all of them and takes the smallest that applies.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    sections = [HEAD]
+    for theorem in THEOREMS:
+        text = {
+            "Theorem": theorem.statement,
+            "Checked": theorem.checked,
+            "Trusted": f"**{theorem.trusted}**",
+            "Proof": theorem.proof,
+            "Source": theorem.source,
+        }
+        parts = "\n\n".join(f"*{part}.* {words}" for part, words in text.items())
+        sections.append(f"## {theorem.name}\n\nKnowledge: {theorem.knowledge}. {theorem.title}\n\n{parts}\n")
+    return "\n".join(sections)
+
+
+if __name__ == "__main__":
+    (Path(__file__).parent / "theorems.md").write_text(page(), encoding="utf-8")

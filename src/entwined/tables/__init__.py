@@ -1,0 +1,6 @@
+"""Step 1: where the rows live."""
+
+from entwined.tables.source import open_table
+from entwined.tables.table import Table
+
+__all__ = ["Table", "open_table"]

@@ -1,0 +1,83 @@
+"""Open a table wherever its rows live."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from entwined.errors import BadTable
+from entwined.schema import Column, Schema
+from entwined.tables.engine import Engine
+from entwined.tables.files import CSV_ENDS, DUCKDB_ENDS, PARQUET_ENDS, open_csv, open_duckdb, open_parquet
+from entwined.tables.frames import open_arrow, open_pandas
+from entwined.tables.survey import SURVEY_ENDS, open_survey
+from entwined.tables.table import Table
+
+KNOWN = (
+    "Give a file (.csv, .csv.gz, .parquet, .duckdb with a table, .sav, .dta), a pandas, polars or Arrow frame, "
+    "postgresql://host/database?table=name, or a Spark session, frame or spark:// URL."
+)
+
+
+def open_table(source: Any, schema: Schema, *, table: str | None = None) -> Table:
+    """Open rows under a schema; names and types are read, rows are not.
+
+    `table` names one of several in a database; it may also stand in the source: `file.duckdb::name`,
+    `postgresql://host/database?table=name`.
+    """
+    return Table(schema, engine_of(source, table=table, declared={one.name: one for one in schema.columns}))
+
+
+def engine_of(source: Any, *, table: str | None = None, declared: Mapping[str, Column]) -> Engine:
+    """Find the engine for a source."""
+    if isinstance(source, str) and "://" in source:
+        return _by_url(source, table)
+    if isinstance(source, str | os.PathLike):
+        return _by_path(os.fspath(source), table, declared)
+    module = type(source).__module__.partition(".")[0]
+    if module == "pyspark":
+        from entwined.tables.spark import open_spark
+
+        return open_spark(source, table)
+    if module == "pandas" and hasattr(source, "iloc"):
+        return open_pandas(source, declared)
+    if hasattr(source, "__arrow_c_stream__"):
+        return open_arrow(source)
+    raise BadTable(f"Rows cannot be read from a {type(source).__name__}. {KNOWN}")
+
+
+def _by_path(given: str, table: str | None, declared: Mapping[str, Column]) -> Engine:
+    given, _, named = given.partition("::") if table is None else (given, "", table)
+    low = given.lower()
+    if low.endswith(DUCKDB_ENDS):
+        if not named:
+            raise BadTable(f"{given} is a database. Say which table: {given}::name.")
+        return open_duckdb(given, named)
+    if named:
+        raise BadTable(f"{given} holds one table; {named!r} names another. Leave it out.")
+    if low.endswith(CSV_ENDS):
+        return open_csv(given)
+    if low.endswith(PARQUET_ENDS) or Path(given).is_dir():
+        return open_parquet(given)
+    if low.endswith(SURVEY_ENDS):
+        return open_survey(given, declared)
+    raise BadTable(f"{given!r} is no kind of file that is known. {KNOWN}")
+
+
+def _by_url(url: str, table: str | None) -> Engine:
+    parts = urlsplit(url)
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    named = options.pop("table", None) if table is None else table
+    bare = urlunsplit(parts._replace(query=urlencode(options)))
+    if parts.scheme in ("postgresql", "postgres"):
+        if not named:
+            raise BadTable("The URL names a database. Say which table: postgresql://host/database?table=name.")
+        from entwined.tables.postgres import Postgres
+
+        return Postgres(bare, named)
+    if parts.scheme in ("spark", "sc"):
+        from entwined.tables.spark import open_master
+
+        return open_master(bare, named)
+    raise BadTable(f"A URL of kind {parts.scheme!r} is not known. {KNOWN}")
