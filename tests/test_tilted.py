@@ -15,7 +15,7 @@ from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.tilted import tilted_transport_bound
 from entwined.bounds.tilted_frontier import Arcs, TiltedFrontier, tilts_through
 from entwined.bounds.transport import transport_bound
-from entwined.dependence import BayesNet, MarkovChain, Variable
+from entwined.dependence import BayesNet, Variable
 from entwined.errors import DoesNotApply
 from entwined.loss import Loss
 from oracle import chain_joint, exact_leakage, worst_leakages
@@ -48,7 +48,7 @@ def ratios_to_the_truth(rng, count):
 
 
 def test_it_is_between_the_oracle_and_the_messages():
-    ratios = ratios_to_the_truth(np.random.default_rng(51), 240)
+    ratios = ratios_to_the_truth(np.random.default_rng(51), 360)
     print(ratios)
     for tilted, messages in ratios.values():
         assert tilted < 1 + (messages - 1) / 2
@@ -62,6 +62,17 @@ def test_it_is_between_the_oracle_and_the_messages_on_thousands():
     assert ratios["ternary"][0] < 1.12
 
 
+def test_a_bound_that_forgets_what_is_told_is_caught(monkeypatch):
+    """The mutant: tilts only by what is not next to the unit."""
+    monkeypatch.setattr("entwined.bounds.tilted.Passage.__call__", lambda self, whole, _: self.quiet(whole))
+    rng, caught = np.random.default_rng(56), 0
+    for _ in range(40):
+        drawn = draw.chain(rng)
+        bound = tilted_transport_bound(Loss.of(drawn.losses), product_model(drawn)).per_unit
+        caught += (bound < worst_leakages(drawn.joint(), drawn.losses, "any") * (1 - 1e-6)).any()
+    assert caught > 3
+
+
 def test_it_is_never_below_the_oracle_on_fields():
     rng = np.random.default_rng(53)
     for _ in range(100):
@@ -70,27 +81,27 @@ def test_it_is_never_below_the_oracle_on_fields():
         assert (bound >= worst_leakages(drawn.joint(), drawn.losses, "any") * (1 - 1e-9) - ROUNDING).all()
 
 
-def test_two_units_and_leaves_reach_it():
-    """The centre of a star is told of each leaf by the leaf's own law alone."""
+def test_two_units_reach_it():
     rng = np.random.default_rng(54)
-    for _ in range(60):
-        values, leaves = int(rng.integers(2, 4)), int(rng.integers(1, 3))
-        tables = [rng.dirichlet(np.full(values, 0.5), size=values) for _ in range(leaves)]
-        initial, losses = rng.dirichlet(np.ones(values)), draw.losses(rng, leaves + 1)
-        losses[0] = 0.0
-        names = tuple(map(str, range(values)))
-        leaf = [Variable(f"leaf{k}", names, ("centre",), table) for k, table in enumerate(tables)]
-        net = BayesNet.of([Variable("centre", names, (), [initial]), *leaf])
-        joint = np.einsum("a,ab,ac->abc", initial, tables[0], tables[-1])
-        joint = joint.sum(axis=2) if leaves == 1 else joint
-        bound = tilted_transport_bound(Loss.of(losses), net).per_unit
-        truth = worst_leakages(joint, losses, "any")
-        # two leaves may be worst for different pairs of values, unless there is one pair
-        reached = leaves == 1 or values == 2
-        if reached:
-            assert bound[0] == pytest.approx(truth[0], rel=1e-9)
-        if leaves == 1:
-            assert bound == pytest.approx(truth, rel=1e-9)
+    for _ in range(100):
+        values = int(rng.integers(2, 4))
+        transition, initial = rng.dirichlet(np.full(values, 0.5), size=values), rng.dirichlet(np.ones(values))
+        losses = draw.losses(rng, 2)
+        bound = tilted_transport_bound(Loss.of(losses), chain_of(2, transition, initial)).per_unit
+        truth = worst_leakages(chain_joint(initial, transition, 2), losses, "any")
+        assert bound == pytest.approx(truth, rel=1e-9)
+
+
+def test_the_centre_of_a_star_of_like_leaves_reaches_it():
+    rng = np.random.default_rng(55)
+    for _ in range(30):
+        table, initial = rng.dirichlet(np.full(2, 0.5), size=2), rng.dirichlet(np.ones(2))
+        leaves = [Variable(f"leaf{k}", ("a", "b"), ("centre",), table) for k in range(3)]
+        net = BayesNet.of([Variable("centre", ("a", "b"), (), [initial]), *leaves])
+        losses = np.array([rng.uniform(0, 1), *[rng.uniform(0, 2)] * 3])
+        joint = np.einsum("a,ab,ac,ad->abcd", initial, table, table, table)
+        bound = float(tilted_transport_bound(Loss.of(losses), net).per_unit[0])
+        assert bound == pytest.approx(worst_leakages(joint, losses, "any")[0], rel=1e-9)
 
 
 def test_a_known_value_that_tilts_reaches_it():
@@ -104,15 +115,16 @@ def test_a_known_value_that_tilts_reaches_it():
 
 
 def test_rare_answers_cost_what_they_should():
-    """Five questions that one person in a hundred affirms: no tilt by few of them makes yes likely."""
-    table, names = [[0.995, 0.005], [0.505, 0.495]], ("no", "yes")
-    answers = [Variable(f"q{k}", names, (f"q{k - 1}",), table) for k in range(1, 5)]
-    net = BayesNet.of([Variable("q0", names, (), [[0.99, 0.01]]), *answers])
-    loss = Loss.uniform(0.5, 5)
-    joint = chain_joint([0.99, 0.01], table, 5)
-    truth = worst_leakages(joint, loss.per_unit, "any").max()
-    assert truth <= tilted_transport_bound(loss, net).worst < 1.02 * truth
-    assert message_passing_bound(loss, net).worst > 1.05 * truth
+    """Five answers, each given by one in a thousand: the messages, which see log odds alone, ask for double."""
+    table, law, loss = np.array([[0.999, 0.001], [0.99, 0.01]]), [990 / 991, 1 / 991], Loss.uniform(0.5, 5)
+    chain = chain_of(5, table, law)
+    bound = tilted_transport_bound(loss, chain).worst
+    assert bound == pytest.approx(
+        worst_leakages(chain_joint(law, table, 5), loss.per_unit, "any").max(), rel=1e-9
+    )
+    assert bound == pytest.approx(0.6028, abs=5e-5)
+    assert message_passing_bound(loss, chain).worst == pytest.approx(1.2848, abs=5e-5)
+    assert transport_bound(loss, chain).worst == pytest.approx(0.5118, abs=5e-5)
 
 
 def test_other_marginals_break_it_but_not_the_messages():
@@ -171,14 +183,14 @@ def test_no_tilt_gets_more_through_than_the_frontier_says():
 def test_with_two_values_some_tilt_gets_all_of_it_through():
     """And with bounds on tilts a tenth too small, some tilt gets more through than they say."""
     rng, caught = np.random.default_rng(62), 0
-    for _ in range(100):
+    for _ in range(60):
         kernel, up, down = rng.dirichlet(np.full(2, 0.7), size=2), rng.uniform(0, 3), rng.uniform(0, 3)
         bounds, leakage = np.array([[0, up], [down, 0]]), 10 ** rng.uniform(-3, 1)
-        tilts = [np.array([math.exp(x), 1.0]) for x in np.linspace(-down, up, 4_001)]
+        tilts = [np.array([math.exp(x), 1.0]) for x in np.linspace(-down, up, 401)]
         reached = max(largest_ratio(kernel, tilt, leakage) for tilt in tilts)
-        assert TiltedFrontier.of(kernel, bounds)(leakage) == pytest.approx(reached, rel=1e-5, abs=1e-11)
-        caught += TiltedFrontier.of(kernel, 0.9 * bounds)(leakage) < reached * (1 - 1e-5)
-    assert caught > 30
+        assert TiltedFrontier.of(kernel, bounds)(leakage) == pytest.approx(reached, rel=1e-4, abs=1e-11)
+        caught += TiltedFrontier.of(kernel, 0.9 * bounds)(leakage) < reached * (1 - 1e-4)
+    assert caught > 10
 
 
 def test_a_tilt_that_may_be_anything_is_message_passing_and_none_is_transport():
@@ -193,7 +205,9 @@ def test_a_tilt_that_may_be_anything_is_message_passing_and_none_is_transport():
         for leakage in LEAKAGES[3:]:
             assert free(leakage) == pytest.approx(contract_one(leakage, odds), rel=1e-9)
             if leakage < 600:
-                assert none(leakage) == pytest.approx(largest_ratio(kernel, np.ones(values), leakage), rel=1e-6)
+                assert none(leakage) == pytest.approx(
+                    largest_ratio(kernel, np.ones(values), leakage), rel=1e-6
+                )
 
 
 def test_tilts_through_a_unit_are_as_large_as_they_say():
@@ -204,10 +218,9 @@ def test_tilts_through_a_unit_are_as_large_as_they_say():
         (bounds,) = tilts_through([Kernel(kernel, 0.0)], [float(spread)])
         assert (np.diag(bounds) == 0).all()
         for _ in range(30):
-            tilt = np.exp(-min(spread, 800.0) * (rng.random(kernel.shape[1]) < 0.5))
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ratio = np.log(kernel @ tilt) - np.log(kernel @ tilt)[:, None]
-            assert np.nan_to_num(ratio.T - bounds, nan=-1.0).max() <= 1e-12
+            tilt = np.exp(-min(spread, 600.0) * (rng.random(kernel.shape[1]) < 0.5))
+            means = kernel @ tilt  # no mean is zero: the least is about e^-600
+            assert (means[:, None] <= means * np.exp(np.minimum(bounds, 700.0)) * (1 + 1e-9)).all()
 
 
 def test_the_steepest_arc_is_found_at_every_leakage():
@@ -217,13 +230,18 @@ def test_the_steepest_arc_is_found_at_every_leakage():
         low, odds = rng.uniform(-6, 0, size), rng.choice([1.0, 2.0, rng.uniform(0, 5), np.inf], size)
         low[rng.random(size) < 0.1] = -np.inf
         with np.errstate(invalid="ignore"):
-            high = np.where(np.isinf(odds), 0.0, np.nan_to_num(low, neginf=-9.0) + odds + rng.uniform(0, 3, size))
+            high = np.where(
+                np.isinf(odds), 0.0, np.nan_to_num(low, neginf=-9.0) + odds + rng.uniform(0, 3, size)
+            )
         owner = np.sort(rng.integers(0, 3, size))
         arcs = Arcs(owner, low, high, odds)
         starts, heights, owners = arcs.steepest()
         for k in range(3):
             for leakage in rng.uniform(0, 15, 30):
-                inside = (owner == k) & (-odds - 2 * arcs.last < leakage) & (leakage < -odds - 2 * low)
+                flat = (owner == k) & (odds < np.inf)
+                inside = flat.copy()
+                inside[flat] = -odds[flat] - 2 * arcs.last[flat] < leakage
+                inside[flat] &= leakage < -odds[flat] - 2 * low[flat]
                 before = np.flatnonzero((owners == k) & (starts <= leakage))
                 found = heights[before[-1]] if before.size else 0.0
                 assert found == odds[inside].max(initial=0.0)
@@ -246,9 +264,9 @@ def test_a_kernel_known_up_to_an_error_covers_all_it_may_be(error):
         kernel, _, tilt = random_case(rng)
         other = kernel * np.exp(rng.uniform(-error, error, kernel.shape))
         for leakage in LEAKAGES:
-            assert TiltedFrontier.of(kernel, tilt, error)(leakage) >= TiltedFrontier.of(other, tilt)(leakage) * (
-                1 - 1e-12
-            )
+            assert TiltedFrontier.of(kernel, tilt, error)(leakage) >= TiltedFrontier.of(other, tilt)(
+                leakage
+            ) * (1 - 1e-12)
 
 
 def test_chances_at_the_edge_of_floats_give_numbers_that_grow():
@@ -257,8 +275,9 @@ def test_chances_at_the_edge_of_floats_give_numbers_that_grow():
         kernel = 10.0 ** rng.choice([0, -1, -20, -150, -300], size=(3, 3))
         kernel /= kernel.sum(axis=1, keepdims=True)
         kernel = np.where(rng.random((3, 3)) < 0.1, 0.0, kernel) + np.eye(3) * 1e-3
-        tilt = rng.choice([0.0, 1e-12, 1.0, 300.0, 720.0, 5000.0, np.inf], size=(3, 3)) * (1 - np.eye(3) > 0.5)
-        frontier = TiltedFrontier.of(kernel, np.nan_to_num(tilt, nan=0.0, posinf=np.inf))
+        tilt = rng.choice([0.0, 1e-12, 1.0, 300.0, 720.0, 5000.0, np.inf], size=(3, 3))
+        np.fill_diagonal(tilt, 0.0)
+        frontier = TiltedFrontier.of(kernel, tilt)
         through = [frontier(leakage) for leakage in LEAKAGES]
         assert np.isfinite(through).all()
         assert all(one <= other * (1 + 1e-12) for one, other in pairwise(through))
@@ -285,7 +304,9 @@ def careful_best(laws, rising, falling, leakage):
 
             def most(law, here, there):
                 grown = sum(law[u] * rising[u].exp() for u in here) / sum(law[v] for v in there)
-                return min(grown, sum(law[u] for u in here) / sum(law[v] * (-falling[v]).exp() for v in there)).ln()
+                return min(
+                    grown, sum(law[u] for u in here) / sum(law[v] * (-falling[v]).exp() for v in there)
+                ).ln()
 
             high, low = most(one, inside, outside), -most(other, outside, inside)
             share = [[sum(law[v] for v in part) for part in (inside, outside)] for law in (one, other)]
@@ -326,7 +347,9 @@ def careful_messages(kernels, losses):
         spread = max(map(max, careful_tilts(kernels[place - 2]))) if place > 1 else Decimal(0)
         quiet = careful_tilts(kernels[place - 1], spread) if place else nothing
         through = [
-            careful_best(laws, [max(row) for row in tilt], [max(column) for column in zip(*tilt, strict=True)], size)
+            careful_best(
+                laws, [max(row) for row in tilt], [max(column) for column in zip(*tilt, strict=True)], size
+            )
             for tilt, size in ((quiet, Decimal(loss) + message), (told, Decimal(loss)))
         ]
         message = max(through)
@@ -342,7 +365,11 @@ def test_rounding_never_goes_below_fifty_digits():
             states, length = int(rng.integers(2, 4)), int(rng.integers(2, 7))
             transition = rng.dirichlet(np.full(states, rng.choice([0.5, 2.0, 20.0])), size=states)
             chain = chain_of(length, transition, rng.dirichlet(np.ones(states)))
-            losses = [10 ** rng.uniform(-9, 1)] * length if rng.random() < 0.5 else 10 ** rng.uniform(-9, 1, length)
+            losses = (
+                [10 ** rng.uniform(-9, 1)] * length
+                if rng.random() < 0.5
+                else 10 ** rng.uniform(-9, 1, length)
+            )
             step = [[Decimal(float(chance)) for chance in row] for row in chain.transition.low]
             step = [[chance / sum(row) for chance in row] for row in step]
             law, back = [Decimal(float(chance)) for chance in chain.initial], []
@@ -429,8 +456,13 @@ def test_a_large_survey_takes_seconds_and_leaks_less_than_the_messages_say(varia
 def test_a_hub_of_many_is_fine():
     values, table = ("a", "b", "c"), np.random.default_rng(75).dirichlet(np.ones(3), size=3)
     leaves = [Variable(f"v{j}", values, ("v0",), table) for j in range(1, 1_000)]
-    net, loss = BayesNet.of([Variable("v0", values, (), [[0.2, 0.3, 0.5]]), *leaves]), Loss.uniform(0.1, 1_000)
-    leakage, messages = (theorem(loss, net).per_unit for theorem in (tilted_transport_bound, message_passing_bound))
+    net, loss = (
+        BayesNet.of([Variable("v0", values, (), [[0.2, 0.3, 0.5]]), *leaves]),
+        Loss.uniform(0.1, 1_000),
+    )
+    leakage, messages = (
+        theorem(loss, net).per_unit for theorem in (tilted_transport_bound, message_passing_bound)
+    )
     assert (leakage <= messages * (1 + 1e-9)).all()
     assert leakage[0] < 0.99 * messages[0]  # each leaf tells the hub by its exact law
 
@@ -470,7 +502,9 @@ def test_more_loss_anywhere_never_means_less_leakage():
 def test_independent_steps_leak_their_own_loss():
     losses = [0.0, 0.5, 3.0]
     chain = chain_of(3, [[0.2, 0.8], [0.2, 0.8]], [0.5, 0.5])
-    assert tilted_transport_bound(Loss.of(losses), chain).per_unit.tolist() == pytest.approx(losses, rel=1e-14)
+    assert tilted_transport_bound(Loss.of(losses), chain).per_unit.tolist() == pytest.approx(
+        losses, rel=1e-14
+    )
     single = chain_of(1, [[0.2, 0.8], [0.3, 0.7]], [0.5, 0.5])
     assert tilted_transport_bound(Loss.of([2.0]), single).worst == pytest.approx(2.0)
 
@@ -495,7 +529,7 @@ def test_where_it_does_not_apply_it_says_why(why):
 
 def test_what_would_take_minutes_is_refused():
     states = 160
-    chain = chain_of(3, np.full((states, states), 1 / states) + np.eye(states), np.full(states, 1 / states))
-    assert isinstance(chain, MarkovChain)
+    transition = 0.5 * np.full((states, states), 1 / states) + 0.5 * np.eye(states)
+    chain = chain_of(3, transition, np.full(states, 1 / states))
     with pytest.raises(DoesNotApply, match="takes long"):
         tilted_transport_bound(Loss.uniform(1, 3), chain)

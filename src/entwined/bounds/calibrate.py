@@ -14,7 +14,7 @@ from entwined.loss import Leakage, Loss
 from entwined.numbers import float_below, positive_fraction
 
 CLOSE: Final = 1e-9
-TINY: Final = 1e-12
+TINY: Final = 1e-30
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,12 +78,21 @@ def worst_case(joint: Joint, losses: FloatArray, secret: int, *, hidden: bool) -
     """The leakage of one unit, over all sets of unknown units."""
     others = [place for place in range(len(joint.units)) if place != secret]
     worst = float(losses[secret])
-    for size in range(len(others) if hidden else 1, len(others) + 1):
+    for size in range(len(others), len(others) - 1 if hidden else 0, -1):
         for unknown in combinations(others, size):
             if float(losses[[secret, *unknown]].sum()) > worst:  # no order can exceed the group
-                best = min(last_loss(joint.law, losses, secret, order) for order in orders(unknown, losses))
-                worst = max(worst, best)
+                worst = max(worst, best_order(joint.law, losses, secret, unknown, worst))
     return worst
+
+
+def best_order(law: FloatArray, losses: FloatArray, secret: int, unknown: tuple[int, ...], enough: float) -> float:
+    """The least that some order of elimination gives; less than `enough` need not be known exactly."""
+    best = np.inf
+    for order in orders(unknown, losses):
+        best = min(best, last_loss(law, losses, secret, order))
+        if best <= enough:
+            break
+    return float(best)
 
 
 def orders(unknown: tuple[int, ...], losses: FloatArray) -> Iterator[tuple[int, ...]]:

@@ -44,12 +44,12 @@ class Duck:
     ) -> None:
         self._relation = relation
         self._columns = columns
-        self._connection, spill = place
+        self._connection = place.connection
         self._load = frames
         self._frames: Mapping[str, pa.Table] | None = None
         self._lists: dict[tuple[tuple[Key, int], ...], str] = {}
         self._lock = threading.Lock()
-        self._close = weakref.finalize(self, _closed, connection, spill)
+        self._close = weakref.finalize(self, _closed, *place)
 
     @property
     def dialect(self) -> Dialect:

@@ -85,32 +85,34 @@ class CodedRows:
     def _coded(self, coded: tuple[str, ...], raw: tuple[str, ...]) -> tuple[Steps, str]:
         needed = sorted({*coded, *raw}, key=self.schema.names.index)
         shown = [f"{self.shown(name).sql} AS {self.raw(name)}" for name in needed] or ["1 AS one"]
-        source = ("raw_rows", f"SELECT {', '.join(shown)} FROM {self.engine.relation}")
-        return [source, *self.coding("raw_rows", coded, raw)], "coded_rows"
+        source = ("rows", f"SELECT {', '.join(shown)} FROM {self.engine.relation}")
+        return [source, *self.coding("rows", coded, raw)], "coded_rows"
 
     def coding(self, rows: str, coded: tuple[str, ...], kept: tuple[str, ...], numbers: tuple[str, ...] = ()) -> Steps:
-        """Give the steps from raw rows to codes; columns that are kept raw and further integers stay as they are."""
+        """Give the steps from raw `rows` to `coded_rows`; columns kept raw and further integers stay as they are."""
         if not coded:
-            return [("coded_rows", f"SELECT * FROM {rows}")]
+            return [(f"coded_{rows}", f"SELECT * FROM {rows}")]
         key = (rows, (*coded, "", *kept), numbers)
         if key not in self._made:
             self._made[key] = self._compile(rows, coded, kept, numbers)
         return self._made[key]
 
     def _compile(self, rows: str, coded: tuple[str, ...], kept: tuple[str, ...], numbers: tuple[str, ...]) -> Steps:
+        import ibis
+
         sought = [name for name in coded if looks_up(self.schema.coded(name), self.shown(name).kind)]
+        last = f"coded_{rows}"
         steps: Steps = []
         if sought:
-            steps.append(("found_rows", self._joined(rows, sought)))
-            rows = "found_rows"
-        import ibis
+            steps.append((f"found_{rows}", self._joined(rows, sought)))
+            rows = f"found_{rows}"
 
         types = {self.raw(name): IBIS_TYPES.get(self.shown(name).kind, "string") for name in {*coded, *kept}}
         types |= {f"f{self.raw(name)}": "int64" for name in sought} | dict.fromkeys(numbers, "int64")
         table = ibis.table(types, name=rows)
         codes = {self.code(name): self._code(table, name, name in sought) for name in coded}
         asis = {name: table[name] for name in (*map(self.raw, kept), *numbers)}
-        return [*steps, ("coded_rows", compiled(table.select(**codes, **asis), self.engine.dialect))]
+        return [*steps, (last, compiled(table.select(**codes, **asis), self.engine.dialect))]
 
     def _code(self, table: Expression, name: str, sought: bool) -> Expression:  # noqa: FBT001  (two ways to a code)
         column = self.schema.coded(name)

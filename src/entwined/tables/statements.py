@@ -84,11 +84,11 @@ class Asked:
         early = tuple(name for at, name in enumerate(names) if at not in late)
         renamed = [f"k{at} AS {self.rows.raw(column)}" for at, column in late.items()]
         kept = ["which", "n", *early, *renamed]
-        steps = [*steps, ("groups_of_raw", f"SELECT {', '.join(kept)} FROM counted")]
-        steps += self.rows.coding("groups_of_raw", tuple(late.values()), (), ("which", "n", *early))
+        steps = [*steps, ("groups", f"SELECT {', '.join(kept)} FROM counted")]
+        steps += self.rows.coding("groups", tuple(late.values()), (), ("which", "n", *early))
         cells = [f"WHEN which = {at} THEN {self._cell(wanted[at].axes, wanted[at].where)}" for at in late]
         other = f"COALESCE({', '.join((*early, '-1'))})"
-        steps.append(("celled", f"SELECT which, CASE {' '.join(cells)} ELSE {other} END AS cell, n FROM coded_rows"))
+        steps.append(("celled", f"SELECT which, CASE {' '.join(cells)} ELSE {other} END AS cell, n FROM coded_groups"))
         return statement(steps, "SELECT which, cell, CAST(SUM(n) AS BIGINT) AS n FROM celled GROUP BY which, cell")
 
     def _is_dear(self, one: TableOf) -> bool:

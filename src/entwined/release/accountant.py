@@ -1,0 +1,162 @@
+"""From what was charged to what it amounts to: the nominal ε, and the leakage under every declared model.
+
+A charge on rows says how far the rows inside a condition can move an answer. The nominal ε is the most that
+all charges together amount to at one row (add or remove) or at a pair of rows (replace); conditions that no
+row can meet together are never added. Dependence turns the loss of replacing one unit into leakage. A unit
+that may be absent is replaced by nothing too.
+
+For cells the same is done for each column on its own: a column's loss is what changing its cell in one row
+amounts to. The rows themselves are taken to be independent of each other.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any, Final, TypeAlias
+
+from entwined.bounds import Bound, Knowledge
+from entwined.dependence import Dependence
+from entwined.errors import BadModel, BadQuery, LedgerDamaged
+from entwined.ledger import Part, Price
+from entwined.ledger.canonical import canonical, sha256
+from entwined.loss import Loss
+from entwined.numbers import float_above
+from entwined.queries import Predicate, max_cover, max_pair, predicate_from
+from entwined.release.declared import Declared
+from entwined.release.judge import Judge
+from entwined.schema import Cells, Person, Schema
+
+Charges: TypeAlias = list[tuple[Predicate, Fraction, Fraction]]
+
+NOTHING: Final = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class BaseLoss:
+    """What all charges amount to before dependence: for rows one figure, for cells one a column."""
+
+    nominal: Fraction
+    replace: Fraction
+    columns: Mapping[str, Fraction] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Accountant:
+    """What a ledger asks for prices; it depends on the schema and the declared models alone."""
+
+    schema: Schema
+    declared: tuple[Declared, ...] = ()
+    knowledge: Knowledge = "any"
+
+    def __post_init__(self) -> None:
+        if self.knowledge not in ("any", "model"):
+            raise BadModel(f"Knowledge {self.knowledge!r} is unknown. Use 'any' or 'model'.")
+        for one in self.declared:
+            one.check(self.schema)
+        if len([one for one in self.declared if one.by]) > 1:
+            raise BadModel(
+                "Two models pick rows by a column, and one picking would undo the promise of the other. "
+                "Give `by` to one of them."
+            )
+
+    @classmethod
+    def of(
+        cls, schema: Schema, dependence: Iterable[Declared | Dependence] = (), knowledge: Knowledge = "any"
+    ) -> "Accountant":
+        """Make the accountant of a schema and models, bare or declared."""
+        given = (dependence,) if isinstance(dependence, Declared | Dependence) else dependence
+        return cls(
+            schema, tuple(one if isinstance(one, Declared) else Declared(one) for one in given), knowledge
+        )
+
+    @cached_property
+    def identity(self) -> str:
+        """A digest of everything that prices depend on."""
+        models = [one.document for one in self.declared]
+        return sha256(canonical([self.schema.digest, models, self.knowledge]))
+
+    @cached_property
+    def judges(self) -> dict[str, tuple[Declared, Judge]]:
+        """The models by name; a name that is taken is numbered."""
+        named: dict[str, tuple[Declared, Judge]] = {}
+        for one in self.declared:
+            turn, name = 2, one.title
+            while name in named:
+                turn, name = turn + 1, f"{one.title} {turn}"
+            named[name] = one, Judge(one.model, self.knowledge)
+        return named
+
+    @property
+    def kept(self) -> Declared | None:
+        """The model whose groups the engine has to keep small, if there is one."""
+        return next((one for one in self.declared if one.by), None)
+
+    def price(self, totals: Mapping[str, Part]) -> Price:
+        """Price all that has been spent, by part key."""
+        base = self.base(totals.values())
+        return Price(base.nominal, {name: bound.leakage.worst for name, bound in self.bounds(base).items()})
+
+    def bounds(self, base: BaseLoss) -> dict[str, Bound]:
+        """Bound what a loss leaks under each model."""
+        return {
+            name: judge.bound(self.loss(one, base)) for name, (one, judge) in self.judges.items() if base.replace
+        }
+
+    def loss(self, one: Declared, base: BaseLoss) -> Loss:
+        """Lay a loss out over the units of a model."""
+        if not isinstance(self.schema.unit, Cells):
+            return Loss.uniform(base.replace, one.model.units)
+        names = one.variables(self.schema)
+        unknown = sorted(base.columns.keys() - set(names))
+        if unknown:
+            raise BadModel(
+                f"Column {unknown[0]!r} is read, and the model {one.title!r} says nothing of it. Add it to the "
+                "model, as an independent variable if it is one, or do not ask about it."
+            )
+        return Loss.of([float_above(base.columns.get(name, NOTHING)) for name in names])
+
+    def base(self, parts: Iterable[Part]) -> BaseLoss:
+        """Find the most that charges amount to at one unit."""
+        by_column: defaultdict[str, Charges] = defaultdict(list)
+        for part in sorted(parts):
+            column, where = place_of(part.key)
+            by_column[column].append((where, part.one, part.both))
+        if isinstance(self.schema.unit, Cells):
+            columns = {column: max_pair(charges).value for column, charges in by_column.items()}
+            worst = max(columns.values(), default=NOTHING)
+            return BaseLoss(worst, worst, columns)
+        charges = by_column[""]
+        may_leave = self.schema.neighbours == "add_remove"
+        replace = max_pair(charges, absent=may_leave or isinstance(self.schema.unit, Person)).value
+        if may_leave and self.kept is None:
+            return BaseLoss(max_cover((where, one) for where, one, _ in charges).value, replace)
+        return BaseLoss(replace, replace)
+
+    def largest(self, parts: Iterable[Part], leakage: Fraction) -> Fraction:
+        """Find the multiple of a batch's losses that leaks so much, under the model that allows least."""
+        base = self.base(parts)
+        if not self.judges:
+            return leakage / base.nominal
+        if isinstance(self.schema.unit, Cells):
+            return min(
+                Fraction(judge.largest(self.loss(one, base), leakage)) for one, judge in self.judges.values()
+            )
+        return min(Fraction(judge.largest_uniform(leakage)) for _, judge in self.judges.values()) / base.replace
+
+
+def key_of(where: Predicate, column: str | None) -> str:
+    """Name the part of a table that a charge falls on; equal parts have equal names."""
+    return canonical({"where": where.document} | ({} if column is None else {"column": column}))
+
+
+@lru_cache(maxsize=4096)
+def place_of(key: str) -> tuple[str, Predicate]:
+    """Read the name of a part: its column, empty for rows, and its condition."""
+    try:
+        given: Any = json.loads(key)
+        return given.get("column", ""), predicate_from(given["where"])
+    except (BadQuery, ValueError, KeyError, TypeError, AttributeError):
+        raise LedgerDamaged(f"The ledger has the part {key[:80]!r}, which no release named. Restore it.") from None

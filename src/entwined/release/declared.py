@@ -1,0 +1,155 @@
+"""What a dependence model is about in a table: which rows, persons or columns its units are.
+
+Over rows (or persons) every unit has the same loss, so it does not matter which row is which unit of the
+model, only that no group is larger and no series longer than the model says. With `by` that is enforced:
+the engine keeps at most so many rows with the same value in that column, picked by those rows alone.
+
+Why the group bound also holds for the rows that are left out. Whatever a group's rows are, at most k of them
+are kept. So any two values of a whole group, however many rows it has, give kept rows that are at most k
+replacements apart, and the output laws differ by at most k losses, whichever row the secret is about.
+
+Why the loss of a row stays the same. The rows kept are the first k in an order of each row's own codes, so
+changing one row of a group changes the kept ones by one replacement. Taking a row away can let another one
+in: with `by`, what adding or removing a row costs is therefore what a replacement costs.
+
+Why a series is cut at its end. Keeping the first steps by the `order` column, which is not secret, gives the
+later ones a loss of zero. The steps kept are a chain of that length, and a later step says no more about them
+than the last one kept.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from entwined.dependence import (
+    BayesNet,
+    Dependence,
+    Graph,
+    Groups,
+    Independent,
+    MarkovChain,
+    RandomField,
+)
+from entwined.errors import BadModel, Refused
+from entwined.schema import Cells, Coded, Ordered, Rows, Schema
+
+PUBLIC: Final = "It is public who shares a value of the column {by!r}, and it does not depend on anyone's secret."
+
+
+@dataclass(frozen=True, eq=False)
+class Declared:
+    """A model with what its units are in the table.
+
+    Over rows and persons: `by` names the column that says which group, series or node a row belongs to, and
+    `order` the one that orders the steps of a series. Over cells: `columns` says which column each unit of
+    the model is, where the model does not name its variables itself.
+    """
+
+    model: Dependence
+    by: str | None = None
+    order: str | None = None
+    columns: tuple[str, ...] = ()
+    name: str = ""
+
+    @property
+    def title(self) -> str:
+        """What the model is called in prices."""
+        return self.name or (f"{self.model.kind} by {self.by}" if self.by else self.model.kind)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The declaration as JSON."""
+        about = {"by": self.by, "order": self.order, "columns": list(self.columns), "name": self.name}
+        return {key: value for key, value in about.items() if value} | {"model": self.model.document}
+
+    def variables(self, schema: Schema) -> tuple[str, ...]:
+        """Over cells: the column of each unit."""
+        if self.columns:
+            return self.columns
+        if isinstance(self.model, BayesNet | RandomField):
+            return self.model.names
+        return tuple(column.name for column in schema.columns if isinstance(column, Coded))
+
+    @property
+    def most(self) -> int:
+        """How many rows of a group, a series or a node are kept."""
+        match self.model:
+            case Groups(largest=most) | MarkovChain(length=most):
+                return most
+        return 1
+
+    @property
+    def trusted(self) -> tuple[str, ...]:
+        """What the holder's word is taken for, beside the model."""
+        said = [PUBLIC.format(by=self.by)] if self.by else []
+        if self.order:
+            said.append(f"Column {self.order!r} orders the steps of a series; it is public and never the same twice.")
+        return tuple(said)
+
+    def check(self, schema: Schema) -> None:
+        """Refuse what cannot be guaranteed for a table under this schema."""
+        if self.model.source == "exploratory":
+            raise Refused(
+                f"The model {self.title!r} was learned from the private table without a budget, so it is for "
+                "planning only. Declare it, learn it from a public table, or learn it with a budget."
+            )
+        if not isinstance(self.model, Independent | Groups | MarkovChain | Graph | BayesNet | RandomField):
+            raise Refused(
+                f"The model {self.title!r} is {self.model.kind}: its leakage is per unit of distance, and a "
+                "released number has a loss for any two values. Declare groups, a chain or a graph instead."
+            )
+        if isinstance(schema.unit, Cells):
+            _check_cells(self, schema)
+        else:
+            _check_rows(self, schema)
+
+
+def _check_cells(given: Declared, schema: Schema) -> None:
+    if given.by or given.order:
+        raise BadModel(
+            f"The model {given.title!r} is over the cells of a row, and names a column of groups or steps. "
+            "Leave `by` and `order` out, or protect rows."
+        )
+    names = given.variables(schema)
+    if len(set(names)) < len(names):
+        raise BadModel(f"The model {given.title!r} has a column for two of its units. Name each column once.")
+    if not given.model.fits(len(names)):
+        raise BadModel(
+            f"The model {given.title!r} has {given.model.units} units and {len(names)} columns are named for "
+            "them. Say in `columns` which column each unit is."
+        )
+
+
+def _check_rows(given: Declared, schema: Schema) -> None:
+    if given.columns:
+        raise BadModel(
+            f"The model {given.title!r} names columns as its units, but the schema protects "
+            f'{schema.unit.kind}. Give unit = {{kind = "cells"}}, or leave `columns` out.'
+        )
+    if given.order and not (given.by and isinstance(given.model, MarkovChain)):
+        raise BadModel(f"The model {given.title!r} has an order and no series. Give a chain and `by`.")
+    if given.by:
+        _check_kept(given, schema)
+    elif isinstance(given.model, MarkovChain):
+        longest = schema.most_rows if schema.rows is None else schema.rows
+        if given.model.length < longest:
+            raise Refused(
+                f"The chain has {given.model.length} steps, and the schema allows {longest:,} rows. Declare a "
+                "smaller most_rows, give a longer chain (it costs little more), or name the series by a column."
+            )
+
+
+def _check_kept(given: Declared, schema: Schema) -> None:
+    schema.column(str(given.by))
+    if isinstance(given.model, Independent):
+        raise BadModel("Independent rows have no groups. Leave `by` out.")
+    if not isinstance(schema.unit, Rows):
+        raise Refused(
+            f"Persons cannot be picked within a value of {given.by!r} yet. Protect rows, or leave `by` out and "
+            "vouch for the size of groups yourself."
+        )
+    if not isinstance(given.model, MarkovChain):
+        return
+    if given.order is None:
+        raise BadModel(f"A series by {given.by!r} has no order. Name the column that orders its steps.")
+    if not isinstance(schema.coded(given.order), Ordered):
+        raise BadModel(f"Column {given.order!r} has no order. Take an integer, a real number or a moment.")

@@ -1,0 +1,32 @@
+"""From exact integers to released ones: the only lines in which noise meets what was read."""
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from entwined.errors import Unreadable
+from entwined.noise.lattice import integers
+from entwined.numbers import IntArray
+from entwined.release.plan import Added, Asked
+
+Exact: TypeAlias = Sequence[int] | IntArray
+
+WRONG: Final = "The table gave something other than what it was asked for. Open it again, or another one."
+
+
+def draw(asked: Sequence[Asked], exact: Sequence[Exact]) -> tuple[tuple[int, ...], ...]:
+    """Add noise to what an engine found, statistic by statistic."""
+    if len(exact) != len(asked):
+        raise Unreadable(WRONG)
+    return tuple(tuple(noisy(one, found).tolist()) for one, found in zip(asked, exact, strict=True))
+
+
+def noisy(one: Asked, exact: Exact) -> IntArray:
+    """Add noise to each integer of a statistic, or choose one of its places."""
+    found = integers(exact)
+    if found.shape != (one.statistic.aggregate.cells,):
+        raise Unreadable(WRONG)
+    if isinstance(one, Added):
+        return one.law.add(found)
+    return np.array([one.law.choose(one.query.scores(found))])

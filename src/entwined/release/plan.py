@@ -1,0 +1,194 @@
+"""What a batch of queries will cost and how much noise it gets, worked out without a single row.
+
+Every statistic of the batch gets the same loss e for its own worst change: its noise has the scale worst / e.
+A statistic that several queries of the batch need is asked for, noised and charged once. All losses grow
+in proportion to e, so it is found by dividing what is allowed by what e = 1 would cost.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+from entwined.bounds import Knowledge
+from entwined.dependence import Dependence
+from entwined.errors import BadQuery, Unreachable
+from entwined.ledger import Part, Price
+from entwined.ledger.canonical import canonical, fraction_text, sha256
+from entwined.noise import DiscreteLaplace, ExponentialChoice
+from entwined.numbers import positive_fraction
+from entwined.queries import Quantile, Query, Statistic
+from entwined.release.accountant import Accountant, key_of
+from entwined.release.declared import Declared
+from entwined.schema import Schema
+
+GRID: Final = 10**18
+"""Charges are rounded up to whole parts of this, so that their sums stay short however many there are."""
+DIGITS: Final = 12
+SLACKS: Final = (Fraction(0), *(Fraction(10) ** -exponent for exponent in range(DIGITS, 2, -1)))
+"""What is given up, if the charges as they are rounded up pass the limit by a little."""
+
+Amount: TypeAlias = str | float | Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A statistic of the batch whose integers are released with noise."""
+
+    statistic: Statistic
+    law: DiscreteLaplace
+
+    @property
+    def text(self) -> str:
+        """Name the noise."""
+        return f"discrete Laplace of scale {fraction_text(self.law.scale)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A statistic of the batch of which one place is chosen."""
+
+    statistic: Statistic
+    law: ExponentialChoice
+    query: Quantile
+
+    @property
+    def text(self) -> str:
+        """Name the choice."""
+        return f"exponential choice of rate {fraction_text(self.law.rate)}"
+
+
+Asked: TypeAlias = Added | Chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A batch before it is charged: everything in it is public."""
+
+    schema: Schema
+    accountant: Accountant
+    queries: tuple[Query, ...]
+    statistics: tuple[Asked, ...]
+    uses: tuple[tuple[int, ...], ...]
+    loss: Fraction
+    parts: tuple[Part, ...]
+    price: Price
+
+    def fingerprint(self, table: str) -> str:
+        """Name the question: equal questions to one table, however they are put, have equal names."""
+        asked = [query.fingerprint for query in self.queries]
+        laws = [one.text for one in self.statistics]
+        return sha256(canonical([table, self.accountant.identity, asked, laws, fraction_text(self.loss)]))
+
+
+def plan(  # noqa: PLR0913  (a release is described by so many public choices)
+    schema: Schema,
+    queries: Query | Iterable[Query],
+    *,
+    leakage: Amount | None = None,
+    loss: Amount | None = None,
+    dependence: Iterable[Declared | Dependence] = (),
+    knowledge: Knowledge = "any",
+) -> Plan:
+    """Work out noise, charges and price of a batch; refuse whatever cannot be released."""
+    schema.require_approval()
+    accountant = accountant_of(schema, _tuple(dependence), knowledge)
+    asked = _unique(schema, queries)
+    needed: dict[tuple[Statistic, Quantile | None], int] = {}
+    uses = tuple(
+        tuple(needed.setdefault((one, _chooser(query, one)), len(needed)) for one in query.statistics(schema))
+        for query in asked
+    )
+    each, parts, price = _fitted(accountant, [one for one, _ in needed], leakage, loss)
+    statistics = tuple(_asked(one, chooser, each, schema) for one, chooser in needed)
+    return Plan(schema, accountant, asked, statistics, uses, each, parts, price)
+
+
+@lru_cache(maxsize=64)
+def accountant_of(
+    schema: Schema, dependence: tuple[Declared | Dependence, ...], knowledge: Knowledge
+) -> Accountant:
+    """Make an accountant, once for the same schema and models."""
+    return Accountant.of(schema, dependence, knowledge)
+
+
+def _tuple(dependence: Iterable[Declared | Dependence] | Declared | Dependence) -> tuple[Declared | Dependence, ...]:
+    return (dependence,) if isinstance(dependence, Declared | Dependence) else tuple(dependence)
+
+
+def _unique(schema: Schema, queries: Query | Iterable[Query]) -> tuple[Query, ...]:
+    """Check the queries and put each once, in an order that does not depend on how they were given."""
+    given = [queries] if isinstance(queries, Query) else list(queries)
+    if not given:
+        raise BadQuery("A release without a question. Ask at least one.")
+    by_text: dict[str, Query] = {}
+    for query in given:
+        if not isinstance(query, Query):
+            raise BadQuery(f"{query!r:.100} is no query. Give Count(…), Histogram(…), …")
+        query.check(schema)
+        by_text[query.fingerprint] = query
+    return tuple(by_text[text] for text in sorted(by_text))
+
+
+def _chooser(query: Query, statistic: Statistic) -> Quantile | None:
+    """Tell choices of different ranks from the same counts apart."""
+    if not statistic.selects:
+        return None
+    if not isinstance(query, Quantile):
+        raise BadQuery(f"{query.kind}: it chooses by scores that it cannot give. Ask for a quantile.")
+    return query
+
+
+def _fitted(
+    accountant: Accountant, statistics: list[Statistic], leakage: Amount | None, loss: Amount | None
+) -> tuple[Fraction, tuple[Part, ...], Price]:
+    """Find the largest e, in a few digits, whose charges stay within what is allowed."""
+    if (leakage is None) == (loss is None):
+        raise BadQuery("A release needs either a leakage or a loss. Give one of them.")
+    whole = _parts(accountant.schema, statistics, Fraction(1))
+    if leakage is not None:
+        allowed = positive_fraction(leakage, "Leakage")
+        each = accountant.largest(whole, allowed)
+    else:
+        allowed = positive_fraction(loss, "Loss")  # type: ignore[arg-type]  # one of the two is given
+        each = allowed / accountant.base(whole).nominal
+    for slack in SLACKS:
+        short = _rounded_down(each * (1 - slack))
+        parts = _parts(accountant.schema, statistics, short)
+        price = accountant.price({part.key: part for part in parts})
+        if (price.worst if leakage is not None else price.nominal) <= allowed:
+            return short, parts, price
+    raise Unreachable(f"No noise keeps the batch within {float(allowed):.6g}. Ask for less, or allow more.")
+
+
+def _parts(schema: Schema, statistics: list[Statistic], each: Fraction) -> tuple[Part, ...]:
+    """Charge every statistic the loss `each` for its worst change, and less where it moves less."""
+    charged: dict[str, Part] = {}
+    for statistic in statistics:
+        worst = statistic.worst(schema)
+        for part in statistic.parts(schema):
+            one, both = (_on_grid(each * moved / worst) for moved in (part.sensitivity.one, part.sensitivity.both))
+            if one or both:
+                loss = Part(key_of(part.where, part.column), one, both)
+                charged[loss.key] = charged[loss.key] + loss if loss.key in charged else loss
+    return tuple(charged[key] for key in sorted(charged))
+
+
+def _on_grid(loss: Fraction) -> Fraction:
+    return Fraction(-(-loss.numerator * GRID // loss.denominator), GRID)
+
+
+def _rounded_down(exact: Fraction) -> Fraction:
+    """Keep the first digits of a number."""
+    place = math.floor(math.log10(exact.numerator) - math.log10(exact.denominator)) + 1
+    unit = Fraction(10) ** (place - DIGITS)
+    return exact // unit * unit
+
+
+def _asked(statistic: Statistic, chooser: Quantile | None, each: Fraction, schema: Schema) -> Asked:
+    worst = statistic.worst(schema)
+    if chooser is None:
+        return Added(statistic, DiscreteLaplace.for_loss(each, worst))
+    return Chosen(statistic, ExponentialChoice.for_loss(each, worst), chooser)

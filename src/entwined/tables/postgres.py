@@ -1,0 +1,198 @@
+"""PostgreSQL by URL: read-only, one snapshot an answer."""
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from entwined.errors import BadTable
+from entwined.numbers import IntArray
+from entwined.tables.engine import FAR, Dialect, Key, Kind, Shown
+from entwined.tables.reading import LARGEST, TINY
+
+if TYPE_CHECKING:
+    import psycopg
+
+Link: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
+
+KINDS: Final[Mapping[str, Kind]] = {
+    "bool": "truth",
+    "int2": "whole",
+    "int4": "whole",
+    "int8": "whole",
+    "float4": "number",
+    "float8": "number",
+    "numeric": "number",
+    "text": "text",
+    "varchar": "text",
+    "bpchar": "text",
+    "name": "text",
+    "citext": "text",
+    "date": "day",
+    "timestamp": "moment",
+    "timestamptz": "moment",
+}
+LATEST: Final = "290000-01-01"  # later times do not fit 64 bits of microseconds since 1970
+SETTINGS: Final = (
+    "SET default_transaction_read_only = on",
+    "SET standard_conforming_strings = on",
+    "SET timezone = 'UTC'",
+)
+
+
+class Postgres:
+    """One table of a PostgreSQL database."""
+
+    def __init__(self, url: str, table: str) -> None:
+        try:
+            import psycopg
+        except ImportError:
+            raise BadTable(
+                "Tables in PostgreSQL need the driver psycopg. Run: pip install 'entwined[postgres]'."
+            ) from None
+        self._url = url
+        self._relation = ".".join(map(quoted_name, table.split(".", 1)))
+        self._lock = threading.Lock()
+        self._link: Link | None = None
+        try:
+            self._columns = self._describe()
+        except psycopg.Error:
+            self.close()
+            raise BadTable(
+                f"The table {table!r} cannot be opened. Check the URL, the table's name and the right to read it."
+            ) from None
+
+    @property
+    def dialect(self) -> Dialect:
+        """PostgreSQL's own."""
+        return "postgres"
+
+    @property
+    def relation(self) -> str:
+        """What stands behind FROM."""
+        return self._relation
+
+    @property
+    def columns(self) -> Mapping[str, Shown]:
+        """The columns by name."""
+        return self._columns
+
+    def lookup(self, codes: Mapping[Key, int]) -> str:
+        """Write a list into the statement itself: nothing is stored in a database that is only read."""
+        numeric = not isinstance(next(iter(codes), ""), str)
+        values = ", ".join(repr(key) if numeric else quoted_text(str(key)) for key in codes)
+        listed = f"ARRAY[{values}]::{'float8' if numeric else 'text'}[]"
+        numbers = f"ARRAY[{', '.join(map(str, codes.values()))}]::int4[]"
+        text = "" if numeric else ' COLLATE "C"'
+        return f"(SELECT value{text} AS value, code FROM unnest({listed}, {numbers}) AS given(value, code))"
+
+    @contextmanager
+    def reading(self) -> Iterator["Postgres.Reader"]:
+        """Hold one snapshot."""
+        with self._lock:
+            link = self._connected()
+            try:
+                link.execute(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                yield Postgres.Reader(link)
+                link.execute(b"COMMIT")
+            except BaseException:
+                self._drop()
+                raise
+
+    def close(self) -> None:
+        """Close the connection."""
+        with self._lock:
+            self._drop()
+
+    def _drop(self) -> None:
+        if self._link is not None:
+            self._link.close()
+        self._link = None
+
+    def _connected(self) -> Link:
+        import psycopg
+
+        if self._link is None or self._link.closed:
+            self._link = psycopg.connect(self._url, autocommit=True)
+            for setting in SETTINGS:
+                self._link.execute(setting.encode())
+        return self._link
+
+    def _describe(self) -> dict[str, Shown]:
+        """Ask for no rows: what the server says about the columns is enough. A domain shows as what it is made of."""
+        link = self._connected()
+        found = link.execute(f"SELECT * FROM {self._relation} LIMIT 0".encode()).description or []
+        oids = sorted({column.type_code for column in found})
+        types = dict(
+            link.execute(
+                b"SELECT oid::int8, CASE WHEN typtype = 'e' THEN 'text' ELSE typname::text END FROM pg_type WHERE oid = ANY(%s)",
+                (oids,),
+            ).fetchall()
+        )
+        return {column.name: shown(column.name, types.get(column.type_code, "")) for column in found}
+
+    class Reader:
+        """One snapshot."""
+
+        def __init__(self, link: Link) -> None:
+            self._link = link
+
+        def rows(self, statement: str) -> list[tuple[Any, ...]]:
+            """Give rows as they are."""
+            return self._link.execute(statement.encode()).fetchall()
+
+        def counts(self, statement: str) -> IntArray:
+            """Give integers as one array."""
+            with self._link.cursor(binary=True) as cursor:
+                cursor.execute(statement.encode())
+                parts = [np.zeros((0, 3), dtype=np.int64)]
+                while rows := cursor.fetchmany(100_000):
+                    parts.append(np.array(rows, dtype=np.int64))
+            return np.concatenate(parts)
+
+
+def shown(name: str, kind: str) -> Shown:
+    """Show a column of a PostgreSQL type without an error whatever it holds."""
+    column = quoted_name(name)
+    match KINDS.get(kind):
+        case "truth":
+            return Shown("truth", column, kind)
+        case "whole":
+            return Shown("whole", f"{column}::int8", kind)
+        case "number":
+            return Shown("number", _double(column) if kind == "numeric" else f"{column}::float8", kind)
+        case "text":
+            return Shown("text", f'({column}::text COLLATE "C")', kind)
+        case "day":
+            return Shown("day", _within(column, "date", f"({column} - DATE '1970-01-01')::int8", FAR // 10**12), kind)
+        case "moment":
+            micros = f"(EXTRACT(EPOCH FROM {column}) * 1000000)::int8"
+            return Shown("moment", _within(column, kind, micros, FAR), kind)
+    return Shown("other", column, kind)
+
+
+def _double(column: str) -> str:
+    """Turn a decimal of any size into a double, by the same limits as text."""
+    return (
+        f"CASE WHEN {column} = 'NaN' THEN NULL WHEN {column} > {LARGEST} THEN 'Infinity'::float8 "
+        f"WHEN {column} < -{LARGEST} THEN '-Infinity'::float8 WHEN abs({column}) < {TINY} THEN 0::float8 "
+        f"ELSE {column}::float8 END"
+    )
+
+
+def _within(column: str, kind: str, number: str, end: int) -> str:
+    """Let infinite times, and those no calendar reaches, stand far outside."""
+    late, early = f"'{LATEST}'::{kind}", f"'4700-01-01 BC'::{kind}"
+    return f"CASE WHEN {column} > {late} THEN {end} WHEN {column} < {early} THEN -{end} ELSE {number} END"
+
+
+def quoted_name(name: str) -> str:
+    """Quote an identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quoted_text(text: str) -> str:
+    """Quote a text, under standard_conforming_strings."""
+    return "'" + text.replace("'", "''") + "'"

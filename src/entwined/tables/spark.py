@@ -1,0 +1,157 @@
+"""Spark: a frame, a session with a table's name, or a master's URL.
+
+Columns are renamed by their place, so that no name of the source meets the parser. Nothing depends on the
+session's time zone or on whether it fails or wraps on overflow.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from entwined.errors import BadTable
+from entwined.numbers import IntArray
+from entwined.tables.engine import Dialect, Key, Shown
+from entwined.tables.frames import checked_names, places
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+WHOLE: Final = {"tinyint", "smallint", "int", "bigint"}
+DAY_MICROS: Final = 86_400_000_000
+_numbers = itertools.count()
+
+
+def open_spark(source: Any, table: str | None) -> "Spark":
+    """Open a Spark frame, or a table by its name in a session."""
+    if hasattr(source, "createOrReplaceTempView"):
+        return Spark(source, ours=False)
+    if table is None:
+        raise BadTable("A Spark session has many tables. Say which: open_table(session, schema, table='name').")
+    return Spark(_named(source, table), ours=False)
+
+
+def open_master(url: str, table: str | None) -> "Spark":
+    """Start or join a Spark at a master's URL: spark://host:port, spark://local[2], or sc:// for Spark Connect."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise BadTable("Tables in Spark need the package pyspark. Run: pip install 'entwined[spark]'.") from None
+    if table is None:
+        raise BadTable(f"{url} has many tables. Say which: {url}?table=name.")
+    master = url.removeprefix("spark://").rstrip("/") if url.startswith("spark://local") else url.rstrip("/")
+    builder = SparkSession.builder.appName("entwined")
+    try:
+        session = (builder.remote(url) if url.startswith("sc://") else builder.master(master)).getOrCreate()
+    except Exception:  # noqa: BLE001  (Java's errors have no common class)
+        raise BadTable(f"No Spark answers at {url}. Check the URL, and that Java 17 is there.") from None
+    return Spark(_named(session, table), ours=True)
+
+
+def _named(session: "SparkSession", table: str) -> "DataFrame":
+    try:
+        return session.table(table)
+    except Exception:  # noqa: BLE001  (Java's errors have no common class)
+        raise BadTable(f"Spark has no table {table!r}. Check its name, and that it was registered.") from None
+
+
+class Spark:
+    """One frame of a Spark session."""
+
+    def __init__(self, frame: "DataFrame", *, ours: bool) -> None:
+        names = checked_names(frame.columns)
+        self._session = frame.sparkSession
+        self._ours = ours
+        self._views: list[str] = []
+        self._lists: dict[tuple[tuple[Key, int], ...], str] = {}
+        types = [field.dataType.simpleString() for field in frame.schema.fields]
+        self._columns = {name: shown(f"c{at}", types[at]) for at, name in enumerate(names)}
+        self._relation = self._view(frame.toDF(*places(len(names))))
+
+    @property
+    def dialect(self) -> Dialect:
+        """Spark's own."""
+        return "pyspark"
+
+    @property
+    def relation(self) -> str:
+        """What stands behind FROM."""
+        return self._relation
+
+    @property
+    def columns(self) -> Mapping[str, Shown]:
+        """The columns by name."""
+        return self._columns
+
+    def lookup(self, codes: Mapping[Key, int]) -> str:
+        """Keep a list as a view, which Spark sends to where the rows are."""
+        key = tuple(codes.items())
+        if key not in self._lists:
+            kind = "string" if isinstance(next(iter(codes), ""), str) else "double"
+            rows = [(value if kind == "string" else float(value), code) for value, code in codes.items()]
+            self._lists[key] = self._view(self._session.createDataFrame(rows, f"value {kind}, code int"))
+        return self._lists[key]
+
+    @contextmanager
+    def reading(self) -> Iterator["Spark.Reader"]:
+        """Read; a frame of Spark is one moment as far as its source is."""
+        yield Spark.Reader(self._session)
+
+    def close(self) -> None:
+        """Forget the views; a session that the caller made stays."""
+        for view in self._views:
+            self._session.catalog.dropTempView(view)
+        self._views.clear()
+        if self._ours:
+            self._session.stop()
+
+    def _view(self, frame: "DataFrame") -> str:
+        name = f"entwined_{next(_numbers)}"
+        frame.createOrReplaceTempView(name)
+        self._views.append(name)
+        return name
+
+    class Reader:
+        """Runs statements."""
+
+        def __init__(self, session: "SparkSession") -> None:
+            self._session = session
+
+        def rows(self, statement: str) -> list[tuple[Any, ...]]:
+            """Give rows as they are."""
+            return [tuple(row) for row in self._session.sql(statement).collect()]
+
+        def counts(self, statement: str) -> IntArray:
+            """Give integers as one array."""
+            found = self.rows(statement)
+            return np.array(found, dtype=np.int64).reshape(-1, 3)
+
+
+def shown(column: str, kind: str) -> Shown:
+    """Show a column of a Spark type."""
+    if kind == "boolean":
+        return Shown("truth", column, kind)
+    if kind in WHOLE:
+        return Shown("whole", f"CAST({column} AS BIGINT)", kind)
+    if kind in ("float", "double") or kind.startswith("decimal"):
+        return Shown("number", f"CAST({column} AS DOUBLE)", kind)
+    if kind.startswith(("string", "char", "varchar")):
+        plain = f"collate({column}, 'UTF8_BINARY')" if "collate" in kind else f"CAST({column} AS STRING)"
+        return Shown("text", plain, kind)
+    if kind == "date":
+        return Shown("day", f"CAST(unix_date({column}) AS BIGINT)", kind)
+    if kind == "timestamp":
+        return Shown("moment", f"unix_micros({column})", kind)
+    if kind == "timestamp_ntz":
+        return Shown("moment", _local_micros(column), kind)
+    return Shown("nothing" if kind == "void" else "other", column, kind)
+
+
+def _local_micros(column: str) -> str:
+    """Count the microseconds of a time without zone by its parts: no zone of the session comes in."""
+    days = f"CAST(unix_date(CAST({column} AS DATE)) AS BIGINT) * {DAY_MICROS}"
+    clock = f"(hour({column}) * 3600 + minute({column}) * 60) * CAST(1000000 AS BIGINT)"
+    seconds = f"CAST(extract(SECOND FROM {column}) * 1000000 AS BIGINT)"
+    return f"({days} + {clock} + {seconds})"
