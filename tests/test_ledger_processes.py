@@ -51,14 +51,13 @@ def new_ledger(kind, tmp_path, name):
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_race_spends_exactly_the_cap_and_the_naive_mutant_overspends(kind, tmp_path):
-    naive = []
     for turn in range(3):
         where, anchor = new_ledger(kind, tmp_path, f"race{turn}")
         found = worker("race", where, anchor, 32, 20)
         assert sum(found["granted"]) == CAP
         assert found["entries"] == 1 + 2 * CAP  # every charge has its answer
-        naive.append(sum(worker(f"naive_{kind}", place(kind, tmp_path, f"naive{turn}"), 32, 20)["granted"]))
-    assert max(naive) > CAP  # this race is one that can be lost
+    naive = (worker(f"naive_{kind}", place(kind, tmp_path, f"naive{turn}"), 32, 20) for turn in range(10))
+    assert any(sum(found["granted"]) > CAP for found in naive)  # this race is one that can be lost
 
 
 @pytest.mark.slow

@@ -2,9 +2,9 @@
 
 import json
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Timer
 from typing import Any
 
 from entwined.progress import listening
@@ -50,21 +50,16 @@ def progress() -> Iterator[None]:
     from rich.progress import Progress
 
     bar = Progress(console=Console(stderr=True), transient=True)
-    began = time.monotonic()
-    tasks: dict[str, Any] = {}
-
-    def listen(what: str, done: int, total: int) -> None:
-        if time.monotonic() - began < PATIENCE:
-            return
-        if not tasks:
-            bar.start()
-        if what not in tasks:
-            tasks[what] = bar.add_task(what, total=total)
-        bar.update(tasks[what], completed=done, total=total)
-
+    task = bar.add_task("working", total=None)
+    clock = Timer(PATIENCE, bar.start)
+    clock.daemon = True
+    clock.start()
     try:
-        with listening(listen):
+        with listening(
+            lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+        ):
             yield
     finally:
-        if tasks:
-            bar.stop()
+        clock.cancel()
+        clock.join()
+        bar.stop()

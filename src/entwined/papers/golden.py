@@ -73,21 +73,18 @@ def golden_rows() -> Iterator[Row]:
 
 
 def show(rows: list[Row]) -> None:
-    """Print the table, one line a case."""
+    """Print the table, one line a method."""
     from rich.console import Console
     from rich.table import Table
 
-    shown = Table(
-        title="Laplace scale for a sum over a binary chain of 100 steps",
-        title_justify="left",
-        show_edge=False,
-    )
-    for column in ("flip", "target", *METHODS):
-        shown.add_column(column, justify="right")
+    title = f"Laplace scale that a sum over a binary chain of {LENGTH} steps needs"
+    shown = Table(title=title, title_justify="left", show_edge=False, pad_edge=False)
+    shown.add_column("flip probability\nleakage wanted", no_wrap=True)
     for flip, target in CASES:
-        scales = {row.method: row.scale for row in rows if (row.flip, row.target) == (flip, target)}
-        cells = ("infeasible" if scales[method] is None else f"{scales[method]:.2f}" for method in METHODS)
-        shown.add_row(f"{flip:.2f}", f"{target:g}", *cells)
+        shown.add_column(f"{flip:.2f}\n{target:g}", justify="right", no_wrap=True)
+    for method in METHODS:
+        scales = [row.scale for row in rows if row.method == method]
+        shown.add_row(method, *("infeasible" if scale is None else f"{scale:.2f}" for scale in scales))
     Console().print(shown)
 
 

@@ -102,7 +102,9 @@ class Accountant:
     def bounds(self, base: BaseLoss) -> dict[str, Bound]:
         """Bound what a loss leaks under each model."""
         return {
-            name: judge.bound(self.loss(one, base)) for name, (one, judge) in self.judges.items() if base.replace
+            name: judge.bound(self.loss(one, base))
+            for name, (one, judge) in self.judges.items()
+            if base.replace
         }
 
     def loss(self, one: Declared, base: BaseLoss) -> Loss:
@@ -144,7 +146,9 @@ class Accountant:
             return min(
                 Fraction(judge.largest(self.loss(one, base), leakage)) for one, judge in self.judges.values()
             )
-        return min(Fraction(judge.largest_uniform(leakage)) for _, judge in self.judges.values()) / base.replace
+        return (
+            min(Fraction(judge.largest_uniform(leakage)) for _, judge in self.judges.values()) / base.replace
+        )
 
 
 def key_of(where: Predicate, column: str | None) -> str:
@@ -159,4 +163,6 @@ def place_of(key: str) -> tuple[str, Predicate]:
         given: Any = json.loads(key)
         return given.get("column", ""), predicate_from(given["where"])
     except (BadQuery, ValueError, KeyError, TypeError, AttributeError):
-        raise LedgerDamaged(f"The ledger has the part {key[:80]!r}, which no release named. Restore it.") from None
+        raise LedgerDamaged(
+            f"The ledger has the part {key[:80]!r}, which no release named. Restore it."
+        ) from None

@@ -1,52 +1,114 @@
 """The certificate of a release: what was charged, and what it leaks under every declared model.
 
-Anyone can derive it again without the data: the losses by part give the loss of a unit, and each model's own
-certificate gives the leakage of that loss.
+Anyone who has the schema can derive it again without the data: the losses by part give the loss of a unit,
+and each model's own certificate gives the leakage of that loss.
 """
 
-from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
 from entwined.bounds import Verdict, certify
 from entwined.bounds import verify as verify_bound
-from entwined.bounds.certificate import digest
+from entwined.bounds.certificate import digest, loss_document
+from entwined.dependence import model_from
 from entwined.errors import BadCertificate, EntwinedError
 from entwined.ledger import Part, Price
 from entwined.ledger.canonical import fraction_text
 from entwined.release.accountant import Accountant
+from entwined.release.declared import Declared
 from entwined.release.plan import Plan
 from entwined.schema import Cells, Schema
 
 FORMAT: Final = "entwined release certificate 1"
-NEIGHBOURS: Final = {
-    "replace": "replace the value of one unit",
-    "add_remove": "add or remove one unit; under a model, replace its value or take it away",
+APART: Final = {
+    True: "Different rows are independent of each other: the models are over the cells of one row.",
+    False: "Different units are independent of each other, but for what the models say.",
 }
-ROWS_APART: Final = "Different rows are independent of each other; the models are over the cells of one row."
-NO_MODEL: Final = "Different units are independent of each other."
 
 
 def certificate(plan: Plan, total: Price, cap: Fraction) -> dict[str, Any]:
     """Write down what a batch costs on its own, and what everything released so far amounts to."""
-    accountant = plan.accountant
-    base = accountant.base(plan.parts)
     content = {
         "format": FORMAT,
-        "says": _says(plan),
-        "schema": accountant.schema.digest,
-        "unit": accountant.schema.unit.document,
-        "neighbours": NEIGHBOURS[accountant.schema.neighbours],
-        "knowledge": accountant.knowledge,
         "loss_of_each_statistic": fraction_text(plan.loss),
-        "losses": [part.row for part in plan.parts],
-        "nominal": fraction_text(base.nominal),
-        "models": {
-            name: {"declared": _about(accountant, name), "certificate": certify(bound)}
-            for name, bound in accountant.bounds(base).items()
-        },
-        "trusted": _trusted(accountant),
+        "losses": [list(part.row) for part in plan.parts],
+        **_derived(plan.accountant, plan.parts),
         "total": total.document | {"cap": fraction_text(cap)},
     }
     return {**content, "digest": digest(content)}
+
+
+def _derived(accountant: Accountant, parts: tuple[Part, ...]) -> dict[str, Any]:
+    """Everything in a certificate that follows from the schema, the models and the losses."""
+    schema, base = accountant.schema, accountant.base(parts)
+    return {
+        "says": _says(schema, base.nominal),
+        "schema": schema.digest,
+        "unit": schema.unit.document,
+        "neighbours": schema.neighbours,
+        "knowledge": accountant.knowledge,
+        "nominal": fraction_text(base.nominal),
+        "models": [
+            {"name": name, "declared": accountant.judges[name][0].document, "certificate": certify(bound)}
+            for name, bound in accountant.bounds(base).items()
+        ],
+        "trusted": [
+            "The schema is true: the unit of protection, and the largest number of rows.",
+            APART[isinstance(schema.unit, Cells)],
+            *(said for one in accountant.declared for said in one.trusted),
+        ],
+    }
+
+
+def _says(schema: Schema, nominal: Fraction) -> str:
+    change = "replacing" if schema.neighbours == "replace" else "adding or removing"
+    unit = {"rows": "one row", "person": "all rows of one person", "cells": "one cell of one row"}
+    return (
+        f"{change.capitalize()} {unit[schema.unit.kind]} changes the probability of what was released here by a "
+        f"factor of at most exp({float(nominal):.6g}). What an adversary who knows a dependence model learns "
+        "is certified for each model."
+    )
+
+
+def verify(document: Any, schema: Schema, folder: Path = Path()) -> Verdict:
+    """Derive a release's certificate again, without any data."""
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise BadCertificate(
+            f"This is no certificate of a release: its format is not {FORMAT!r}. Give what entwined wrote."
+        )
+    content = {key: value for key, value in document.items() if key != "digest"}
+    try:
+        if document.get("digest") != digest(content):
+            return Verdict(valid=False, why="It was changed after it was written: its digest does not match.")
+        return _verdict(content, schema, folder)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        return Verdict(valid=False, why="A part is missing or is not what it should be.")
+    except EntwinedError as reason:
+        return Verdict(valid=False, why=f"It cannot be derived again: {reason}")
+
+
+def _verdict(content: dict[str, Any], schema: Schema, folder: Path) -> Verdict:
+    models = [_declared(model["declared"], folder) for model in content["models"]]
+    accountant = Accountant(schema, tuple(models), content["knowledge"])
+    parts = tuple(Part.from_row(tuple(row)) for row in content["losses"])
+    for model in content["models"]:
+        verdict = verify_bound(model["certificate"], folder)
+        if not verdict.valid:
+            return Verdict(valid=False, why=f"The model {model['name']!r}: {verdict.why}")
+    again = _derived(accountant, parts)
+    for part, value in again.items():
+        if part != "models" and content.get(part) != value:
+            return Verdict(valid=False, why=f"Its {part} does not follow from the schema and the losses.")
+    base = accountant.base(parts)
+    for model, declared in zip(content["models"], models, strict=True):
+        if model["certificate"]["inputs"]["loss"] != loss_document(accountant.loss(declared, base)):
+            return Verdict(
+                valid=False, why=f"The model {model['name']!r} is given another loss than was charged."
+            )
+    return Verdict(valid=True, why=content["says"])
+
+
+def _declared(given: dict[str, Any], folder: Path) -> Declared:
+    rest = {key: value for key, value in given.items() if key not in ("model", "columns")}
+    return Declared(model_from(given["model"], folder), columns=tuple(given.get("columns", ())), **rest)

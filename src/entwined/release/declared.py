@@ -32,7 +32,9 @@ from entwined.dependence import (
 from entwined.errors import BadModel, Refused
 from entwined.schema import Cells, Coded, Ordered, Rows, Schema
 
-PUBLIC: Final = "It is public who shares a value of the column {by!r}, and it does not depend on anyone's secret."
+PUBLIC: Final = (
+    "It is public who shares a value of the column {by!r}, and it does not depend on anyone's secret."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +84,9 @@ class Declared:
         """What the holder's word is taken for, beside the model."""
         said = [PUBLIC.format(by=self.by)] if self.by else []
         if self.order:
-            said.append(f"Column {self.order!r} orders the steps of a series; it is public and never the same twice.")
+            said.append(
+                f"Column {self.order!r} orders the steps of a series; it is public and never the same twice."
+            )
         return tuple(said)
 
     def check(self, schema: Schema) -> None:

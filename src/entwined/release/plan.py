@@ -114,7 +114,9 @@ def accountant_of(
     return Accountant.of(schema, dependence, knowledge)
 
 
-def _tuple(dependence: Iterable[Declared | Dependence] | Declared | Dependence) -> tuple[Declared | Dependence, ...]:
+def _tuple(
+    dependence: Iterable[Declared | Dependence] | Declared | Dependence,
+) -> tuple[Declared | Dependence, ...]:
     return (dependence,) if isinstance(dependence, Declared | Dependence) else tuple(dependence)
 
 
@@ -169,7 +171,9 @@ def _parts(schema: Schema, statistics: list[Statistic], each: Fraction) -> tuple
     for statistic in statistics:
         worst = statistic.worst(schema)
         for part in statistic.parts(schema):
-            one, both = (_on_grid(each * moved / worst) for moved in (part.sensitivity.one, part.sensitivity.both))
+            one, both = (
+                _on_grid(each * moved / worst) for moved in (part.sensitivity.one, part.sensitivity.both)
+            )
             if one or both:
                 loss = Part(key_of(part.where, part.column), one, both)
                 charged[loss.key] = charged[loss.key] + loss if loss.key in charged else loss

@@ -1,0 +1,25 @@
+"""Step 8: the one door out."""
+
+from entwined.release.accountant import Accountant
+from entwined.release.answers import Answered, Release
+from entwined.release.certificate import verify
+from entwined.release.declared import Declared
+from entwined.release.door import Picking, Table, release
+from entwined.release.plan import Plan, plan
+from entwined.release.spans import Around, Between, Ranks
+
+__all__ = [
+    "Accountant",
+    "Answered",
+    "Around",
+    "Between",
+    "Declared",
+    "Picking",
+    "Plan",
+    "Ranks",
+    "Release",
+    "Table",
+    "plan",
+    "release",
+    "verify",
+]

@@ -1,0 +1,148 @@
+"""The one door out: plan, charge, read, add noise, hand out.
+
+Everything that can be refused is refused before the charge, and nothing that is refused depends on a row.
+The charge is on disk before a row is read. What is handed out was written to the ledger first, and whoever
+asks the same again gets those bytes. If reading fails the charge stays, and the words are always the same.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Final, Protocol, runtime_checkable
+from uuid import uuid4
+
+
+from entwined.bounds import Knowledge
+from entwined.dependence import Dependence
+from entwined.errors import BadLedger, Refused, Unreadable
+from entwined.ledger import Charge, Ledger, Receipt
+from entwined.ledger.canonical import fraction_text
+from entwined.queries import Aggregate, Query
+from entwined.release.answers import Answered, Release
+from entwined.release.certificate import certificate
+from entwined.release.declared import Declared
+from entwined.release.draws import Exact, draw
+from entwined.release.grid import placed
+from entwined.release.plan import Amount, Plan, plan
+from entwined.release.spans import span
+from entwined.schema import Schema
+
+FAILED: Final = (
+    "The rows could not be read, and no answer comes from this request. What was charged stays charged. "
+    "The holder finds out why by opening the table again."
+)
+
+
+class Table(Protocol):
+    """Where the exact answers come from."""
+
+    @property
+    def schema(self) -> Schema:
+        """What is public about it."""
+
+    def answer(self, aggregates: Sequence[Aggregate]) -> Sequence[Exact]:
+        """Give exact integers, one sequence an aggregate with one number a public cell."""
+
+
+@runtime_checkable
+class Picking(Protocol):
+    """A table that can keep groups small."""
+
+    def keeping(self, column: str, most: int, first: str | None = None) -> Table:
+        """Give the same rows, but of those that share a value in a column only the first `most`.
+
+        First is what comes first by the codes of the column `first`, if there is one, and then by all codes of
+        the row. A row without a value in the column is left out.
+        """
+
+
+def release(  # noqa: PLR0913  (a release is described by so many public choices)
+    table: Table,
+    queries: Query | Iterable[Query],
+    *,
+    ledger: Ledger,
+    leakage: Amount | None = None,
+    loss: Amount | None = None,
+    dependence: Iterable[Declared | Dependence] = (),
+    knowledge: Knowledge = "any",
+    request: str | None = None,
+    analyst: str = "holder",
+) -> Release:
+    """Answer a batch of queries with the noise that keeps it within a leakage or a loss.
+
+    `leakage` is the most that the batch on its own may leak under every declared model (without models: its
+    nominal ε); `loss` is its nominal ε. The ledger's cap is on everything released so far.
+    """
+    asked = [queries] if isinstance(queries, Query) else list(queries)
+    planned = plan(
+        table.schema, asked, leakage=leakage, loss=loss, dependence=dependence, knowledge=knowledge
+    )
+    _require_same_terms(ledger, planned)
+    source = _picked(table, planned)
+    receipt = ledger.reserve(_charge(planned, table, request, analyst))
+    answer = receipt.answer
+    if answer is None:
+        answer = ledger.settle(receipt, _run(source, planned, ledger, receipt))
+    return Release.from_document(json.loads(answer)).ordered(asked)
+
+
+def _require_same_terms(ledger: Ledger, planned: Plan) -> None:
+    """Refuse a ledger that prices by other models than those the noise is fitted to."""
+    if ledger.book.first().fields["accountant"] != planned.accountant.identity:
+        raise BadLedger(
+            "The ledger was made for another schema, other models or another knowledge than this release "
+            "declares. Give the ones it was made for, or create another ledger."
+        )
+
+
+def _picked(table: Table, planned: Plan) -> Table:
+    """Have the engine keep groups as small as a model says they are."""
+    kept = planned.accountant.kept
+    if kept is None or kept.by is None:
+        return table
+    if not isinstance(table, Picking):
+        raise Refused(
+            f"The model {kept.title!r} needs at most {kept.most} rows for each value of {kept.by!r}, and this "
+            "table cannot pick them. Leave `by` out and vouch for it yourself, or use another table."
+        )
+    return table.keeping(kept.by, kept.most, kept.order)
+
+
+def _charge(planned: Plan, table: Table, request: str | None, analyst: str) -> Charge:
+    return Charge(
+        request or uuid4().hex,
+        planned.fingerprint(str(getattr(table, "identity", ""))),
+        planned.parts,
+        analyst,
+        {
+            "queries": [json.loads(query.fingerprint) for query in planned.queries],
+            "loss_of_each_statistic": fraction_text(planned.loss),
+        },
+    )
+
+
+def _run(source: Table, planned: Plan, ledger: Ledger, receipt: Receipt) -> bytes:
+    """Read, add noise and write the answer; whatever goes wrong keeps the charge and tells nothing."""
+    answer: bytes | None = None
+    try:
+        answer = _answered(source, planned, ledger, receipt)
+    except Exception:  # noqa: BLE001  (its words may come from private rows, so not even its kind is told)
+        ledger.fail(receipt, "reading failed")
+    except BaseException:
+        ledger.fail(receipt, "stopped")
+        raise
+    if answer is None:
+        raise Unreadable(FAILED)  # here, where no other error is being handled that it could carry along
+    return answer
+
+
+def _answered(source: Table, planned: Plan, ledger: Ledger, receipt: Receipt) -> bytes:
+    drawn = draw(planned.statistics, source.answer([one.statistic.aggregate for one in planned.statistics]))
+    answers = []
+    for query, uses in zip(planned.queries, planned.uses, strict=True):
+        asked, numbers = [planned.statistics[use] for use in uses], [drawn[use] for use in uses]
+        value = placed(query, planned.schema, query.answer(planned.schema, numbers))
+        where = span(query, planned.schema, asked, numbers)
+        answers.append(
+            Answered(query.fingerprint, value, where, tuple(numbers), tuple(one.text for one in asked))
+        )
+    return Release(tuple(answers), certificate(planned, receipt.price, ledger.cap)).content
