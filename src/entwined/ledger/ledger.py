@@ -184,9 +184,10 @@ class Ledger:
 
     def _plan(self, view: View, charge: Charge) -> Plan:
         """Work out the totals from those seen last, if they are still the same."""
-        if self._seen.digest != view.last.fields["totals"]:
-            self._seen = view.totals()
-        return Plan(self._seen, self._seen.plus(charge.parts))
+        before = self._seen  # once: another thread may set it meanwhile
+        if before.digest != view.last.fields["totals"]:
+            before = self._seen = view.totals()
+        return Plan(before, before.plus(charge.parts))
 
     def _admit(self, view: View, charge: Charge, plan: Plan) -> Receipt:
         """Charge, or run again under a charge whose runs all died: we hold the lease, so none is running."""

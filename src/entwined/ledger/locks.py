@@ -28,10 +28,8 @@ class Lock:
         self._holder = os.getpid()
 
     def release(self) -> None:
-        """Give the lock back."""
-        if (
-            self._holder == os.getpid()
-        ):  # neither released before, nor held by the process this one is a fork of
+        """Give the lock back; a fork of the holder has nothing to give."""
+        if self._holder == os.getpid():
             self._holder = 0
             self._file.release(self._place)
 

@@ -115,8 +115,8 @@ class Accountant:
         unknown = sorted(base.columns.keys() - set(names))
         if unknown:
             raise BadModel(
-                f"Column {unknown[0]!r} is read, and the model {one.title!r} says nothing of it. Add it to the "
-                "model, as an independent variable if it is one, or do not ask about it."
+                f"Column {unknown[0]!r} is read, and the model {one.title!r} says nothing of it. Add it to "
+                "the model, as an independent variable if it is one, or do not ask about it."
             )
         return Loss.of([float_above(base.columns.get(name, NOTHING)) for name in names])
 

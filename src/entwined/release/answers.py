@@ -129,7 +129,7 @@ class Release:
 
 
 def written(value: Answer) -> Any:
-    """Write a value so that it is read back exactly: integers as numbers, fractions and times as marked text."""
+    """Write a value so that it is read back exactly: integers plain, fractions and times as marked text."""
     match value:
         case tuple():
             return [written(one) for one in value]

@@ -65,9 +65,9 @@ def _says(schema: Schema, nominal: Fraction) -> str:
     change = "replacing" if schema.neighbours == "replace" else "adding or removing"
     unit = {"rows": "one row", "person": "all rows of one person", "cells": "one cell of one row"}
     return (
-        f"{change.capitalize()} {unit[schema.unit.kind]} changes the probability of what was released here by a "
-        f"factor of at most exp({float(nominal):.6g}). What an adversary who knows a dependence model learns "
-        "is certified for each model."
+        f"{change.capitalize()} {unit[schema.unit.kind]} changes the probability of what was released here "
+        f"by a factor of at most exp({float(nominal):.6g}). What an adversary who knows a dependence model "
+        "learns is certified for each model."
     )
 
 

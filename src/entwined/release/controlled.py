@@ -47,3 +47,84 @@ def _shift(estimates: FloatArray, totals: FloatArray, *, counts: bool) -> FloatA
     shifts = (np.expand_dims(totals, -1) - np.cumsum(falling, axis=-1)) / np.arange(1, falling.shape[-1] + 1)
     kept = np.maximum((falling + shifts > 0).sum(axis=-1), 1)  # a total of zero keeps none, at any of these
     return np.take_along_axis(shifts, np.expand_dims(kept - 1, -1), axis=-1)[..., 0]
+
+
+def _even(estimates: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
+    """Give the nearest numbers with these sums: the same is added along a row, and along a column."""
+    near = estimates + _shift(estimates, rows.astype(float), counts=False)[..., None]
+    turned = near.swapaxes(-1, -2)
+    return near + _shift(turned, columns.astype(float), counts=False)[..., None, :]
+
+
+def _nearest(estimates: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
+    """Give the nearest numbers ≥ 0 with these sums.
+
+    They are the part above zero of estimate + something for the row + something for the column; each is fitted
+    in turn, given the other.
+    """
+    wanted_rows, wanted_columns = rows.astype(float), columns.astype(float)
+    by_column = np.zeros(columns.shape)
+    for _ in range(ROUNDS):
+        by_row = _shift(estimates + by_column[..., None, :], wanted_rows, counts=True)
+        near = np.maximum(estimates + by_row[..., None] + by_column[..., None, :], 0)
+        if np.abs(near.sum(axis=-2) - wanted_columns).max() < CLOSE:
+            break
+        turned = (estimates + by_row[..., None]).swapaxes(-1, -2)
+        by_column = _shift(turned, wanted_columns, counts=True)
+    return _repaired(near, wanted_rows, wanted_columns)
+
+
+def _repaired(near: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatArray:
+    """Shrink what is too much, then spread what is missing: the sums are met, and nothing is below zero."""
+    near = near * np.minimum(1, _ratio(rows, near.sum(axis=-1)))[..., None]
+    near = near * np.minimum(1, _ratio(columns, near.sum(axis=-2)))[..., None, :]
+    short_rows = np.maximum(rows - near.sum(axis=-1), 0)
+    short_columns = np.maximum(columns - near.sum(axis=-2), 0)
+    shares = _ratio(short_columns, short_rows.sum(axis=-1)[..., None])
+    return near + np.where(short_rows.sum(axis=-1)[..., None, None] > 0, short_rows[..., None] * shares[..., None, :], 0)
+
+
+def _ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
+    return np.asarray(np.divide(top, bottom, out=np.ones(np.shape(top)), where=bottom > 0))
+
+
+def _rounded(near: FloatArray, rows: IntArray, columns: IntArray, preference: float) -> IntArray | None:
+    """Round every number down or up so that the sums are met; None if fractions that near must go elsewhere.
+
+    Numbers with whole sums always allow it at preference 0: their fractions are a flow from rows to columns
+    that fills them, and where a flow fills them a whole one does.
+    """
+    low = np.floor(near)
+    fractions = near - low
+    up = fractions > 1 - preference
+    found = (low + up).astype(np.int64)
+    free = np.argwhere((fractions >= preference) & ~up)
+    short_rows, short_columns = rows - found.sum(axis=-1), columns - found.sum(axis=-2)
+    if short_rows.min() < 0 or short_columns.min() < 0:
+        return None
+    chosen = _flow(free, short_rows, short_columns)
+    if chosen is None:
+        return None
+    found[chosen] += 1
+    return found
+
+
+def _flow(cells: IntArray, rows: IntArray, columns: IntArray) -> tuple[IntArray, ...] | None:
+    """Choose cells of a stack of tables, each at most once, so many in each row and each column."""
+    wanted = int(rows.sum())
+    first_column = 1 + rows.size
+    sink = first_column + columns.size
+    tops = 1 + np.ravel_multi_index((cells[:, 0], cells[:, 1]), rows.shape)
+    bottoms = first_column + np.ravel_multi_index((cells[:, 0], cells[:, 2]), columns.shape)
+    tails = np.concatenate([np.zeros(rows.size, dtype=np.int64), tops, np.arange(first_column, sink)])
+    heads = np.concatenate([np.arange(1, first_column), bottoms, np.full(columns.size, sink)])
+    sizes = np.concatenate([rows.ravel(), np.ones(len(cells), dtype=np.int64), columns.ravel()])
+    graph = csr_array((sizes.astype(np.int32), (tails, heads)), shape=(sink + 1, sink + 1))
+    filled = maximum_flow(graph, 0, sink)
+    if filled.flow_value != wanted:
+        return None
+    flow = filled.flow.tocoo()
+    used = (flow.data > 0) & (flow.row > 0) & (flow.col < sink)
+    stack, row = np.unravel_index(flow.row[used] - 1, rows.shape)
+    _, column = np.unravel_index(flow.col[used] - first_column, columns.shape)
+    return stack, row, column

@@ -137,8 +137,9 @@ def _check_rows(given: Declared, schema: Schema) -> None:
         longest = schema.most_rows if schema.rows is None else schema.rows
         if given.model.length < longest:
             raise Refused(
-                f"The chain has {given.model.length} steps, and the schema allows {longest:,} rows. Declare a "
-                "smaller most_rows, give a longer chain (it costs little more), or name the series by a column."
+                f"The chain has {given.model.length} steps, and the schema allows {longest:,} rows. Declare "
+                "a smaller most_rows, give a longer chain (it costs little more), or name the series by a "
+                "column."
             )
 
 
@@ -148,8 +149,8 @@ def _check_kept(given: Declared, schema: Schema) -> None:
         raise BadModel("Independent rows have no groups. Leave `by` out.")
     if not isinstance(schema.unit, Rows):
         raise Refused(
-            f"Persons cannot be picked within a value of {given.by!r} yet. Protect rows, or leave `by` out and "
-            "vouch for the size of groups yourself."
+            f"Persons cannot be picked within a value of {given.by!r} yet. Protect rows, or leave `by` out "
+            "and vouch for the size of groups yourself."
         )
     if not isinstance(given.model, MarkovChain):
         return

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Protocol, runtime_checkable
 from uuid import uuid4
 
-
 from entwined.bounds import Knowledge
 from entwined.dependence import Dependence
 from entwined.errors import BadLedger, Refused, Unreadable
@@ -50,8 +49,8 @@ class Picking(Protocol):
     def keeping(self, column: str, most: int, first: str | None = None) -> Table:
         """Give the same rows, but of those that share a value in a column only the first `most`.
 
-        First is what comes first by the codes of the column `first`, if there is one, and then by all codes of
-        the row. A row without a value in the column is left out.
+        First is what comes first by the codes of the column `first`, if there is one, and then by all codes
+        of the row. A row without a value in the column is left out.
         """
 
 
@@ -101,8 +100,8 @@ def _picked(table: Table, planned: Plan) -> Table:
         return table
     if not isinstance(table, Picking):
         raise Refused(
-            f"The model {kept.title!r} needs at most {kept.most} rows for each value of {kept.by!r}, and this "
-            "table cannot pick them. Leave `by` out and vouch for it yourself, or use another table."
+            f"The model {kept.title!r} needs at most {kept.most} rows for each value of {kept.by!r}, and "
+            "this table cannot pick them. Leave `by` out and vouch for it yourself, or use another table."
         )
     return table.keeping(kept.by, kept.most, kept.order)
 

@@ -29,7 +29,7 @@ def half_width(scales: Sequence[float], confidence: float) -> float:
         outside = sum(weight * math.exp(-distance / one) for weight, one in zip(weights, apart, strict=True))
         return outside - (1 - confidence)
 
-    furthest = sum(apart) * math.log(len(apart) / (1 - confidence))  # beyond it not even one of them lies
+    furthest = 2 * sum(apart) * math.log(len(apart) / (1 - confidence))  # so far not even one of them goes
     return float(brentq(missed, 0.0, furthest, rtol=1e-9, xtol=1e-9 * largest))
 
 

@@ -83,7 +83,7 @@ class Plan:
         return sha256(canonical([table, self.accountant.identity, asked, laws, fraction_text(self.loss)]))
 
 
-def plan(  # noqa: PLR0913  (a release is described by so many public choices)
+def plan(
     schema: Schema,
     queries: Query | Iterable[Query],
     *,

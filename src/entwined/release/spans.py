@@ -72,6 +72,7 @@ def span(query: Query, schema: Schema, asked: Sequence[Asked], numbers: Numbers)
         if isinstance(one, Chosen):
             return _ranks(one, schema)
     laws = [one.law for one in asked if not isinstance(one, Chosen)]
+    ends: tuple[Answer, Answer]
     match query:
         case Total(column=column) | GroupBy(total=str(column)):
             return Around(laws[0].half_width(CONFIDENCE) * total_term(schema.coded(column))[1])

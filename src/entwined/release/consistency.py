@@ -1,0 +1,130 @@
+"""Answers that agree: estimates from all tables of a batch together, then integers, with honest intervals.
+
+Nothing here sees a row: released integers and the public layout of tables are all that goes in.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from entwined.errors import BadQuery, QueryTooComplex
+from entwined.numbers import FloatArray, IntArray
+from entwined.progress import report
+from entwined.release.error_law import ErrorLaw, Share
+from entwined.release.intervals import Interval, intervals
+from entwined.release.layout import Layout, NoisyTable
+from entwined.release.least_squares import LeastSquares, least_squares
+from entwined.release.rounding import Rounding, loose
+
+LARGEST: Final = 2**44  # beyond it floats do not hold a table's sums to the unit
+SAME_WEIGHT: Final = 10  # digits, beside the largest weight, by which weights are told apart
+AT_ONCE: Final = 2**22  # numbers of one array while weights are worked out
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ConsistentTable:
+    """One table of a batch that agrees with the others.
+
+    `values` are the integers to publish; `estimates` are what the intervals rest on, unbiased and not rounded.
+    """
+
+    layout: Layout
+    estimates: FloatArray
+    values: IntArray
+    counts: bool
+    kinds: IntArray
+    laws: tuple[ErrorLaw, ...]
+
+    def law(self, *cell: int) -> ErrorLaw:
+        """Give the law of the error of one estimate."""
+        return self.laws[int(self.kinds[cell])]
+
+    def intervals(self, confidence: str | float | Fraction = 0.95) -> Interval:
+        """Give the lowest and highest integer of each cell's interval."""
+        low, high = np.empty(self.values.shape, np.int64), np.empty(self.values.shape, np.int64)
+        for kind, law in enumerate(self.laws):
+            cells = self.kinds == kind
+            low[cells], high[cells] = intervals(self.estimates[cells], law, confidence, counts=self.counts)
+        return low, high
+
+
+@dataclass(frozen=True, slots=True)
+class Consistent:
+    """All tables of a batch.
+
+    `loose` names pairs of tables, and two or more columns that they share, whose integers need not agree;
+    totals and single columns always do. `apart` names columns whose estimates need not agree between widths.
+    """
+
+    tables: tuple[ConsistentTable, ...]
+    loose: tuple[tuple[int, int, tuple[str, ...]], ...]
+    apart: frozenset[str] = field(default_factory=frozenset)
+
+
+def consistent(tables: Sequence[NoisyTable], *, counts: bool) -> Consistent:
+    """Make tables agree that are about the same rows, and give integers to publish.
+
+    All tables must add up the same thing over the same rows: counts, or sums of one column. Counts are not
+    negative. Each estimate is the best linear unbiased one, so no cell gets a larger variance than it had.
+    """
+    if not tables:
+        raise BadQuery("No table to make consistent. Give one or more.")
+    largest = max(int(np.abs(table.values.astype(float)).max(initial=0)) for table in tables)
+    if largest > LARGEST:
+        raise QueryTooComplex(
+            f"A number of {largest:.3g} is above 2⁴⁴, where sums are no longer exact to the unit. "
+            "Release without making tables consistent, or count in a coarser unit."
+        )
+    layouts = tuple(table.layout for table in tables)
+    weights = least_squares(layouts)
+    estimates = [found[0] for found in weights.estimates([table.values[None].astype(float) for table in tables])]
+    rounding = Rounding.of(layouts, estimates, counts=counts)
+    made = []
+    for place, (layout, estimate) in enumerate(zip(layouts, estimates, strict=True)):
+        report("making tables consistent", place, len(tables))
+        kinds, laws = error_laws(weights, place)
+        made.append(ConsistentTable(layout, estimate, rounding.table(layout, estimate), counts, kinds, laws))
+    return Consistent(tuple(made), tuple(loose(layouts)), weights.apart)
+
+
+def error_laws(weights: LeastSquares, place: int) -> tuple[IntArray, tuple[ErrorLaw, ...]]:
+    """Give the laws of the errors in one table, and which one each cell has.
+
+    Cells that differ only within blocks have the same weights in another order, so one of them stands for all.
+    """
+    sides = weights.tables[place].sides
+    blocks = [np.repeat(np.arange(len(side.sizes)), side.sizes) for side in sides]
+    shape = tuple(len(side.sizes) for side in sides)
+    firsts = [np.concatenate([[0], np.cumsum(side.sizes)[:-1]]).tolist() for side in sides]
+    known: dict[ErrorLaw, int] = {}
+    kinds = []
+    cells = list(itertools.product(*firsts))
+    step = max(1, AT_ONCE // max(layout.cells for layout in weights.layouts))
+    for start in range(0, len(cells), step):
+        some = cells[start : start + step]
+        arrays = weights.weights(place, some)
+        for number in range(len(some)):
+            law = _law([array[number] for array in arrays], weights.layouts)
+            kinds.append(known.setdefault(law, len(known)))
+    table = np.array(kinds, dtype=np.int64).reshape(shape)
+    return table[np.ix_(*blocks)] if sides else table, tuple(known)
+
+
+def _law(arrays: list[FloatArray], layouts: tuple[Layout, ...]) -> ErrorLaw:
+    """Collect equal weights."""
+    largest = max(float(np.abs(array).max()) for array in arrays)
+    shares = []
+    for array, layout in zip(arrays, layouts, strict=True):
+        if layout.noise is None:
+            continue
+        found, copies = np.unique(np.round(np.abs(array) / largest, SAME_WEIGHT), return_counts=True)
+        shares += [
+            Share(largest * float(weight), layout.noise, int(count))
+            for weight, count in zip(found, copies, strict=True)
+            if weight
+        ]
+    return ErrorLaw(tuple(shares))
