@@ -8,9 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from entwined.bounds.kernel import Forest, Kernel, Link, all_but_one, laws_of
+from entwined.bounds.kernel import TOO_SMALL, Forest, Kernel, Link, all_but_one, laws_of
 from entwined.bounds.theorem import theorem
-from entwined.bounds.tilted_frontier import TiltedFrontier, tilts_through
+from entwined.bounds.tilted_frontier import Cases, TiltedFrontier, tilts_through
 from entwined.bounds.transport import Run, add, both_ways, kernels_of
 from entwined.dependence import Coupled, MarkovChain
 from entwined.errors import DoesNotApply
@@ -21,6 +21,8 @@ Held = tuple[float, float]  # a sum of messages, and the same without the smalle
 NOTHING: Final = -math.inf  # what is left of no messages without the smallest
 UNITS_OF_ONE_VALUE: Final = Kernel(np.ones((1, 1)), 0.0)
 REACH: Final = 2  # how many steps back the tilt of a chain's step looks
+FEW: Final = 3  # so many other neighbours' values are gone through one by one,
+MOST_TOLD: Final = 1_024  # if that needs no more comparisons than this
 MOST_IN_ALL: Final = 20_000_000  # about half a minute
 MOST_IN_ONE: Final = 4_000_000  # about half a gigabyte
 
@@ -113,22 +115,33 @@ class Passage:
         return max(value, self.told(without_smallest)) if without_smallest > value else value
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Neighbour:
+    """The law of k given j, and how far k tilts j at most: log τ(u)/τ(v) ≤ told[u, v]."""
+
+    kernel: Kernel
+    told: FloatArray
+
+
 @lru_cache(maxsize=4)
 def forest_passages(model: Coupled) -> tuple[Forest, Mapping[Link, Passage]]:
     """Give the passages between all neighbours."""
     forest, laws = laws_of(model)
     links, kernels = list(laws), [Kernel(possible(law), forest.error) for law in laws.values()]
     refuse_long(kernels)
-    told = from_others(links, tilts_through(kernels, [math.inf] * len(links)))
-    quiet = from_others(links, tilts_through(kernels, [float(tilt.max()) for tilt in told]))
-    return forest, dict(zip(links, passages(kernels, quiet, told), strict=True))
-
-
-def passages(
-    kernels: Sequence[Kernel], quiet: Sequence[FloatArray], told: Sequence[FloatArray]
-) -> Iterator[Passage]:
-    """Give the passages through kernels, from the tilts in both cases."""
-    return map(Passage, TiltedFrontier.each(kernels, quiet), TiltedFrontier.each(kernels, told))
+    beside: dict[int, list[int]] = {}
+    for k, j in links:
+        beside.setdefault(j, []).append(k)
+    behind = from_others(links, tilts_through(kernels, [math.inf] * len(links)))
+    quiet, told = tilts_of(kernels, [float(tilt.max()) for tilt in behind])
+    neighbour = {
+        link: Neighbour(*pair) for link, pair in zip(links, zip(kernels, told, strict=True), strict=True)
+    }
+    few = [
+        [neighbour[k, j] for k in beside[j] if k != i] if len(beside[j]) <= FEW + 1 else [] for j, i in links
+    ]
+    found = passages(kernels, from_others(links, quiet), from_others(links, told), few)
+    return forest, dict(zip(links, found, strict=True))
 
 
 def refuse_long(kernels: Sequence[Kernel]) -> None:
@@ -145,6 +158,21 @@ def possible(law: FloatArray) -> FloatArray:
     return law[:, law.any(axis=0)]
 
 
+def tilts_of(
+    kernels: Sequence[Kernel], spreads: Sequence[float]
+) -> tuple[list[FloatArray], list[FloatArray]]:
+    """For each law of k given j, give how far j is tilted if k is not known, and how far if it may be.
+
+    A value of k that leaves j no choice is left out: j is then as good as known itself.
+    """
+    quiet = tilts_through(kernels, spreads)
+    open_ended = [
+        Kernel(kernel.law * (np.count_nonzero(kernel.law, axis=0) > 1), kernel.error) for kernel in kernels
+    ]
+    known = tilts_through(open_ended, [math.inf] * len(kernels))
+    return quiet, [np.maximum(*pair) for pair in zip(quiet, known, strict=True)]
+
+
 def from_others(links: Sequence[Link], tilts: Sequence[FloatArray]) -> list[FloatArray]:
     """For each link from j to i, add up the tilts of j by its other neighbours."""
     toward: dict[int, list[tuple[int, FloatArray]]] = {}
@@ -158,17 +186,56 @@ def from_others(links: Sequence[Link], tilts: Sequence[FloatArray]) -> list[Floa
     return [found[link] for link in links]
 
 
+def passages(
+    kernels: Sequence[Kernel],
+    quiet: Sequence[FloatArray],
+    told: Sequence[FloatArray],
+    few: Sequence[Sequence[Neighbour]],
+) -> Iterator[Passage]:
+    """Give the passages through kernels, from the tilts in both cases and, if they are few, the neighbours."""
+    if_quiet = [
+        Cases(kernel.law[None], tilt[None], kernel.error) for kernel, tilt in zip(kernels, quiet, strict=True)
+    ]
+    if_told = map(told_cases, kernels, told, few)
+    return map(Passage, TiltedFrontier.each(if_quiet), TiltedFrontier.each([*if_told]))
+
+
+def told_cases(kernel: Kernel, told: FloatArray, others: Sequence[Neighbour]) -> Cases:
+    """Go through the values of each other neighbour, if they are few; else take any tilt within bounds."""
+    values = sum(other.kernel.law.shape[1] for other in others)
+    if not 0 < values * len(kernel.law) * kernel.law.size <= MOST_TOLD:
+        return Cases(kernel.law[None], told[None], kernel.error)
+    laws, tilts = [np.zeros_like(kernel.law)], [np.zeros_like(told)]  # a case where nothing is left to learn
+    for known in others:
+        rest = sum((other.told for other in others if other is not known), tilts[0]) * (1 + FEW * ULP)
+        columns = [column for column in known.kernel.law.T if np.count_nonzero(column) > 1]
+        laws += [product(kernel.law, column) for column in columns]
+        tilts += [rest] * len(columns)
+    error = kernel.error + max(other.kernel.error for other in others)
+    return Cases(np.stack(laws), np.stack(tilts), error)
+
+
+def product(law: FloatArray, column: FloatArray) -> FloatArray:
+    """Multiply each row, or say that a chance is lost to underflow."""
+    with np.errstate(under="raise"):
+        try:
+            return np.asarray(law * (column / column.max()))
+        except FloatingPointError:
+            raise DoesNotApply(TOO_SMALL) from None
+
+
 @lru_cache(maxsize=4)
 def chain_passages(chain: MarkovChain) -> tuple[tuple[Run[Passage], ...], tuple[Run[Passage], ...]]:
     """Give the passages of all steps: forth from the first (past), and back from the last (future)."""
     walks = [tuple(windows(runs)) for runs in kernels_of(chain)]
     needed = list({window: None for walk in walks for run in walk for window in run.turn})
-    nearest, behind = [window[1] for window in needed], [window[2] for window in needed]
     kernels = [Kernel(possible(window[0].law), window[0].error) for window in needed]
     refuse_long(kernels)
-    sure = [math.inf] * len(needed)
-    quiet = tilts_through(nearest, [float(tilt.max()) for tilt in tilts_through(behind, sure)])
-    made = dict(zip(needed, passages(kernels, quiet, tilts_through(nearest, sure)), strict=True))
+    nearest, behind = [window[1] for window in needed], [window[2] for window in needed]
+    beyond = tilts_through(behind, [math.inf] * len(needed))
+    quiet, told = tilts_of(nearest, [float(tilt.max()) for tilt in beyond])
+    few = [[Neighbour(*pair)] for pair in zip(nearest, told, strict=True)]
+    made = dict(zip(needed, passages(kernels, quiet, told, few), strict=True))
     past, future = (
         tuple(Run(tuple(made[window] for window in run.turn), run.steps) for run in walk) for walk in walks
     )

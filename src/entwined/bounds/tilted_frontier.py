@@ -12,6 +12,7 @@ log odds `low` on, with p `odds` above it, until p is at `high`. For leakages L 
 the two ends of the arc the best point is inside and gives T(L; odds), and for all others it is an end.
 """
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,9 +30,21 @@ LOST: Final = 1e-290  # sums below it may have lost digits
 SLACK: Final = 1.0 + 64 * ULP
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Cases:
+    """Kernels of which one holds, each with its tilts: log τ(u)/τ(v) ≤ tilts[case, u, v].
+
+    Rows need not sum to one, and entries are right up to e^±error.
+    """
+
+    laws: FloatArray
+    tilts: FloatArray
+    error: float
+
+
 @dataclass(frozen=True, slots=True)
 class TiltedFrontier:
-    """What gets through one kernel, whatever the tilt.
+    """What gets through in the worst of some cases, whatever the tilt.
 
     `ends` are the ends of the arcs. From the leakage `starts[k]` on, until the next start, `odds[k]` are the
     largest of all arcs with their best point inside. Errors of the kernel and of logs add up to `error`.
@@ -51,29 +64,33 @@ class TiltedFrontier:
     @classmethod
     def of(cls, kernel: FloatArray, tilt: FloatArray, error: float = 0.0) -> Self:
         """Read one kernel, right up to a factor e^±error, for tilts with log τ(u)/τ(v) ≤ tilt[u, v]."""
-        return cls.each([Kernel(kernel, error)], [tilt])[0]
+        return cls.each([Cases(kernel[None], tilt[None], error)])[0]
 
     @classmethod
-    def each(cls, kernels: Sequence[Kernel], tilts: Sequence[FloatArray]) -> list[Self]:
-        """Read many kernels."""
+    def each(cls, given: Sequence[Cases]) -> list[Self]:
+        """Read many."""
         found: dict[int, Self] = {}
-        for places in alike(kernels):
-            laws, errors = stacked([kernels[place] for place in places])
-            made = cls.of_stack(laws, np.stack([tilts[place] for place in places]), errors)
-            found.update(zip(places, made, strict=True))
-        return [found[place] for place in range(len(kernels))]
+        for places in alike([cases.laws for cases in given]):
+            found.update(zip(places, cls.of_shape([given[place] for place in places]), strict=True))
+        return [found[place] for place in range(len(given))]
 
     @classmethod
-    def of_stack(cls, kernels: FloatArray, tilts: FloatArray, errors: FloatArray) -> Iterator[Self]:
-        """Read kernels of one shape."""
-        count, rows, values = kernels.shape
+    def of_shape(cls, given: Sequence[Cases]) -> Iterator[Self]:
+        """Read cases of one shape, all at once."""
+        count, rows, values = given[0].laws.shape
         # An entry off by e^error moves p and q by e^(2 error), and log(1 + c p) by that share of min(L, 1);
         # log odds off by x move it by x min(L, 1). A single row is no secret.
+        errors = np.array([cases.error for cases in given])
         slips = (2 * np.expm1(2 * errors) + ROUNDING + 16 * values * ULP) * (rows > 1)
-        arcs = Arcs.of(kernels, tilts)
+        arcs = Arcs.of(
+            *(np.concatenate(each) for each in zip(*((c.laws, c.tilts) for c in given), strict=True))
+        )
+        arcs = arcs._replace(owner=arcs.owner // count)
         base, gain = arcs.ends()
         starts, odds, owner = arcs.steepest()
-        of_ends, of_starts = (np.searchsorted(each, np.arange(count + 1)) for each in (arcs.owner, owner))
+        of_ends, of_starts = (
+            np.searchsorted(each, np.arange(len(given) + 1)) for each in (arcs.owner, owner)
+        )
         for k, slip in enumerate(slips.tolist()):
             own, steps = slice(*of_ends[k : k + 2]), slice(*of_starts[k : k + 2])
             corners = hull(base[:, own].ravel(), gain[:, own].ravel())
@@ -160,19 +177,14 @@ def chance(log_odds: FloatArray) -> FloatArray:
     return np.asarray(1.0 / (1.0 + np.exp(-log_odds)))
 
 
-def alike(kernels: Sequence[Kernel]) -> Iterator[list[int]]:
-    """Give the places of kernels of one shape, as many as one may compare at once."""
+def alike(tables: Sequence[FloatArray]) -> Iterator[list[int]]:
+    """Give the places of tables of one shape, as many as one may compare row by row at once."""
     shapes: dict[tuple[int, ...], list[int]] = {}
-    for place, kernel in enumerate(kernels):
-        shapes.setdefault(kernel.law.shape, []).append(place)
-    for (rows, values), places in shapes.items():
-        step = max(1, MOST_CELLS // (rows * rows * values))
+    for place, table in enumerate(tables):
+        shapes.setdefault(table.shape, []).append(place)
+    for shape, places in shapes.items():
+        step = max(1, MOST_CELLS // (math.prod(shape) * shape[-2]))
         yield from (places[first : first + step] for first in range(0, len(places), step))
-
-
-def stacked(kernels: Sequence[Kernel]) -> tuple[FloatArray, FloatArray]:
-    """Put the laws of kernels of one shape into one array, and their errors into another."""
-    return np.stack([kernel.law for kernel in kernels]), np.array([kernel.error for kernel in kernels])
 
 
 def limits(
@@ -228,9 +240,9 @@ def tilts_through(kernels: Sequence[Kernel], spreads: Sequence[float]) -> list[F
     It is T_P(spread) for the rows u and v alone, and where the spread is infinite max_w log P(w|u)/P(w|v).
     """
     found: dict[int, FloatArray] = {}
-    for places in alike(kernels):
-        laws, errors = stacked([kernels[place] for place in places])
-        widened = np.exp(errors)[:, None, None, None]
+    for places in alike([kernel.law for kernel in kernels]):
+        laws = np.stack([kernels[place].law for place in places])
+        widened = np.exp([kernels[place].error for place in places])[:, None, None, None]
         above, below = laws[:, :, None] * widened, laws[:, None] / widened
         gap, own = above - below, np.arange(laws.shape[1])
         gap[:, own, own] = 0.0

@@ -33,6 +33,7 @@ TABLES: Final = (
 ENTRIES: Final = (
     "SELECT position, kind, request, fingerprint, charge, content, hash FROM entwined_entry WHERE "
 )
+STRANGE: Final = "The ledger holds what was never written. Restore the newest copy."
 CUT: Final = "The ledger does not end where it says: it was cut. Restore the newest copy."
 
 
@@ -57,17 +58,17 @@ class Pages:
         )
         if len(ends) != 1 or ends[0][0] != ends[0][2]:
             raise LedgerDamaged(CUT)
-        return Mark(*ends[0][:2])
+        return Mark(_number(ends[0][0]), _text(ends[0][1]))
 
     def rows_at(self, *positions: int) -> dict[int, Row]:
         """Find entries by position, in one look-up."""
         places = ", ".join("?" * len(positions))
-        return {row[0]: Row(*row) for row in self._execute(ENTRIES + f"position IN ({places})", positions)}
+        return {row[0]: _row(row) for row in self._execute(ENTRIES + f"position IN ({places})", positions)}
 
     def hash_at(self, position: int) -> str | None:
         """Read the hash of one entry."""
         rows = self._execute("SELECT hash FROM entwined_entry WHERE position = ?", (position,))
-        return rows[0][0] if rows else None
+        return _text(rows[0][0]) if rows else None
 
     def charge_of(self, request: str) -> Row | None:
         """Find the charge of a request."""
@@ -83,12 +84,12 @@ class Pages:
 
     def about(self, charge: int) -> list[Row]:
         """List the runs, answer and failure of a charge, in order."""
-        return [Row(*row) for row in self._execute(ENTRIES + "charge = ? ORDER BY position", (charge,))]
+        return [_row(row) for row in self._execute(ENTRIES + "charge = ? ORDER BY position", (charge,))]
 
     def rows(self, after: int, most: int) -> list[Row]:
         """List entries in order."""
         return [
-            Row(*row)
+            _row(row)
             for row in self._execute(ENTRIES + "position > ? ORDER BY position LIMIT ?", (after, most))
         ]
 
@@ -100,7 +101,7 @@ class Pages:
     def totals(self) -> list[tuple[str, str, str]]:
         """List the total of every part."""
         found = self._execute("SELECT part, loss_one, loss_both FROM entwined_total")
-        return [(part, one, both) for part, one, both in found]
+        return [(_text(part), _text(one), _text(both)) for part, one, both in found]
 
     def begin(self, first: Entry, number: str, binary: str) -> None:
         """Make the tables and write the first entry."""
@@ -140,4 +141,22 @@ class Pages:
 
     def _one(self, statement: str, value: Any) -> Row | None:
         rows = self._execute(statement, (value,))
-        return Row(*rows[0]) if rows else None
+        return _row(rows[0]) if rows else None
+
+
+def _row(found: Sequence[Any]) -> Row:
+    position, kind, request, fingerprint, charge, content, head = found
+    return Row(_number(position), kind, request, fingerprint, charge, _text(content), _text(head))
+
+
+def _text(found: Any) -> str:
+    """Refuse what a damaged file shows in place of a text."""
+    if not isinstance(found, str):
+        raise LedgerDamaged(STRANGE)
+    return found
+
+
+def _number(found: Any) -> int:
+    if not isinstance(found, int):
+        raise LedgerDamaged(STRANGE)
+    return found

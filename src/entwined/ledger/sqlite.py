@@ -34,6 +34,7 @@ DAMAGE: Final = (
     sqlite3.SQLITE_ERROR,  # our statements are sound: a table or a column is gone
     sqlite3.SQLITE_CONSTRAINT,
     sqlite3.SQLITE_MISMATCH,
+    0,  # not SQLite's word but Python's: a text that is no text
 )
 
 
@@ -105,7 +106,7 @@ class SqliteStore:
                 link.execute(begin)
                 yield Pages(_executor(link))
                 link.execute("COMMIT")
-            except sqlite3.Error:
+            except (sqlite3.Error, UnicodeDecodeError):
                 self._pool.drop((link, identity))  # closing undoes what is open
                 raise
             except BaseException:
@@ -169,6 +170,8 @@ class SqliteStore:
             yield
         except sqlite3.Error as failed:
             raise _refusal(self._path, failed) from failed
+        except UnicodeDecodeError as failed:  # SQLite quotes a damaged schema as it is
+            raise _damaged(self._path, failed) from failed
         except OSError as failed:
             raise LedgerUnavailable(
                 f"The ledger {self._path} cannot be used: {failed.strerror}. Check the disk and the rights."
@@ -182,9 +185,15 @@ def _executor(link: sqlite3.Connection) -> Execute:
     return execute
 
 
+def _damaged(path: Path, failed: Exception) -> LedgerDamaged:
+    return LedgerDamaged(
+        f"The ledger {path} is not a sound database: {str(failed)[:100]}. Restore the newest copy."
+    )
+
+
 def _refusal(path: Path, failed: sqlite3.Error) -> LedgerDamaged | LedgerUnavailable:
     code = getattr(failed, "sqlite_errorcode", 0) & 0xFF  # the low byte is the kind, the rest details
     if code in DAMAGE:
-        return LedgerDamaged(f"The ledger {path} is not a sound database: {failed}. Restore the newest copy.")
+        return _damaged(path, failed)
     advice = ADVICE.get(code, f"{failed}. Check the file.")
     return LedgerUnavailable(f"The ledger {path} cannot be used: {advice}")

@@ -23,10 +23,14 @@ def draw(asked: Sequence[Asked], exact: Sequence[Exact]) -> tuple[tuple[int, ...
 
 
 def noisy(one: Asked, exact: Exact) -> IntArray:
-    """Add noise to each integer of a statistic, or choose one of its places."""
+    """Add noise to each integer of a statistic, or choose one of its places.
+
+    There may be more than one exact answer, along the first axes: each gets a draw of its own.
+    """
     found = integers(exact)
-    if found.shape != (one.statistic.aggregate.cells,):
+    if found.shape[-1:] != (one.statistic.aggregate.cells,):
         raise Unreadable(WRONG)
     if isinstance(one, Added):
         return one.law.add(found)
-    return np.array([one.law.choose(one.query.scores(found))])
+    chosen = [one.law.choose(one.query.scores(counts)) for counts in found.reshape(-1, found.shape[-1])]
+    return np.array(chosen, dtype=np.int64).reshape(*found.shape[:-1], 1)

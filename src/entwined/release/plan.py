@@ -7,7 +7,7 @@ in proportion to e, so it is found by dividing what is allowed by what e = 1 wou
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -98,7 +98,7 @@ def plan(
     asked = _unique(schema, queries)
     needed: dict[tuple[Statistic, Quantile | None], int] = {}
     uses = tuple(
-        tuple(needed.setdefault((one, _chooser(query, one)), len(needed)) for one in query.statistics(schema))
+        tuple(needed.setdefault(_key(query, one), len(needed)) for one in query.statistics(schema))
         for query in asked
     )
     each, parts, price = _fitted(accountant, [one for one, _ in needed], leakage, loss)
@@ -134,13 +134,14 @@ def _unique(schema: Schema, queries: Query | Iterable[Query]) -> tuple[Query, ..
     return tuple(by_text[text] for text in sorted(by_text))
 
 
-def _chooser(query: Query, statistic: Statistic) -> Quantile | None:
-    """Tell choices of different ranks from the same counts apart."""
+def _key(query: Query, statistic: Statistic) -> tuple[Statistic, Quantile | None]:
+    """Tell statistics apart by what they are, not by whose part they are; choices also by their rank."""
+    alike = replace(statistic, share=Fraction(1))
     if not statistic.selects:
-        return None
+        return alike, None
     if not isinstance(query, Quantile):
         raise BadQuery(f"{query.kind}: it chooses by scores that it cannot give. Ask for a quantile.")
-    return query
+    return alike, query
 
 
 def _fitted(

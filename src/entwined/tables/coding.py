@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Final
 
-from entwined.errors import BadSchema
 from entwined.schema import Boolean, Categorical, Coded, Integer, Moment, Numeric, Ordered
 from entwined.schema.grids import STEPS
 from entwined.schema.raw import moment_of, number_of
@@ -17,10 +16,12 @@ from entwined.tables.reading import (
     DAY,
     Expression,
     Instant,
+    Parts,
     double_literal,
-    instant_in,
     instant_of_micros,
+    instant_of_parts,
     number_in,
+    parts_in,
 )
 
 NARROW: Final = 2**31
@@ -28,13 +29,33 @@ FEW: Final = 8  # so many comparisons cost no more than a look-up
 EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001  (schema times have no zone)
 
 
-def code_of(column: Coded, raw: Expression, kind: Kind, dialect: Dialect) -> Expression:
-    """Give the code of every raw value; it is never empty."""
-    import ibis
+def read_of(column: Coded, raw: Expression, kind: Kind, dialect: Dialect) -> Mapping[str, Expression]:
+    """Give what must be known of a raw value before it is coded, by name: a number, or the parts of a time."""
+    match column:
+        case Integer() if kind == "whole":
+            return {}
+        case Numeric():
+            number = _double(raw, kind, dialect)
+            return {} if number is None else {"number": number}
+        case Moment() if kind == "text":
+            return parts_in(raw)._asdict()
+        case Moment() if kind == "day":
+            return Instant(raw * DAY, ibis_literal(0))._asdict()
+        case Moment() if kind == "moment":
+            return instant_of_micros(raw)._asdict()
+    return {}
 
+
+def worked_out(read: Mapping[str, Expression]) -> Mapping[str, Expression]:
+    """Give the time that parts of a text make; whatever else was read stays as it is."""
+    return instant_of_parts(Parts(**read))._asdict() if "year" in read else read
+
+
+def code_of(column: Coded, raw: Expression, kind: Kind, read: Mapping[str, Expression]) -> Expression:
+    """Give the code of every raw value; it is never empty."""
     match column:
         case _ if kind == "nothing":
-            code = ibis.literal(column.missing_code)
+            code = ibis_literal(column.missing_code)
         case _ if kind == "code":
             code = raw
         case Categorical():
@@ -43,18 +64,19 @@ def code_of(column: Coded, raw: Expression, kind: Kind, dialect: Dialect) -> Exp
             code = _truth(column, raw, kind)
         case Integer() if kind == "whole":
             code = _integer(column, raw)
-        case Numeric():
-            code = _number(column, raw, kind, dialect)
-        case Moment():
-            code = _moment(column, raw, kind)
-        case _:
-            raise BadSchema(f"Column {column.name!r} is {column.kind}: no engine codes that. Take a known type.")
+        case Numeric() if "number" in read:
+            code = _number(column, read["number"])
+        case Moment() if "seconds" in read:
+            code = _moment(column, Instant(**read))
+        case _:  # no value of this kind is a value of the column
+            code = ibis_literal(column.missing_code)
     return code.cast("int32" if column.size < NARROW else "int64")
 
 
-def looks_up(column: Coded, kind: Kind) -> bool:
-    """Say whether the codes come from a list so long that the engine should keep it as a table."""
-    return isinstance(column, Categorical) and column.levels > FEW and kind in ("text", "number", "whole", "day")
+def long_list(column: Coded, kind: Kind) -> Mapping[Key, int]:
+    """Give the raw values that have a code, if they are so many that the engine should keep them as a table."""
+    listed = keys_of(column, kind) if isinstance(column, Categorical) else {}
+    return listed if len(listed) > FEW else {}
 
 
 def found_code(column: Coded, found: Expression) -> Expression:
@@ -98,22 +120,27 @@ def _among(raw: Expression, codes: Mapping[Key, int], column: Coded) -> Expressi
     import ibis
 
     if not codes:
-        return ibis.literal(column.missing_code)
+        return ibis_literal(column.missing_code)
     pairs = [(raw == _literal(key), code) for key, code in codes.items()]
     return ibis.cases(*pairs, else_=column.missing_code)
 
 
 def _literal(key: Key) -> Expression:
+    return double_literal(repr(key)) if isinstance(key, float) else ibis_literal(key)
+
+
+def ibis_literal(value: Key) -> Expression:
+    """Write a constant."""
     import ibis
 
-    return double_literal(repr(key)) if isinstance(key, float) else ibis.literal(key)
+    return ibis.literal(value)
 
 
 def _truth(column: Boolean, raw: Expression, kind: Kind) -> Expression:
     import ibis
 
     if kind not in ("truth", "text", "number", "whole"):
-        return ibis.literal(column.missing_code)
+        return ibis_literal(column.missing_code)
     if kind == "text":
         low = raw.lower()
         return ibis.cases(
@@ -140,12 +167,9 @@ def _integer(column: Integer, raw: Expression) -> Expression:
     return _unless_missing(column, raw.cast("float64"), code)
 
 
-def _number(column: Numeric, raw: Expression, kind: Kind, dialect: Dialect) -> Expression:
+def _number(column: Numeric, number: Expression) -> Expression:
     import ibis
 
-    number = _double(raw, kind, dialect)
-    if number is None:
-        return ibis.literal(column.missing_code)
     low, step = float(column.origin), float(column.spacing)
     least, most = _reach(column, low, step)
     near = ibis.least(ibis.greatest(number, double_literal(repr(least))), double_literal(repr(most)))
@@ -162,7 +186,7 @@ def _double(raw: Expression, kind: Kind, dialect: Dialect) -> Expression | None:
 
     match kind:
         case "truth":
-            return raw.cast("int64").cast("float64")
+            return ibis.cases((raw, double_literal("1")), (~raw, double_literal("0")), else_=ibis.null("float64"))
         case "whole":
             return raw.cast("float64")
         case "number":
@@ -214,12 +238,9 @@ def _unless_missing(column: Coded, number: Expression, code: Expression) -> Expr
     )
 
 
-def _moment(column: Moment, raw: Expression, kind: Kind) -> Expression:
+def _moment(column: Moment, instant: Instant) -> Expression:
     import ibis
 
-    instant = _instant(raw, kind)
-    if instant is None:
-        return ibis.literal(column.missing_code)
     low = _since_epoch(column.low)
     seconds = instant.seconds - low.seconds
     if low.micros:
@@ -232,19 +253,6 @@ def _moment(column: Moment, raw: Expression, kind: Kind) -> Expression:
     ]
     code = _fate(column, steps)
     return ibis.cases(*missing, else_=code) if missing else code
-
-
-def _instant(raw: Expression, kind: Kind) -> Instant | None:
-    import ibis
-
-    match kind:
-        case "text":
-            return instant_in(raw)
-        case "day":
-            return Instant(raw * DAY, ibis.literal(0))
-        case "moment":
-            return instant_of_micros(raw)
-    return None
 
 
 def _since_epoch(moment: datetime) -> Instant:

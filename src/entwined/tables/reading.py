@@ -13,8 +13,8 @@ Expression: TypeAlias = Any  # an Ibis value; its classes are made at run time
 
 NUMBER_PATTERN: Final = f"^ *({NUMBER.pattern}) *".replace("\\.", "[.]")
 TIME_PATTERN: Final = f"^ *({TIME.pattern}) *".replace("\\.", "[.]")
-LARGEST: Final = "1.7976931348623157e308"
-TINY: Final = "1e-300"  # what is nearer to 0 has the code of 0: no step is below 1e-30
+LARGEST: Final = "1.7976931348623158079e308"  # beyond it the nearest double is infinite
+TINY: Final = "2.4703282292062328e-324"  # below it the nearest double is 0
 LONGEST_EXPONENT: Final = 4
 DAY: Final = 86_400
 FIRST_SECOND: Final = -62_135_596_800  # of the year 1
@@ -26,6 +26,17 @@ class Instant(NamedTuple):
 
     seconds: Expression
     micros: Expression
+
+
+class Parts(NamedTuple):
+    """What ISO text says: a date, seconds and microseconds of the day, minutes east; empty where it is no time."""
+
+    year: Expression
+    month: Expression
+    day: Expression
+    clock: Expression
+    micros: Expression
+    east: Expression
 
 
 def number_in(text: Expression, dialect: Dialect) -> Expression:
@@ -62,27 +73,36 @@ def double_literal(text: str) -> Expression:
     return ibis.literal(text).cast("float64")
 
 
-def instant_in(text: Expression) -> Instant:
-    """Read ISO text as a time in UTC, empty where it is none."""
+def parts_in(text: Expression) -> Parts:
+    """Cut ISO text into integers."""
     import ibis
 
     body = text.strip()
     fits = (text != "") & (text.re_extract(TIME_PATTERN, 0) == text)
-    year, month, day = (_digits(body, at, size) for at, size in ((0, 4), (5, 2), (8, 2)))
     timed = body.length() > len("2020-01-31")
-    hour, minute = (ibis.cases((timed, _digits(body, at, 2)), else_=0) for at in (11, 14))
+    clock = ibis.cases((timed, _digits(body, 11, 2) * 3600 + _digits(body, 14, 2) * 60), else_=0)
     second = ibis.cases((body.substr(16, 1) == ":", _digits(body, 17, 2)), else_=0)
-    parts = (body.re_extract("[.]([0-9]+)", 1) + "000000").substr(0, 6)
-    micros = ibis.cases((body.substr(19, 1) == ".", parts.cast("int64")), else_=0)
-    offset = _offset_minutes(body, timed)
-    here = _days(year, month, day) * DAY + hour * 3600 + minute * 60 + second
-    moved = here - offset * 60
-    seconds = ibis.cases((moved.between(FIRST_SECOND, LAST_SECOND), moved), else_=here)
-    valid = _is_date(year, month, day) & offset.between(-1439, 1439)
-    nothing = ibis.null("int64")
-    return Instant(
-        *(ibis.cases((fits, ibis.cases((valid, part), else_=nothing)), else_=nothing) for part in (seconds, micros))
+    after = (body.re_extract("[.]([0-9]+)", 1) + "000000").substr(0, 6).cast("int64")
+    parts = Parts(
+        _digits(body, 0, 4),
+        _digits(body, 5, 2),
+        _digits(body, 8, 2),
+        clock + second,
+        ibis.cases((body.substr(19, 1) == ".", after), else_=0),
+        _minutes_east(body, timed),
     )
+    return Parts(*(ibis.cases((fits, part), else_=ibis.null("int64")) for part in parts))
+
+
+def instant_of_parts(parts: Parts) -> Instant:
+    """Work a time out in UTC, empty where there is no such day; at the ends of the calendar the zone is left out."""
+    import ibis
+
+    here = _days(parts.year, parts.month, parts.day) * DAY + parts.clock
+    moved = here - parts.east * 60
+    seconds = ibis.cases((moved.between(FIRST_SECOND, LAST_SECOND), moved), else_=here)
+    valid = _is_date(parts.year, parts.month, parts.day) & parts.east.between(-1439, 1439)
+    return Instant(*(ibis.cases((valid, part), else_=ibis.null("int64")) for part in (seconds, parts.micros)))
 
 
 def instant_of_micros(micros: Expression) -> Instant:
@@ -95,7 +115,7 @@ def _digits(body: Expression, start: int, size: int) -> Expression:
     return body.substr(start, size).cast("int64")
 
 
-def _offset_minutes(body: Expression, timed: Expression) -> Expression:
+def _minutes_east(body: Expression, timed: Expression) -> Expression:
     import ibis
 
     zone = body.right(6)

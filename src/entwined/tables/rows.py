@@ -10,11 +10,13 @@ from typing import TypeAlias
 
 from entwined.errors import BadTable
 from entwined.schema import Coded, Person, Schema
-from entwined.tables.coding import code_of, found_code, is_dear, keys_of, looks_up
-from entwined.tables.engine import Engine, Kind, Shown
+from entwined.tables.coding import code_of, found_code, is_dear, long_list, read_of, worked_out
+from entwined.tables.engine import Engine, Key, Kind, Shown
 from entwined.tables.reading import Expression
 
 Steps: TypeAlias = list[tuple[str, str]]  # the names and statements of a WITH
+Read: TypeAlias = Mapping[str, Mapping[str, Expression]]  # what was read of each column
+Names: TypeAlias = dict[str, dict[str, str]]  # how that is called
 
 IBIS_TYPES: Mapping[Kind, str] = {
     "truth": "boolean",
@@ -98,35 +100,46 @@ class CodedRows:
         return self._made[key]
 
     def _compile(self, rows: str, coded: tuple[str, ...], kept: tuple[str, ...], numbers: tuple[str, ...]) -> Steps:
-        import ibis
-
-        sought = [name for name in coded if looks_up(self.schema.coded(name), self.shown(name).kind)]
-        last = f"coded_{rows}"
-        steps: Steps = []
-        if sought:
-            steps.append((f"found_{rows}", self._joined(rows, sought)))
-            rows = f"found_{rows}"
-
-        types = {self.raw(name): IBIS_TYPES.get(self.shown(name).kind, "string") for name in {*coded, *kept}}
-        types |= {f"f{self.raw(name)}": "int64" for name in sought} | dict.fromkeys(numbers, "int64")
-        table = ibis.table(types, name=rows)
-        codes = {self.code(name): self._code(table, name, name in sought) for name in coded}
+        """Look lists up, read texts, work times out, code: one step each, so that nothing is written twice."""
+        kinds = {name: self.shown(name).kind for name in (*coded, *kept)}
+        sought = {name: keys for name in coded if (keys := long_list(self.schema.coded(name), kinds[name]))}
+        types = {self.raw(name): IBIS_TYPES.get(kind, "string") for name, kind in kinds.items()}
+        types |= {f"{self.raw(name)}_found": "int64" for name in sought} | dict.fromkeys(numbers, "int64")
+        steps: Steps = [(f"found_{rows}", self._joined(rows, sought))] if sought else []
+        table = unbound(types, steps[-1][0] if steps else rows)
+        rest = [(name, self.schema.coded(name), table[self.raw(name)]) for name in coded if name not in sought]
+        read = {name: read_of(column, raw, kinds[name], self.engine.dialect) for name, column, raw in rest}
+        table, parts = self._step(steps, f"read_{rows}", table, read)
+        times = {name: worked_out(of(table, found)) for name, found in parts.items() if "year" in found}
+        table, worked = self._step(steps, f"timed_{rows}", table, times)
+        parts |= worked
+        codes = {
+            self.code(name): code_of(column, table[self.raw(name)], kinds[name], of(table, parts[name]))
+            for name, column, _ in rest
+        }
+        codes |= {self.code(name): found_code(self.schema.coded(name), table[f"{self.raw(name)}_found"]) for name in sought}
         asis = {name: table[name] for name in (*map(self.raw, kept), *numbers)}
-        return [*steps, (last, compiled(table.select(**codes, **asis), self.engine.dialect))]
+        return [*steps, (f"coded_{rows}", compiled(table.select(**codes, **asis), self.engine.dialect))]
 
-    def _code(self, table: Expression, name: str, sought: bool) -> Expression:  # noqa: FBT001  (two ways to a code)
-        column = self.schema.coded(name)
-        if sought:
-            return found_code(column, table[f"f{self.raw(name)}"])
-        return code_of(column, table[self.raw(name)], self.shown(name).kind, self.engine.dialect)
+    def _step(self, steps: Steps, name: str, table: Expression, read: Read) -> tuple[Expression, Names]:
+        """Add a step that makes columns of what was read, and say how they are called."""
+        names = {one: {part: f"{self.raw(one)}_{name}_{part}" for part in found} for one, found in read.items()}
+        made = {names[one][part]: value for one, found in read.items() for part, value in found.items()}
+        if not made:
+            return table, names
+        sql = compiled(table.select(*table.columns, **made), self.engine.dialect)
+        fence = " OFFSET 0" if self.engine.dialect == "postgres" else ""  # else it writes the step into the next one
+        steps.append((name, sql + fence))
+        types = {column: str(kind) for column, kind in table.schema().items()}
+        return unbound(types | {column: str(value.type()) for column, value in made.items()}, name), names
 
-    def _joined(self, rows: str, sought: Sequence[str]) -> str:
+    def _joined(self, rows: str, sought: Mapping[str, Mapping[Key, int]]) -> str:
         """Find values in the engine's own lists; a list has each value once, so that no row is doubled."""
         found, joins = [f"{rows}.*"], ""
-        for name in sought:
+        for name, keys in sought.items():
             raw, list_name = self.raw(name), f"list_{self.raw(name)}"
-            relation = self.engine.lookup(keys_of(self.schema.coded(name), self.shown(name).kind))  # type: ignore[arg-type]  # only categories are looked up
-            found.append(f"{list_name}.code AS f{raw}")
+            relation = self.engine.lookup(keys)
+            found.append(f"{list_name}.code AS {raw}_found")
             joins += f" LEFT JOIN {relation} AS {list_name} ON {rows}.{raw} = {list_name}.value"
         return f"SELECT {', '.join(found)} FROM {rows}{joins}"
 
@@ -143,6 +156,18 @@ class CodedRows:
             ("turns", f"SELECT {rows}.*, {turn} FROM {rows} WHERE {named}"),
             ("picked", f"SELECT * FROM turns WHERE turn <= {person.most}"),
         ]
+
+
+def of(table: Expression, columns: Mapping[str, str]) -> dict[str, Expression]:
+    """Give columns of a table by other names."""
+    return {name: table[column] for name, column in columns.items()}
+
+
+def unbound(types: Mapping[str, str], name: str) -> Expression:
+    """Name a table that stands in another step."""
+    import ibis
+
+    return ibis.table(types, name=name)
 
 
 def compiled(expression: Expression, dialect: str) -> str:
