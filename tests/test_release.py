@@ -260,7 +260,9 @@ def test_the_same_question_is_answered_from_store(ledger_of):
         queries = queries[turn % 3 :] + queries[: turn % 3]
         if turn == 4:
             queries.append(Quantile("age", Fraction("0.5")))
-        given = release(table, queries, loss="0.7", ledger=ledger, analyst=f"analyst {turn}", request=f"r{turn}")
+        given = release(
+            table, queries, loss="0.7", ledger=ledger, analyst=f"analyst {turn}", request=f"r{turn}"
+        )
         assert [answer.asked for answer in given.answers] == [query.fingerprint for query in queries]
         contents.add(given.content)
     assert len(contents) == len(charges(ledger)) == table.reads == 1
@@ -318,7 +320,9 @@ def test_a_failure_after_reading_keeps_the_charge_and_says_nothing(ledger_of):
         release(MemoryTable(ADD_REMOVE, ROWS), Count(), loss="0.4", ledger=ledger)
 
 
-@pytest.mark.parametrize("error", [ValueError, OverflowError, ZeroDivisionError, MemoryError, EntwinedError, KeyError])
+@pytest.mark.parametrize(
+    "error", [ValueError, OverflowError, ZeroDivisionError, MemoryError, EntwinedError, KeyError]
+)
 def test_all_failures_have_the_same_words(ledger_of, error):
     table = Failing(ADD_REMOVE, ROWS)
     table.error = error
@@ -486,7 +490,12 @@ MODELS = {
     "an order without a series": (BadModel, "no series", SERIES, Declared(CHAIN, order="day")),
     "an order that is none": (BadModel, "no order", SERIES, Declared(CHAIN, by="who", order="state")),
     "an unknown column of groups": (BadQuery, "no column", ADD_REMOVE, Declared(Groups(2), by="house")),
-    "groups of independent rows": (BadModel, "Leave `by` out", ADD_REMOVE, Declared(Independent(1), by="home")),
+    "groups of independent rows": (
+        BadModel,
+        "Leave `by` out",
+        ADD_REMOVE,
+        Declared(Independent(1), by="home"),
+    ),
     "columns of rows": (BadModel, "protects rows", ADD_REMOVE, Declared(Groups(2), columns=("age",))),
     "groups of cells": (BadModel, "cells of a row", CELLS, Declared(Groups(2), by="home")),
     "a column twice": (BadModel, "each column once", CELLS, Declared(CHAIN, columns=("age", "age"))),
@@ -526,7 +535,9 @@ def test_picking_rows_makes_a_removal_as_dear_as_a_replacement():
     histogram = Histogram("gender")
     assert plan(ADD_REMOVE, histogram, loss=1).loss == 1
     assert plan(ADD_REMOVE, histogram, loss=1, dependence=[Groups(2)]).loss == 1
-    assert plan(ADD_REMOVE, histogram, loss=1, dependence=[Declared(Groups(2), by="home")]).loss == Fraction(1, 2)
+    assert plan(ADD_REMOVE, histogram, loss=1, dependence=[Declared(Groups(2), by="home")]).loss == Fraction(
+        1, 2
+    )
 
 
 def test_models_are_priced_by_name(ledger_of):

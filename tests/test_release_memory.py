@@ -45,7 +45,9 @@ class MemoryTable:
 
         there = sorted((row for row in rows if row[column] not in (None, "")), key=lambda row: row[column])
         return [
-            row for _, group in groupby(there, lambda row: row[column]) for row in sorted(group, key=own)[:most]
+            row
+            for _, group in groupby(there, lambda row: row[column])
+            for row in sorted(group, key=own)[:most]
         ]
 
 

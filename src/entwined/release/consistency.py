@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -81,36 +82,44 @@ def consistent(tables: Sequence[NoisyTable], *, counts: bool) -> Consistent:
         )
     layouts = tuple(table.layout for table in tables)
     weights = least_squares(layouts)
+    laws = error_laws(layouts)
     estimates = [found[0] for found in weights.estimates([table.values[None].astype(float) for table in tables])]
     rounding = Rounding.of(layouts, estimates, counts=counts)
-    made = []
-    for place, (layout, estimate) in enumerate(zip(layouts, estimates, strict=True)):
-        report("making tables consistent", place, len(tables))
-        kinds, laws = error_laws(weights, place)
-        made.append(ConsistentTable(layout, estimate, rounding.table(layout, estimate), counts, kinds, laws))
+    made = [
+        ConsistentTable(layout, estimate, rounding.table(layout, estimate), counts, kinds, found)
+        for layout, estimate, (kinds, found) in zip(layouts, estimates, laws, strict=True)
+    ]
     return Consistent(tuple(made), tuple(loose(layouts)), weights.apart)
 
 
-def error_laws(weights: LeastSquares, place: int) -> tuple[IntArray, tuple[ErrorLaw, ...]]:
-    """Give the laws of the errors in one table, and which one each cell has.
+@lru_cache(maxsize=16)
+def error_laws(layouts: tuple[Layout, ...]) -> tuple[tuple[IntArray, tuple[ErrorLaw, ...]], ...]:
+    """Give the laws of the errors in each table of a batch, and which one each cell has.
 
-    Cells that differ only within blocks have the same weights in another order, so one of them stands for all.
+    They do not depend on any answer, so they also tell before a release how exact it will be.
     """
+    weights, found = least_squares(layouts), []
+    for place in range(len(layouts)):
+        report("laws of errors", place, len(layouts))
+        found.append(_laws_of(weights, place))
+    return tuple(found)
+
+
+def _laws_of(weights: LeastSquares, place: int) -> tuple[IntArray, tuple[ErrorLaw, ...]]:
+    """Find the laws in one table: cells that differ only within blocks have the same weights, in another order."""
     sides = weights.tables[place].sides
-    blocks = [np.repeat(np.arange(len(side.sizes)), side.sizes) for side in sides]
-    shape = tuple(len(side.sizes) for side in sides)
     firsts = [np.concatenate([[0], np.cumsum(side.sizes)[:-1]]).tolist() for side in sides]
-    known: dict[ErrorLaw, int] = {}
-    kinds = []
     cells = list(itertools.product(*firsts))
     step = max(1, AT_ONCE // max(layout.cells for layout in weights.layouts))
+    known: dict[ErrorLaw, int] = {}
+    kinds = []
     for start in range(0, len(cells), step):
         some = cells[start : start + step]
         arrays = weights.weights(place, some)
-        for number in range(len(some)):
-            law = _law([array[number] for array in arrays], weights.layouts)
-            kinds.append(known.setdefault(law, len(known)))
-    table = np.array(kinds, dtype=np.int64).reshape(shape)
+        laws = [_law([array[number] for array in arrays], weights.layouts) for number in range(len(some))]
+        kinds += [known.setdefault(law, len(known)) for law in laws]
+    table = np.array(kinds, dtype=np.int64).reshape([len(side.sizes) for side in sides])
+    blocks = [np.repeat(np.arange(len(side.sizes)), side.sizes) for side in sides]
     return table[np.ix_(*blocks)] if sides else table, tuple(known)
 
 

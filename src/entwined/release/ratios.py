@@ -19,11 +19,12 @@ import numpy as np
 
 from entwined.errors import BadQuery
 from entwined.noise.lattice import probability
-from entwined.numbers import FloatArray
+from entwined.numbers import FloatArray, IntArray
 from entwined.release.error_law import ErrorLaw
 
 ANGLE: Final = 1 / 16  # between weights that are worked out, as a hyperbolic angle
 SET_ASIDE: Final = Fraction(1, 50)  # of the chance of a miss, for the steps of noise
+NARROW: Final = 0.2  # the part of the public range in which a mean is known well enough
 
 Bounds: TypeAlias = tuple[FloatArray, FloatArray]
 Confidence: TypeAlias = str | float | Fraction
@@ -49,7 +50,7 @@ def ratio_interval(
     >>> total, count = (ErrorLaw.of([1], [DiscreteLaplace(Fraction(scale))]) for scale in (100, 2))
     >>> low, high = ratio_interval(Noisy(np.array([20_000]), total), Noisy(np.array([1_000]), count), (0, 50))
     >>> round(float(low[0]), 2), round(float(high[0]), 2)
-    (19.67, 20.33)
+    (19.68, 20.32)
     """
     nodes = _nodes(public, _deviation(top.law), _deviation(bottom.law))
     sure = _surer(confidence, SET_ASIDE)
@@ -64,20 +65,26 @@ def variance_interval(
 
     With the true mean m and variance v, noisy squares − 2m · noisy sum + (m² − v) · noisy number is an error of
     a known law. The mean is only known to be in an interval of its own, so v is kept if some m in it allows
-    it: the chance that m is not in it is set aside.
+    it: this is sound, as the chance that m is not in it is set aside. If that interval is narrow its middle
+    stands for all of it. The difference is of second order in its width, and the same part is set aside.
     """
     means = ratio_interval(line, count, public, _surer(confidence, 1 - SET_ASIDE))
-    ends = _quadratic(means, line.values, square.values, count.values)
-    largest = ((public[1] - public[0]) / 2) ** 2
-    nodes = _nodes((0.0, largest), _deviation(square.law), _deviation(count.law))
-    squares = np.array([means[0] ** 2, means[1] ** 2])
-    least = np.where((means[0] < 0) & (means[1] > 0), 0.0, squares.min(axis=0))
-    by_line = 2 * np.maximum(np.abs(means[0]), np.abs(means[1]))
-    by_count = np.maximum(
-        np.abs(squares.max(axis=0)[:, None] - nodes), np.abs(least[:, None] - nodes)
-    )
+    narrow = (means[1] - means[0] <= NARROW * (public[1] - public[0])) & (count.values > 0)
+    middle = np.clip(line.values / np.where(narrow, count.values, 1), *public)
+    lowest, highest = np.where(narrow, middle, means[0]), np.where(narrow, middle, means[1])
+    nodes = _nodes((0.0, ((public[1] - public[0]) / 2) ** 2), _deviation(square.law), _deviation(count.law))
+    least, most = _squares(lowest, highest)
+    by_count = np.maximum(np.abs(most[:, None] - nodes), np.abs(least[:, None] - nodes))
+    by_line = np.broadcast_to(2 * np.sqrt(most)[:, None], by_count.shape)
     widths = _Widths(square.law, line.law, count.law, _surer(confidence, 2 * SET_ASIDE))
-    return _kept(ends, count.values, nodes, widths(np.broadcast_to(by_line[:, None], by_count.shape), by_count))
+    tops = _quadratic((lowest, highest), line.values, square.values, count.values)
+    return _kept(tops, count.values, nodes, widths(by_line, by_count))
+
+
+def _squares(low: FloatArray, high: FloatArray) -> Bounds:
+    """Give the least and greatest square of the numbers between two ends."""
+    ends = np.array([low**2, high**2])
+    return np.where((low < 0) & (high > 0), 0.0, ends.min(axis=0)), ends.max(axis=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,31 +98,33 @@ class _Widths:
 
     def __call__(self, by_second: FloatArray, by_third: FloatArray) -> FloatArray:
         """Interpolate between the four nodes around each pair of weights."""
-        low_a, high_a, share_a = self._around(by_second, _deviation(self.second))
-        low_b, high_b, share_b = self._around(by_third, _deviation(self.third))
-        corners = [
-            (low_a, low_b, (1 - share_a) * (1 - share_b)),
-            (low_a, high_b, (1 - share_a) * share_b),
-            (high_a, low_b, share_a * (1 - share_b)),
-            (high_a, high_b, share_a * share_b),
-        ]
-        return sum((self._at(one, other) * part for one, other, part in corners), start=np.zeros(by_third.shape))
+        seconds, shares = self._around(by_second, self.second)
+        thirds, others = self._around(by_third, self.third)
+        low = (1 - others) * self._at(seconds, thirds) + others * self._at(seconds, thirds + 1)
+        high = (1 - others) * self._at(seconds + 1, thirds) + others * self._at(seconds + 1, thirds + 1)
+        return (1 - shares) * low + shares * high
 
-    def _around(self, weights: FloatArray, deviation: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        scale = _deviation(self.first) / deviation if deviation else math.inf
-        if not 0 < scale < math.inf:
-            return weights, weights, np.zeros(weights.shape)
-        number = np.floor(np.arcsinh(weights / scale) / ANGLE)
-        low, high = scale * np.sinh(number * ANGLE), scale * np.sinh((number + 1) * ANGLE)
-        return low, high, np.clip((weights - low) / (high - low), 0, 1)
+    def _around(self, weights: FloatArray, law: ErrorLaw) -> tuple[IntArray, FloatArray]:
+        """Give the number of the node below each weight, and how far it is to the next one."""
+        numbers = np.floor(np.arcsinh(weights / self._unit(law)) / ANGLE)
+        low, high = self._node(numbers, law), self._node(numbers + 1, law)
+        return numbers.astype(np.int64), np.clip((weights - low) / (high - low), 0, 1)
 
-    def _at(self, by_second: FloatArray, by_third: FloatArray) -> FloatArray:
-        pairs, places = np.unique(np.stack([by_second, by_third]).reshape(2, -1), axis=1, return_inverse=True)
-        found = [
-            (self.first + self.second * one + self.third * other).half_width(self.confidence)
-            for one, other in pairs.T.tolist()
-        ]
-        return np.array(found)[places].reshape(by_second.shape)
+    def _at(self, seconds: IntArray, thirds: IntArray) -> FloatArray:
+        pairs, places = np.unique(seconds << 32 | thirds, return_inverse=True)
+        found = []
+        for pair in pairs.tolist():
+            second = self.second * float(self._node(pair >> 32, self.second))
+            third = self.third * float(self._node(pair & (2**32 - 1), self.third))
+            found.append((self.first + second + third).half_width(self.confidence))
+        return np.array(found)[places].reshape(seconds.shape)
+
+    def _node(self, number: FloatArray | int, law: ErrorLaw) -> FloatArray:
+        return np.asarray(self._unit(law) * np.sinh(ANGLE * number))
+
+    def _unit(self, law: ErrorLaw) -> float:
+        """Give the weight that makes an error as large as the first."""
+        return _deviation(self.first) / _deviation(law) if self.first.variance and law.variance else 1.0
 
 
 def _quadratic(means: Bounds, line: FloatArray, square: FloatArray, count: FloatArray) -> Bounds:
