@@ -167,8 +167,11 @@ def spark():
     scratch = tempfile.mkdtemp(prefix="entwined-spark-")
     settings = {
         "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.default.parallelism": "2",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.default.parallelism": "1",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.sql.session.timeZone": "America/New_York",
         "spark.sql.warehouse.dir": scratch,
         "spark.local.dir": scratch,

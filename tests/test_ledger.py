@@ -204,6 +204,21 @@ def test_a_failure_keeps_the_charge_and_a_new_try_is_charged(ledger):
     assert ledger.answer(charge("r", "q", TENTH), pytest.fail) == answer  # the question has its answer now
 
 
+def test_what_is_interrupted_half_way_writes_nothing(ledger):
+    def interrupted():
+        with ledger.book.writing() as view:
+            part = Part("all", TENTH, TENTH)
+            view.spend({"kind": "charge", "parts": [part.row]}, [part], view.totals().plus([part]))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert kinds(ledger) == ["created"]
+    assert ledger.spent().parts == ()
+    ledger.answer(charge("r", loss=TENTH), drawn)
+    assert ledger.book.check() == 3
+
+
 def test_a_dead_run_is_run_again_under_its_charge(ledger, where, anchor):
     receipt = ledger.reserve(charge("r", "q", TENTH))
     ledger.abandon(receipt)  # what the kernel or the server does when a process dies

@@ -188,6 +188,16 @@ def test_a_refusal_ends_with_exit_code_1_and_says_what_to_do(path, anchor):
     assert refused.value.exit_code == 1
 
 
+def test_a_charge_that_was_answered_twice_is_refused(path, anchor):
+    """As a fault of ours would write it, with every hash right: a second release for one price."""
+    with Ledger.create(path, CAP, Sum(), anchor=anchor) as ledger:
+        spend(ledger, 0, 1)
+        with ledger.book.writing() as view:
+            view.append({"kind": "answered", "charge": 2, "run": 1, "answer": sha256("no")}, b"no")
+        with pytest.raises(LedgerDamaged, match="closed twice"):
+            ledger.book.check()
+
+
 @pytest.mark.parametrize("keep", [0, 100, 4096, 10_000])
 def test_a_file_cut_short_is_refused(keep, path, anchor):
     filled(path, anchor)

@@ -30,7 +30,7 @@ LEAKAGES = (0.0, 1e-300, 1e-9, 1e-4, 0.1, 0.7, 2.0, 6.0, 25.0, 50.0, 599.0, 601.
 
 
 def ratios_to_the_truth(rng, count):
-    """Check random chains and trees; give the bound and the messages over the exact leakage, by kind."""
+    """Check random chains and trees; give the bound and the messages over the truth, geometric means."""
     ratios = {}
     for place in range(count):
         drawn = (draw.chain if place % 2 else draw.tree)(rng)
@@ -44,12 +44,13 @@ def ratios_to_the_truth(rng, count):
         ratios.setdefault("binary" if max(drawn.sizes) == 2 else "ternary", []).extend(
             zip(bound / truth, messages / truth, strict=True)
         )
-    return {kind: np.mean(pairs, axis=0) for kind, pairs in ratios.items()}
+    for kind, pairs in ratios.items():
+        print(kind, "tilted, messages: mean", np.mean(pairs, axis=0), "median", np.median(pairs, axis=0))
+    return {kind: np.exp(np.mean(np.log(pairs), axis=0)) for kind, pairs in ratios.items()}
 
 
 def test_it_is_between_the_oracle_and_the_messages():
-    ratios = ratios_to_the_truth(np.random.default_rng(51), 360)
-    print(ratios)
+    ratios = ratios_to_the_truth(np.random.default_rng(51), 240)
     for tilted, messages in ratios.values():
         assert tilted < 1 + (messages - 1) / 2
 
@@ -57,9 +58,8 @@ def test_it_is_between_the_oracle_and_the_messages():
 @pytest.mark.slow
 def test_it_is_between_the_oracle_and_the_messages_on_thousands():
     ratios = ratios_to_the_truth(np.random.default_rng(52), 3_000)
-    print(ratios)
-    assert ratios["binary"][0] < 1.08
-    assert ratios["ternary"][0] < 1.12
+    assert ratios["binary"][0] < 1.03
+    assert ratios["ternary"][0] < 1.08
 
 
 def test_a_bound_that_forgets_what_is_told_is_caught(monkeypatch):
@@ -71,6 +71,32 @@ def test_a_bound_that_forgets_what_is_told_is_caught(monkeypatch):
         bound = tilted_transport_bound(Loss.of(drawn.losses), product_model(drawn)).per_unit
         caught += (bound < worst_leakages(drawn.joint(), drawn.losses, "any") * (1 - 1e-6)).any()
     assert caught > 3
+
+
+def test_answers_that_settle_others_tell_no_more():
+    """Who skips a question has answered no before it: then nothing is left to learn there."""
+    yes_no, count = ("no", "yes"), ("skipped", "few", "many")
+    net = BayesNet.of(
+        [
+            Variable("smokes", yes_no, (), [[0.999, 0.001]]),
+            Variable("how many", count, ("smokes",), [[1, 0, 0], [0, 0.5, 0.5]]),
+            Variable("coughs", yes_no, ("smokes",), [[0.9, 0.1], [0.6, 0.4]]),
+            Variable("doctor", yes_no, ("coughs",), [[0.9, 0.1], [0.7, 0.3]]),
+        ]
+    )
+    smokes, many, coughs, doctor = (
+        [0.999, 0.001],
+        [[1, 0, 0], [0, 0.5, 0.5]],
+        [[0.9, 0.1], [0.6, 0.4]],
+        [[0.9, 0.1], [0.7, 0.3]],
+    )
+    joint = np.einsum("a,ab,ac,cd->abcd", smokes, many, coughs, doctor)
+    losses = np.array([0.5, 0.0, 0.1, 0.1])
+    bound, truth = tilted_transport_bound(Loss.of(losses), net).per_unit, worst_leakages(joint, losses, "any")
+    messages = message_passing_bound(Loss.of(losses), net).per_unit
+    assert (bound >= truth).all()
+    assert bound[2:] == pytest.approx(truth[2:], rel=0.01)
+    assert messages[2] > 1.5 * truth[2]
 
 
 def test_it_is_never_below_the_oracle_on_fields():
@@ -290,7 +316,7 @@ def test_chances_at_the_edge_of_floats_give_numbers_that_grow():
 def careful_best(laws, rising, falling, leakage):
     """Φ as the theorem states it, with as many digits as the context has (no zeros)."""
     growth, best = leakage.exp() - 1, Decimal(0)
-    values = range(len(laws[0]))
+    values, laws = range(len(laws[0])), [[chance / sum(law) for chance in law] for law in laws]
 
     def contracted(size, odds):
         a, b = (size / 2).exp(), (odds / 2).exp()
@@ -339,20 +365,19 @@ def careful_tilts(laws, spread=None):
 
 def careful_messages(kernels, losses):
     """F_{j→i} along a line of units, as the theorem states it."""
-    messages = []
-    message = Decimal(0)
+    messages, message = [], Decimal(0)
     for place, (laws, loss) in enumerate(zip(kernels, losses, strict=False)):
-        nothing = [[Decimal(0)] * len(laws[0]) for _ in laws[0]]
-        told = careful_tilts(kernels[place - 1]) if place else nothing
-        spread = max(map(max, careful_tilts(kernels[place - 2]))) if place > 1 else Decimal(0)
-        quiet = careful_tilts(kernels[place - 1], spread) if place else nothing
-        through = [
-            careful_best(
-                laws, [max(row) for row in tilt], [max(column) for column in zip(*tilt, strict=True)], size
-            )
-            for tilt, size in ((quiet, Decimal(loss) + message), (told, Decimal(loss)))
-        ]
-        message = max(through)
+        nothing = [Decimal(0)] * len(laws[0])
+        rising = falling = nothing
+        told = []
+        if place > 0:
+            spread = max(map(max, careful_tilts(kernels[place - 2]))) if place > 1 else Decimal(0)
+            quiet = careful_tilts(kernels[place - 1], spread)
+            rising, falling = ([max(line) for line in lines] for lines in (quiet, zip(*quiet, strict=True)))
+            columns = zip(*kernels[place - 1], strict=True)
+            told = [[[p * c for p, c in zip(law, column, strict=True)] for law in laws] for column in columns]
+        best = careful_best(laws, rising, falling, Decimal(loss) + message)
+        message = max([best, *(careful_best(case, nothing, nothing, Decimal(loss)) for case in told)])
         messages.append(message)
     return messages
 
@@ -423,7 +448,7 @@ def test_a_million_uneven_steps_take_seconds():
     begun = process_time()
     leakage = tilted_transport_bound(losses, chain)
     assert process_time() - begun < 15
-    assert (leakage.per_unit <= message_passing_bound(losses, chain).per_unit * (1 + 1e-9)).all()
+    assert (leakage.per_unit <= message_passing_bound(losses, chain).per_unit * (1 + 1e-6)).all()
 
 
 def survey(rng, variables, fewest, most):
@@ -525,6 +550,12 @@ def test_values_that_cannot_occur_are_no_secrets():
 def test_where_it_does_not_apply_it_says_why(why):
     with pytest.raises(DoesNotApply):
         tilted_transport_bound(Loss.uniform(1, REFUSED[why].units), REFUSED[why])
+
+
+def test_chances_lost_to_underflow_are_refused():
+    chain = chain_of(3, [[1.0, 1e-200], [1e-200, 1.0]], [0.5, 0.5])
+    with pytest.raises(DoesNotApply, match="too small for a float"):
+        tilted_transport_bound(Loss.uniform(1, 3), chain)
 
 
 def test_what_would_take_minutes_is_refused():

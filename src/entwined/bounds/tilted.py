@@ -34,50 +34,57 @@ def tilted_transport_bound(loss: Loss, model: Coupled) -> Leakage:
     Theorem. Let the units form a Markov chain, a tree or a forest with a known law. For neighbours k and
     j and values u, v of x_j let T_kj(R; u, v) be the largest log [1 + (e^R − 1) P(x_k ∈ A | u)] / [1 +
     (e^R − 1) P(x_k ∈ A | v)] over sets A; for R = ∞ that is the largest log P(x_k = w | u) / P(x_k = w |
-    v). For neighbours j and i let told(u, v) be the sum of T_kj(∞; u, v), and quiet(u, v) the sum of
-    T_kj(R_k; u, v), over the other neighbours k of j, where R_k is the largest value of told for k and j.
+    v). Let quiet_kj(u, v) = T_kj(R_k; u, v), where R_k is the largest sum of T_lk(∞; ·, ·) over the
+    neighbours l ≠ j of k. Let told_kj(u, v) be the largest of quiet_kj(u, v) and all log P(x_k = w | u) /
+    P(x_k = w | v) for values w under which x_j has at least two possible values.
 
-    For a table D of tilts let D(u, ·) and D(·, v) be the largest entries of a row and of a column, and
-    let Φ_ji(L; D) be the largest log [1 + (e^L − 1) p] / [1 + (e^L − 1) q] over values a, b that x_i can
-    take, sets A of the values v of x_j with the largest P(v|a)/P(v|b), and chances p and q within three
-    limits. The odds of p are at most Σ_{u∈A} P(u|a) e^{D(u,·)} / P(not A|a), and at most P(A|a) / Σ_{v∉A}
-    P(v|a) e^{−D(·,v)}. The odds of 1 − q are at most the same with b for a and A and its complement
-    exchanged. The log odds ratio of p to q is at most the range Δ of log P(v|a)/P(v|b), and at most that
-    of P(A|a) to P(A|b) plus T(R; Δ_A) inside A plus the same outside, where Δ_A is the range of log
-    P(v|a)/P(v|b) in the set, R the smaller of the largest D(u, ·) and the largest D(·, v) there, and T(L;
-    Δ) = 4 atanh(tanh(L/4) tanh(Δ/4)).
+    For neighbours j and i, a weight σ and a table D on the values of x_j, let P(v|a) stand for the law of
+    x_j given x_i = a times σ(v), scaled to sum to one, and D(u, ·) and D(·, v) for the largest entries of
+    a row and of a column. Let Φ_ji(L; σ, D) be the largest log [1 + (e^L − 1) p] / [1 + (e^L − 1) q] over
+    values a and b that x_i can take, sets A of the values v with the largest P(v|a)/P(v|b), and chances p
+    and q within three limits. The odds of p are at most Σ_{u∈A} P(u|a) e^{D(u,·)} / P(not A|a), and at
+    most P(A|a) / Σ_{v∉A} P(v|a) e^{−D(·,v)}. The odds of 1 − q are at most the same with b for a and A
+    and its complement exchanged. The log odds ratio of p to q is at most the range of log P(v|a)/P(v|b),
+    and at most that of P(A|a) to P(A|b) plus T(R; Δ) inside A plus the same outside, where Δ is the range
+    of log P(v|a)/P(v|b) in the set, R the smaller of the largest D(u, ·) and the largest D(·, v) there,
+    and T(R; Δ) = 4 atanh(tanh(R/4) tanh(Δ/4)).
 
-    With L = ε_j + Σ_{k≠i} F_{k→j}, let F_{j→i} be the larger of Φ_ji(L; quiet) and, if j has other
-    neighbours, Φ_ji(L − min_{k≠i} F_{k→j}; told). Then for every unit i, values a and b, known values of
-    any other units, and output set S: |log Pr[M ∈ S | x_i = a, known] − log Pr[M ∈ S | x_i = b, known]| ≤
-    ε_i + Σ_j F_{j→i}.
+    With L = ε_j + Σ_{k≠i} F_{k→j}, let F_{j→i} be the largest of Φ_ji(L; 1, Σ_{k≠i} quiet_kj) and, over
+    the other neighbours k of j and the values w as above, of Φ_ji(L − min_{l≠i} F_{l→j}; P(x_k = w | ·),
+    Σ_{l≠i,k} told_lj); where there are many such w, of Φ_ji(L − min_{l≠i} F_{l→j}; 1, Σ_{l≠i} told_lj) in
+    their stead. Then for every unit i, values a and b, known values of any other units, and output set S:
+    |log Pr[M ∈ S | x_i = a, known] − log Pr[M ∈ S | x_i = b, known]| ≤ ε_i + Σ_j F_{j→i}.
 
     Checked. The model has one law, its graph has no cycle, and the kernels in both directions are
     computed from the joint law. Zeros make tilts infinite. Rounding, and the distance of a long chain
-    from the law in which it settles, are covered by widening the kernels and the result.
+    from the law in which it settles, are covered by widening the tilts and the result.
 
     Trusted. The true law is the model: how likely each value is as well as what depends on what. Under
     another law with the same log odds but other marginals the leakage may be larger; message passing
     covers that.
 
-    Proof. Given x_i and what is known, the branches behind its neighbours are independent. Move x_i from
-    a to b in the likelihood f of the output (at most ε_i), then in the law of one branch at a time. A
-    branch behind a known j does not change. Else f, averaged over all but x_j, is a function h of x_j. By
-    induction on the size of the branch its log has a range of at most ε_j plus the F_{k→j} of the k that
-    are not known. The law of x_j given a is in proportion to P(v|a) τ(v), where τ is the product over k
-    of β_k(v), the chance given x_j = v of what is known in the branch behind k. It is a mean of chances
-    given x_k, so log β_k(u)/β_k(v) ≤ T_kj(∞; u, v). If k is not known, they are in proportion to the tilt
-    of x_k by the branches behind it, which has log range at most R_k, so log β_k(u)/β_k(v) ≤ T_kj(R_k; u,
-    v). Hence log τ(u)/τ(v) is at most quiet(u, v) if no k is known; and if one is, at most told(u, v),
-    while h lacks its F_{k→j}.
+    Proof. Count a unit as known if a known neighbour leaves it a single possible value: that changes no
+    law. Given x_i and what is known, the branches behind the neighbours of i are independent. Move x_i
+    from a to b in the likelihood f of the output (at most ε_i), then in the law of one branch at a time.
+    A branch behind a known j does not change. Else f, averaged over all but x_j, is a function h of x_j.
+    By induction on the size of the branch its log has a range of at most ε_j plus the F_{k→j} of the k
+    that are not known. The law of x_j given a is in proportion to P(v|a) τ(v), where τ is the product
+    over k ≠ i of β_k(v), the chance given x_j = v of what is known in the branch behind k. If k is known
+    to be w, that is P(x_k = w | v) times a constant, and x_j has two possible values under w. If not, it
+    is the mean of τ_k given x_j = v, where τ_k is such a product itself. Each of its factors is a mean of
+    chances given the values of a neighbour l of k, so its log ratios are at most T_lk(∞; ·, ·); hence log
+    τ_k has a range of at most R_k, and log β_k(u)/β_k(v) ≤ quiet_kj(u, v). So if no k is known, log
+    τ(u)/τ(v) is at most the sum of quiet_kj(u, v). If k is, τ is P(x_k = w | ·) times a tilt within the
+    sum of told_lj(u, v) over the others, τ as a whole is within the sum of all, and h lacks F_{k→j}.
 
-    It remains to bound the ratio of the means of h under the two tilted laws by Φ_ji. It is largest where
-    h takes two values, 1 and e^L, the latter where P(v|a) τ(v) is large against P(v|b) τ(v): on a set A
-    as above. Let p and q be its tilted chances given a and b. Summing τ(u) ≤ e^{D(u,·)} τ(v), or τ(v) ≥
-    e^{−D(·,v)} τ(u), over v ∉ A and then over u ∈ A limits the odds of p, and likewise those of 1 − q.
-    The tilt multiplies the odds ratio by the mean of τ in A given a over that given b, and by the like
-    outside A with a and b exchanged; Birkhoff's contraction limits both. It never leaves the range of log
-    P(v|a)/P(v|b), being a ratio of means. Φ increases in L and in D, so other knowledge is no worse.
+    It remains to bound the ratio of the means of h under two laws in proportion to P(v|a) τ(v) and P(v|b)
+    τ(v), where log τ(u)/τ(v) ≤ D(u, v). It is largest where h takes two values, 1 and e^L, the latter
+    where the ratio of the two laws is large: on a set A as above. Let p and q be its chances under the
+    two. Summing τ(u) ≤ e^{D(u,·)} τ(v), or τ(v) ≥ e^{−D(·,v)} τ(u), over v ∉ A and then over u ∈ A limits
+    the odds of p, and likewise those of 1 − q. The tilt multiplies the odds ratio of A by the mean of τ
+    in A given a over that given b, and by the like outside A with a and b exchanged; Birkhoff's
+    contraction limits both. The odds ratio is one of means of P(v|a)/P(v|b) in A and outside, so it stays
+    in the range. Φ increases in L, so what else is known does no harm.
 
     Source. New here. With no tilt it is the transport of Cao, Yoshikawa, Xiao, Xiong (2017); T is
     Birkhoff (1957).
@@ -192,7 +199,7 @@ def passages(
     told: Sequence[FloatArray],
     few: Sequence[Sequence[Neighbour]],
 ) -> Iterator[Passage]:
-    """Give the passages through kernels, from the tilts in both cases and, if they are few, the neighbours."""
+    """Give the passages through kernels, from the tilts if quiet and told and, where few, the neighbours."""
     if_quiet = [
         Cases(kernel.law[None], tilt[None], kernel.error) for kernel, tilt in zip(kernels, quiet, strict=True)
     ]

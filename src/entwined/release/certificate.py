@@ -102,9 +102,10 @@ def _verdict(content: dict[str, Any], schema: Schema, folder: Path) -> Verdict:
             return Verdict(valid=False, why=f"Its {part} does not follow from the schema and the losses.")
     base = accountant.base(parts)
     for model, declared in zip(content["models"], models, strict=True):
-        if model["certificate"]["inputs"]["loss"] != loss_document(accountant.loss(declared, base)):
+        loss = loss_document(accountant.loss(declared, base))
+        if model["certificate"]["inputs"] != {"model": model["declared"]["model"], "loss": loss}:
             return Verdict(
-                valid=False, why=f"The model {model['name']!r} is given another loss than was charged."
+                valid=False, why=f"{model['name']!r} is certified for another model or loss than was charged."
             )
     return Verdict(valid=True, why=content["says"])
 

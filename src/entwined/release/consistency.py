@@ -4,7 +4,8 @@ Nothing here sees a row: released integers and the public layout of tables are a
 """
 
 import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -13,16 +14,16 @@ from typing import Final
 import numpy as np
 
 from entwined.errors import BadQuery, QueryTooComplex
-from entwined.numbers import FloatArray, IntArray
+from entwined.numbers import SMALLEST, FloatArray, IntArray
 from entwined.progress import report
 from entwined.release.error_law import ErrorLaw, Share
 from entwined.release.intervals import Interval, intervals
 from entwined.release.layout import Layout, NoisyTable
-from entwined.release.least_squares import LeastSquares, least_squares
+from entwined.release.least_squares import LeastSquares, Weights, least_squares
 from entwined.release.rounding import Rounding, loose
 
 LARGEST: Final = 2**44  # beyond it floats do not hold a table's sums to the unit
-SAME_WEIGHT: Final = 10  # digits, beside the largest weight, by which weights are told apart
+SAME_WEIGHT: Final = 2**34  # the steps, up to the largest weight, by which weights are told apart
 AT_ONCE: Final = 2**22  # numbers of one array while weights are worked out
 
 
@@ -115,25 +116,27 @@ def _laws_of(weights: LeastSquares, place: int) -> tuple[IntArray, tuple[ErrorLa
     kinds = []
     for start in range(0, len(cells), step):
         some = cells[start : start + step]
-        arrays = weights.weights(place, some)
-        laws = [_law([array[number] for array in arrays], weights.layouts) for number in range(len(some))]
-        kinds += [known.setdefault(law, len(known)) for law in laws]
+        kinds += [known.setdefault(law, len(known)) for law in _laws(weights.weights(place, some), weights.layouts)]
     table = np.array(kinds, dtype=np.int64).reshape([len(side.sizes) for side in sides])
     blocks = [np.repeat(np.arange(len(side.sizes)), side.sizes) for side in sides]
     return table[np.ix_(*blocks)] if sides else table, tuple(known)
 
 
-def _law(arrays: list[FloatArray], layouts: tuple[Layout, ...]) -> ErrorLaw:
-    """Collect equal weights."""
-    largest = max(float(np.abs(array).max()) for array in arrays)
-    shares = []
-    for array, layout in zip(arrays, layouts, strict=True):
-        if layout.noise is None:
-            continue
-        found, copies = np.unique(np.round(np.abs(array) / largest, SAME_WEIGHT), return_counts=True)
-        shares += [
-            Share(largest * float(weight), layout.noise, int(count))
-            for weight, count in zip(found, copies, strict=True)
-            if weight
-        ]
-    return ErrorLaw(tuple(shares))
+def _laws(found: Weights, layouts: tuple[Layout, ...]) -> Iterator[ErrorLaw]:
+    """Collect equal weights of equal noises; weights that differ by rounding alone are equal."""
+    noises = list(dict.fromkeys(layout.noise for layout in layouts if layout.noise is not None))
+    numbers = np.array([-1 if layout.noise is None else noises.index(layout.noise) for layout in layouts])
+    noisy = numbers[found.owners] >= 0
+    kinds, copies = numbers[found.owners][noisy], found.copies[noisy]
+    for weights in np.abs(found.weights[:, noisy]):
+        unit = 2.0 ** math.ceil(math.log2(max(weights.max(initial=0), SMALLEST)))
+        steps = np.round(weights * (SAME_WEIGHT / unit)).astype(np.int64)
+        keys, places = np.unique(kinds * 2 * SAME_WEIGHT + steps, return_inverse=True)
+        totals = np.bincount(places, weights=copies)
+        yield ErrorLaw(
+            tuple(
+                Share(unit * (key % (2 * SAME_WEIGHT)) / SAME_WEIGHT, noises[key // (2 * SAME_WEIGHT)], int(total))
+                for key, total in zip(keys.tolist(), totals.tolist(), strict=True)
+                if key % (2 * SAME_WEIGHT)
+            )
+        )

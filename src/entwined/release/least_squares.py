@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from entwined.numbers import FloatArray
+from entwined.numbers import FloatArray, IntArray
 from entwined.release.effects import Effect, Parts, Side, side_of
 from entwined.release.layout import Cuts, Layout, cuts_of
 
@@ -22,19 +22,36 @@ AS_GOOD_AS_EXACT: Final = 1e-12  # the share of the smallest variance that a pub
 Unknown: TypeAlias = tuple[tuple[str, int], ...]  # how many rows have codes at or above these
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class Gain:
-    """How the sums of the tables that share an effect become estimates: a projection of low rank."""
+    """How the sums of the tables that share an effect become estimates: a projection of low rank.
+
+    `owners` and `sizes` say of which table each sum is, and over how many of its cells.
+    """
 
     places: tuple[int, ...]
+    owners: IntArray
+    sizes: FloatArray
     down: FloatArray
     up: FloatArray
 
     def __call__(self, parts: list[FloatArray]) -> list[FloatArray]:
         """Weigh the sums of all tables against each other."""
         found = np.concatenate(parts, axis=-1) @ self.down @ self.up
-        ends = np.cumsum([part.shape[-1] for part in parts])[:-1]
-        return np.split(found, ends, axis=-1)
+        return [found[..., self.owners == place] for place in self.places]
+
+    def alone(self, place: int, part: FloatArray) -> FloatArray:
+        """Give all sums as they would be estimated if those of the other tables were zero."""
+        return np.asarray(part @ self.down[self.owners == place] @ self.up)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Weights:
+    """What goes into the estimates of some cells: so many cells of a table, each with this weight."""
+
+    owners: IntArray
+    copies: FloatArray
+    weights: FloatArray  # the first axis counts the cells that are estimated
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +87,31 @@ class LeastSquares:
                 found[place] += self.tables[place].spread(part, effect)
         return found
 
-    def weights(self, place: int, cells: Sequence[tuple[int, ...]]) -> list[FloatArray]:
-        """Give the weight of each noisy cell of each table in the estimates of some cells of one table.
+    def weights(self, place: int, cells: Sequence[tuple[int, ...]]) -> Weights:
+        """Give the weights of all noisy cells in the estimates of some cells of one table.
 
         The covariance of two estimates is the weight of one cell in the other's estimate times that cell's
         variance, either way round: so what a unit in one cell adds to all estimates gives its own weights.
+        In tables that share no effect with this one but the sums over blocks, cells of a block have one weight.
         """
-        units = [np.zeros((len(cells), *layout.shape)) for layout in self.layouts]
+        unit = np.zeros((len(cells), *self.layouts[place].shape))
         for number, cell in enumerate(cells):
-            units[place][(number, *cell)] = 1.0
-        return [
-            estimate * (self.variances[place] / variance)
-            for estimate, variance in zip(self.estimates(units), self.variances, strict=True)
-        ]
+            unit[(number, *cell)] = 1.0
+        total, *effects = self.tables[place].effects
+        near = {other for effect in effects for other in self.gains[effect].places}
+        added = {other: np.zeros((len(cells), *self.layouts[other].shape)) for other in sorted(near)}
+        for effect in (total, *effects):
+            gain = self.gains[effect]
+            sums = gain.alone(place, self.tables[place].taken(unit, effect))
+            for other in near.intersection(gain.places):
+                added[other] += self.tables[other].spread(sums[..., gain.owners == other], effect)
+        whole = self.gains[total]
+        far = ~np.isin(whole.owners, list(near))
+        even = whole.alone(place, self.tables[place].taken(unit, total))[:, far] / whole.sizes[far]
+        owners = np.concatenate([whole.owners[far], *(np.full(added[other][0].size, other) for other in added)])
+        copies = np.concatenate([whole.sizes[far], np.ones(len(owners) - far.sum())])
+        found = np.concatenate([even, *(array.reshape(len(cells), -1) for array in added.values())], axis=1)
+        return Weights(owners, copies, found * (self.variances[place] / np.array(self.variances)[owners]))
 
     def _gain(self, effect: Effect) -> Gain:
         places = tuple(place for place, table in enumerate(self.tables) if table.has(effect))
@@ -90,14 +119,13 @@ class LeastSquares:
         unknowns = dict.fromkeys(key for _, keys in found for key in keys)
         columns = {unknown: number for number, unknown in enumerate(unknowns)}
         design = np.zeros((sum(matrix.shape[0] for matrix, _ in found), len(columns)))
-        spreads, row = [], 0
+        owners = np.repeat(places, [len(matrix) for matrix, _ in found])
         for place, (matrix, keys) in zip(places, found, strict=True):
-            design[row : row + matrix.shape[0], [columns[key] for key in keys]] = matrix
-            spreads.append(self.variances[place] * _block_sizes(self.tables[place].outside(effect)))
-            row += matrix.shape[0]
-        deviations = np.sqrt(np.concatenate(spreads))
+            design[np.ix_(owners == place, [columns[key] for key in keys])] = matrix
+        sizes = np.concatenate([_block_sizes(self.tables[place].outside(effect)) for place in places])
+        deviations = np.sqrt(np.array(self.variances)[owners] * sizes)
         basis = np.linalg.qr(design / deviations[:, None])[0]
-        return Gain(places, basis / deviations[:, None], basis.T * deviations)
+        return Gain(places, owners, sizes, basis / deviations[:, None], basis.T * deviations)
 
 
 @lru_cache(maxsize=64)

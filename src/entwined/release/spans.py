@@ -9,20 +9,21 @@ best is at most candidates · exp(−rate·t).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, TypeAlias
 
 import numpy as np
 
+from entwined.errors import BadNoise
 from entwined.noise import DiscreteLaplace
 from entwined.queries import Answer, GroupBy, Mean, Numbers, Query, Term, Total, Variance
 from entwined.queries.sums import grid_of, grid_value, middle_term, total_term
 from entwined.release.error_law import ErrorLaw
 from entwined.release.grid import outward
 from entwined.release.plan import Asked, Chosen
-from entwined.release.ratios import Noisy, ratio_interval, variance_interval
+from entwined.release.ratios import Bounds, Noisy, ratio_interval, variance_interval
 from entwined.schema import Schema
 
 CONFIDENCE: Final = Fraction(95, 100)
@@ -87,10 +88,8 @@ def _mean_ends(query: Mean, schema: Schema, laws: Sequence[DiscreteLaplace], num
     total, count = _noisy(laws, numbers)
     term, public = _term(query, schema)
     column = schema.coded(query.column)
-    low, high = (
-        grid_value(column, (Fraction(end.item()) - term.offset) / term.factor)
-        for end in ratio_interval(total, count, public, CONFIDENCE)
-    )
+    found = _or_all(lambda: ratio_interval(total, count, public, CONFIDENCE), public)
+    low, high = (grid_value(column, (Fraction(end) - term.offset) / term.factor) for end in found)
     return low, high
 
 
@@ -100,10 +99,19 @@ def _variance_ends(
     total, squares, count = _noisy(laws, numbers)
     term, public = _term(query, schema)
     unit = (grid_of(schema.coded(query.column))[1] / term.factor) ** 2
-    low, high = (
-        Fraction(end.item()) * unit for end in variance_interval(total, squares, count, public, CONFIDENCE)
-    )
+    largest = ((public[1] - public[0]) / 2) ** 2
+    found = _or_all(lambda: variance_interval(total, squares, count, public, CONFIDENCE), (0.0, largest))
+    low, high = (Fraction(end) * unit for end in found)
     return low, high
+
+
+def _or_all(found: Callable[[], Bounds], public: tuple[float, float]) -> tuple[float, float]:
+    """Give an interval, or where no law of such extreme noise can be worked out, all that can be."""
+    try:
+        low, high = found()
+    except BadNoise:
+        return public
+    return float(low[0]), float(high[0])
 
 
 def _noisy(laws: Sequence[DiscreteLaplace], numbers: Numbers) -> list[Noisy]:

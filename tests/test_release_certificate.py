@@ -1,0 +1,103 @@
+"""The certificate of a release can be derived again by anyone who has the schema, and by nobody else's word."""
+
+import copy
+import json
+from fractions import Fraction
+
+import pytest
+from test_release_memory import PEOPLE, ROWS, MemoryTable
+
+from entwined.bounds.certificate import digest
+from entwined.dependence import Box, Groups, Independent, MarkovChain
+from entwined.errors import BadCertificate, BadInput
+from entwined.ledger import Ledger
+from entwined.queries import Histogram, Mean, Median
+from entwined.release import Accountant, Declared, Release, release, verify
+from entwined.schema import Cells, Schema
+
+ROWS_SCHEMA = Schema(PEOPLE, most_rows=40).approve()
+CELLS_SCHEMA = Schema(PEOPLE, unit=Cells(), most_rows=40).approve()
+CHAIN = MarkovChain(40, Box.exact([[0.8, 0.2], [0.3, 0.7]]))
+PAIR = MarkovChain(2, Box.exact([[0.8, 0.2], [0.3, 0.7]]))
+MODELS = {
+    "rows": (ROWS_SCHEMA, [CHAIN, Declared(Groups(3), by="home", name="families"), Independent(1)]),
+    "no model": (ROWS_SCHEMA, []),
+    "cells": (CELLS_SCHEMA, [Declared(PAIR, columns=("gender", "age")), Groups(2), Independent(2)]),
+}
+
+
+@pytest.fixture(params=MODELS)
+def given(request, tmp_path):
+    schema, models = MODELS[request.param]
+    with Ledger.create(
+        tmp_path / "l.db", Fraction(9), Accountant.of(schema, models), anchor=tmp_path / "a"
+    ) as ledger:
+        queries = [Histogram("gender"), Mean("age"), Median("age")]
+        found = release(MemoryTable(schema, ROWS), queries, leakage=1, dependence=models, ledger=ledger)
+    return schema, json.loads(json.dumps(found.certificate))
+
+
+def resealed(certificate):
+    content = {key: value for key, value in certificate.items() if key != "digest"}
+    return {**content, "digest": digest(content)}
+
+
+def test_it_is_derived_again(given):
+    schema, certificate = given
+    verdict = verify(certificate, schema)
+    assert verdict.valid, verdict.why
+    assert Fraction(certificate["nominal"]) <= 1
+    for model in certificate["models"]:
+        assert model["certificate"]["leakage"] <= 1
+        assert certificate["total"]["leakage"][model["name"]] >= model["certificate"]["leakage"] * (1 - 1e-9)
+
+
+def test_another_schema_does_not_bear_it_out(given):
+    _, certificate = given
+    other = Schema(PEOPLE, neighbours="add_remove", most_rows=40).approve()
+    assert not verify(certificate, other).valid
+
+
+@pytest.mark.parametrize("part", ["nominal", "losses", "knowledge", "says", "trusted", "neighbours", "unit"])
+def test_a_changed_part_is_seen(given, part):
+    schema, certificate = given
+    forged = copy.deepcopy(certificate)
+    match part:
+        case "nominal":
+            forged["nominal"] = "1/100"
+        case "losses":
+            forged["losses"] = forged["losses"][:1]
+        case "knowledge":
+            forged["knowledge"] = "none"
+        case _:
+            forged[part] = "nothing"
+    assert not verify(forged, schema).valid  # the digest
+    assert not verify(resealed(forged), schema).valid  # and the derivation
+
+
+def test_a_model_with_another_loss_is_seen(given):
+    schema, certificate = given
+    for at in range(len(certificate["models"])):
+        forged = copy.deepcopy(certificate)
+        inner = forged["models"][at]["certificate"]
+        inner["leakage"] = inner["leakage"] / 2
+        assert not verify(resealed(forged), schema).valid
+        inner["digest"] = digest({key: value for key, value in inner.items() if key != "digest"})
+        assert not verify(resealed(forged), schema).valid
+    swapped = copy.deepcopy(certificate)
+    if len(swapped["models"]) > 1:
+        first, second = swapped["models"][:2]
+        first["certificate"], second["certificate"] = second["certificate"], first["certificate"]
+        assert not verify(resealed(swapped), schema).valid
+
+
+@pytest.mark.parametrize("wrong", [None, [], {}, {"format": "entwined certificate 1"}])
+def test_what_is_no_certificate_is_refused(wrong):
+    with pytest.raises(BadCertificate):
+        verify(wrong, ROWS_SCHEMA)
+
+
+@pytest.mark.parametrize("wrong", [None, {}, {"format": "entwined release 1"}, {"format": "entwined release 1", "answers": [3], "certificate": {}}])
+def test_what_is_no_release_is_refused(wrong):
+    with pytest.raises(BadInput):
+        Release.from_document(wrong)
