@@ -6,7 +6,7 @@ Nothing here sees a row: released integers and the public layout of tables are a
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
@@ -20,18 +20,18 @@ from entwined.release.error_law import ErrorLaw, Share
 from entwined.release.intervals import Interval, intervals
 from entwined.release.layout import Layout, NoisyTable
 from entwined.release.least_squares import LeastSquares, Weights, least_squares
-from entwined.release.rounding import Rounding, loose
+from entwined.release.rounding import Loose, Rounding, loose
 
 LARGEST: Final = 2**44  # beyond it floats do not hold a table's sums to the unit
 SAME_WEIGHT: Final = 2**34  # the steps, up to the largest weight, by which weights are told apart
-AT_ONCE: Final = 2**22  # numbers of one array while weights are worked out
+AT_ONCE: Final = 2**22  # weights that are worked out together
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ConsistentTable:
     """One table of a batch that agrees with the others.
 
-    `values` are the integers to publish; `estimates` are what the intervals rest on, unbiased and not rounded.
+    `values` are the integers to publish; intervals rest on `estimates`, which are unbiased and not rounded.
     """
 
     layout: Layout
@@ -63,8 +63,8 @@ class Consistent:
     """
 
     tables: tuple[ConsistentTable, ...]
-    loose: tuple[tuple[int, int, tuple[str, ...]], ...]
-    apart: frozenset[str] = field(default_factory=frozenset)
+    loose: tuple[Loose, ...]
+    apart: frozenset[str]
 
 
 def consistent(tables: Sequence[NoisyTable], *, counts: bool) -> Consistent:
@@ -84,7 +84,9 @@ def consistent(tables: Sequence[NoisyTable], *, counts: bool) -> Consistent:
     layouts = tuple(table.layout for table in tables)
     weights = least_squares(layouts)
     laws = error_laws(layouts)
-    estimates = [found[0] for found in weights.estimates([table.values[None].astype(float) for table in tables])]
+    estimates = [
+        found[0] for found in weights.estimates([table.values[None].astype(float) for table in tables])
+    ]
     rounding = Rounding.of(layouts, estimates, counts=counts)
     made = [
         ConsistentTable(layout, estimate, rounding.table(layout, estimate), counts, kinds, found)
@@ -107,16 +109,18 @@ def error_laws(layouts: tuple[Layout, ...]) -> tuple[tuple[IntArray, tuple[Error
 
 
 def _laws_of(weights: LeastSquares, place: int) -> tuple[IntArray, tuple[ErrorLaw, ...]]:
-    """Find the laws in one table: cells that differ only within blocks have the same weights, in another order."""
+    """Find the laws in one table; cells of a block have the same weights, in another order."""
     sides = weights.tables[place].sides
     firsts = [np.concatenate([[0], np.cumsum(side.sizes)[:-1]]).tolist() for side in sides]
     cells = list(itertools.product(*firsts))
-    step = max(1, AT_ONCE // max(layout.cells for layout in weights.layouts))
+    step = max(1, AT_ONCE // sum(layout.cells for layout in weights.layouts))
     known: dict[ErrorLaw, int] = {}
     kinds = []
     for start in range(0, len(cells), step):
         some = cells[start : start + step]
-        kinds += [known.setdefault(law, len(known)) for law in _laws(weights.weights(place, some), weights.layouts)]
+        kinds += [
+            known.setdefault(law, len(known)) for law in _laws(weights.weights(place, some), weights.layouts)
+        ]
     table = np.array(kinds, dtype=np.int64).reshape([len(side.sizes) for side in sides])
     blocks = [np.repeat(np.arange(len(side.sizes)), side.sizes) for side in sides]
     return table[np.ix_(*blocks)] if sides else table, tuple(known)
@@ -132,11 +136,12 @@ def _laws(found: Weights, layouts: tuple[Layout, ...]) -> Iterator[ErrorLaw]:
         unit = 2.0 ** math.ceil(math.log2(max(weights.max(initial=0), SMALLEST)))
         steps = np.round(weights * (SAME_WEIGHT / unit)).astype(np.int64)
         keys, places = np.unique(kinds * 2 * SAME_WEIGHT + steps, return_inverse=True)
-        totals = np.bincount(places, weights=copies)
+        numbers_and_steps = (divmod(key, 2 * SAME_WEIGHT) for key in keys.tolist())
+        totals = np.bincount(places, weights=copies).tolist()
         yield ErrorLaw(
             tuple(
-                Share(unit * (key % (2 * SAME_WEIGHT)) / SAME_WEIGHT, noises[key // (2 * SAME_WEIGHT)], int(total))
-                for key, total in zip(keys.tolist(), totals.tolist(), strict=True)
-                if key % (2 * SAME_WEIGHT)
+                Share(unit * step / SAME_WEIGHT, noises[number], int(total))
+                for (number, step), total in zip(numbers_and_steps, totals, strict=True)
+                if step
             )
         )

@@ -11,13 +11,14 @@ from entwined.numbers import FloatArray, IntArray
 
 ROUNDS: Final = 200  # of fitting rows and columns in turn; what is left then is repaired exactly
 CLOSE: Final = 1e-3  # how near the sums of columns must be before that
+DIGITS: Final = 9  # beyond them a fraction is the rounding of floats, which must not decide anything
 PREFERENCES: Final = (0.45, 0.35, 0.25, 0.15, 0.05, 0.0)  # fractions nearer to an integer than this go there
 
 
 def line(estimates: FloatArray, total: int, *, counts: bool) -> IntArray:
     """Give the integers nearest to some estimates that add up to a total; counts are not negative."""
-    near = estimates + _shift(estimates, np.float64(total), counts=counts)
-    near = np.maximum(near, 0) if counts else near
+    near = estimates + _shift(estimates, np.array(float(total)), counts=counts)
+    near = np.round(np.maximum(near, 0) if counts else near, DIGITS)
     low = np.floor(near).astype(np.int64)
     left = total - int(low.sum())
     order = np.argsort(low - near, kind="stable")  # the largest remainder first
@@ -27,20 +28,21 @@ def line(estimates: FloatArray, total: int, *, counts: bool) -> IntArray:
 
 
 def rectangles(estimates: FloatArray, rows: IntArray, columns: IntArray, *, counts: bool) -> IntArray:
-    """Give integers near some estimates, a stack of tables, with the sums of rows and columns given for each."""
+    """Give integers near the estimates of a stack of tables, with given sums of their rows and columns."""
     near = _nearest(estimates, rows, columns) if counts else _even(estimates, rows, columns)
+    near = np.round(near, DIGITS)
     for preference in PREFERENCES:
         found = _rounded(near, rows, columns, preference)
         if found is not None:
             return found
     raise QueryTooComplex(
-        f"Tables of {estimates.size} cells with numbers up to {np.abs(estimates).max():.3g} are too large to be "
-        "rounded to given sums. Release them without making them consistent, or count in a coarser unit."
+        f"Tables of {estimates.size} cells with numbers up to {np.abs(estimates).max():.3g} are too "
+        "large to be rounded to given sums. Release them as they are, or count in a coarser unit."
     )
 
 
 def _shift(estimates: FloatArray, totals: FloatArray, *, counts: bool) -> FloatArray:
-    """Find what to add along the last axis so that what is above zero, or everything, adds up to the totals."""
+    """Find what to add along the last axis so that all, or what is above zero, adds up to the totals."""
     if not counts:
         return np.asarray((totals - estimates.sum(axis=-1)) / estimates.shape[-1])
     falling = -np.sort(-estimates, axis=-1)
@@ -59,8 +61,8 @@ def _even(estimates: FloatArray, rows: IntArray, columns: IntArray) -> FloatArra
 def _nearest(estimates: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
     """Give the nearest numbers ≥ 0 with these sums.
 
-    They are the part above zero of estimate + something for the row + something for the column; each is fitted
-    in turn, given the other.
+    They are the part above zero of estimate + something for the row + something for the column; each of the
+    two is fitted in turn, given the other.
     """
     wanted_rows, wanted_columns = rows.astype(float), columns.astype(float)
     by_column = np.zeros(columns.shape)
@@ -81,7 +83,9 @@ def _repaired(near: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatA
     short_rows = np.maximum(rows - near.sum(axis=-1), 0)
     short_columns = np.maximum(columns - near.sum(axis=-2), 0)
     shares = _ratio(short_columns, short_rows.sum(axis=-1)[..., None])
-    return near + np.where(short_rows.sum(axis=-1)[..., None, None] > 0, short_rows[..., None] * shares[..., None, :], 0)
+    return near + np.where(
+        short_rows.sum(axis=-1)[..., None, None] > 0, short_rows[..., None] * shares[..., None, :], 0
+    )
 
 
 def _ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:

@@ -1,8 +1,8 @@
 """Tables split into effects: along each side, sums over blocks of cells, or what is left within the blocks.
 
 If all tables cut a column in the same way there is one block, and this is the usual split into a mean and its
-residuals. Within a table the noise of two effects is uncorrelated: the split is orthogonal, and the cells have
-independent noise of one variance.
+residuals. Within a table the noise of two effects is uncorrelated: the split is orthogonal, and the cells
+have independent noise of one variance.
 """
 
 import math
@@ -56,7 +56,7 @@ class Side:
 def side_of(axis: Axis, cuts: Cuts, *, apart: bool) -> Side:
     """Lay an axis out in the blocks of its column; `apart` shares no block with other ways of cutting it."""
     if apart:
-        return Side(f"{axis.column} by {axis.width}", (0,), (axis.cells,))
+        return Side(f"{axis.column}\0{axis.width}", (0,), (axis.cells,))
     if starts_of(axis) == cuts.fine:
         return Side(axis.column, cuts.coarse, cuts.sizes)
     return Side(axis.column, starts_of(axis), (1,) * axis.cells)
@@ -89,7 +89,7 @@ class Parts:
         return math.prod(len(side.sizes) for side in self.outside(effect))
 
     def taken(self, table: FloatArray, effect: Effect) -> FloatArray:
-        """Take an effect out of a table: sides within blocks by name, then all sums over blocks in one axis."""
+        """Take an effect out of a table: sides within blocks by name, then sums over blocks in one axis."""
         for axis, side in enumerate(self.sides, start=1):
             table = side.within(table, axis) if side.column in effect else side.sums(table, axis)
         moved = table.transpose(0, *self._order(effect))

@@ -55,7 +55,9 @@ class ErrorLaw:
     def of(cls, weights: Iterable[float], noises: Iterable[Additive]) -> Self:
         """Give the law of Σ weight · noise, one draw of each."""
         counted = Counter((abs(float(weight)), noise) for weight, noise in zip(weights, noises, strict=True))
-        return cls(tuple(Share(weight, noise, copies) for (weight, noise), copies in counted.items() if weight))
+        return cls(
+            tuple(Share(weight, noise, copies) for (weight, noise), copies in counted.items() if weight)
+        )
 
     def __add__(self, other: "ErrorLaw") -> "ErrorLaw":
         """Give the law of the sum of two independent errors."""
@@ -109,7 +111,7 @@ def _half_width(law: ErrorLaw, confidence: Fraction) -> float:
     if law.variance == 0:  # no noise, or noise that no float can tell from none
         return 0.0
     if len(law.shares) == 1 and law.shares[0].copies == 1:
-        return law.shares[0].weight * _single_half_width(law.shares[0].noise, confidence)
+        return law.shares[0].weight * law.shares[0].noise.half_width(confidence)
     wanted, slack = float_above(confidence), NEGLIGIBLE * float(1 - confidence)
     for period in math.sqrt(law.variance) * PERIODS:
         if law.tail((1 - REACH) * period) > slack:
@@ -134,8 +136,3 @@ def _blurred(law: ErrorLaw, period: float, slack: float) -> FloatArray:
     blur = np.sinc(order * (2 * BLUR / SMOOTHNESS)) ** SMOOTHNESS
     terms = law.transform(order * (2 * math.pi / period)) * blur / (math.pi * order)
     return np.asarray(order / size + dst(terms, type=1))
-
-
-@lru_cache(maxsize=1024)
-def _single_half_width(noise: Additive, confidence: Fraction) -> int:
-    return noise.half_width(confidence)

@@ -1,15 +1,14 @@
 """Intervals of integers that cover the truth at least as often as they say, also where it cannot be negative.
 
 An interval is about the true number and comes from the unbiased estimate before rounding, so that putting
-numbers to zero or to integers afterwards costs no coverage. Where rounding moves a number far, as in a table of
-mostly empty cells, the released number may lie outside its interval.
+numbers to zero or to integers afterwards costs no coverage. Where rounding moves a number far, as in a table
+of mostly empty cells, the released number may lie outside its interval.
 """
 
 from fractions import Fraction
 from typing import Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from entwined.numbers import ULP, FloatArray, IntArray
 from entwined.release.error_law import ErrorLaw
@@ -64,7 +63,8 @@ def _of_counts(estimates: Estimates, half: float, side: float) -> Interval:
 
 def _above(estimates: Estimates, shift: float) -> IntArray:
     """Give the least integer that is not below estimate + shift by more than rounding."""
-    return -_below(-estimates, -shift)
+    lowest = -np.iinfo(np.int64).max  # so that its negative is an integer too
+    return -_below(-(np.maximum(estimates, lowest) if estimates.dtype.kind == "i" else estimates), -shift)
 
 
 def _below(estimates: Estimates, shift: float) -> IntArray:

@@ -92,7 +92,7 @@ class LeastSquares:
 
         The covariance of two estimates is the weight of one cell in the other's estimate times that cell's
         variance, either way round: so what a unit in one cell adds to all estimates gives its own weights.
-        In tables that share no effect with this one but the sums over blocks, cells of a block have one weight.
+        In tables that share nothing with this one but the sums over blocks, cells of a block have one weight.
         """
         unit = np.zeros((len(cells), *self.layouts[place].shape))
         for number, cell in enumerate(cells):
@@ -108,7 +108,9 @@ class LeastSquares:
         whole = self.gains[total]
         far = ~np.isin(whole.owners, list(near))
         even = whole.alone(place, self.tables[place].taken(unit, total))[:, far] / whole.sizes[far]
-        owners = np.concatenate([whole.owners[far], *(np.full(added[other][0].size, other) for other in added)])
+        owners = np.concatenate(
+            [whole.owners[far], *(np.full(added[other][0].size, other) for other in added)]
+        )
         copies = np.concatenate([whole.sizes[far], np.ones(len(owners) - far.sum())])
         found = np.concatenate([even, *(array.reshape(len(cells), -1) for array in added.values())], axis=1)
         return Weights(owners, copies, found * (self.variances[place] / np.array(self.variances)[owners]))
@@ -161,18 +163,22 @@ def _unknowns(sides: list[Side]) -> tuple[FloatArray, list[Unknown]]:
 
     These are the same unknowns in every table, however it cuts its columns; every row is at or above code 0.
     """
-    matrix, unknowns = np.ones((1, 1)), [Unknown()]
+    matrix: FloatArray = np.ones((1, 1))
+    unknowns: list[Unknown] = [()]
     for side in sides:
-        matrix = np.kron(matrix, np.eye(len(side.starts)) - np.eye(len(side.starts), k=1))
+        steps = np.eye(len(side.starts)) - np.eye(len(side.starts), k=1)
+        matrix = np.asarray(np.kron(matrix, steps), dtype=float)
         unknowns = [
-            (*known, *([(side.column, start)] if start else [])) for known in unknowns for start in side.starts
+            (*known, *([(side.column, start)] if start else []))
+            for known in unknowns
+            for start in side.starts
         ]
     return matrix, [tuple(sorted(unknown)) for unknown in unknowns]
 
 
 def _block_sizes(sides: list[Side]) -> FloatArray:
     """Count the cells in every block of a table."""
-    sizes = np.ones(1)
+    sizes: FloatArray = np.ones(1)
     for side in sides:
-        sizes = np.kron(sizes, side.sizes)
+        sizes = np.asarray(np.kron(sizes, side.sizes), dtype=float)
     return sizes

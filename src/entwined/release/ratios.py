@@ -63,10 +63,10 @@ def variance_interval(
 ) -> Bounds:
     """Give the lowest and highest variance of values in a public range, from their sum, squares and number.
 
-    With the true mean m and variance v, noisy squares − 2m · noisy sum + (m² − v) · noisy number is an error of
-    a known law. The mean is only known to be in an interval of its own, so v is kept if some m in it allows
-    it: this is sound, as the chance that m is not in it is set aside. If that interval is narrow its middle
-    stands for all of it. The difference is of second order in its width, and the same part is set aside.
+    With the true mean m and variance v, noisy squares − 2m · noisy sum + (m² − v) · noisy number is an error
+    of a known law. The mean is only known to be in an interval of its own, so v is kept if some m in it
+    allows it: this is sound, as the chance that m is not in it is set aside. If that interval is narrow the
+    noisy mean stands for all of it. The difference is of second order, and the same part is set aside for it.
     """
     means = ratio_interval(line, count, public, _surer(confidence, 1 - SET_ASIDE))
     narrow = (means[1] - means[0] <= NARROW * (public[1] - public[0])) & (count.values > 0)
@@ -174,9 +174,9 @@ def _nodes(public: tuple[float, float], top: float, bottom: float) -> FloatArray
         raise BadQuery(f"A ratio between {low} and {high}. Give two finite numbers, the lower one first.")
     inner = [0.0] if low < 0 < high else []
     if top > 0 and bottom > 0:
-        ends = np.arcsinh(np.array([low, high]) * (bottom / top))
-        steps = math.ceil((ends[1] - ends[0]) / ANGLE)
-        inner += ((top / bottom) * np.sinh(np.linspace(*ends, steps + 1)[1:-1])).tolist()
+        first, last = math.asinh(low * bottom / top), math.asinh(high * bottom / top)
+        steps = math.ceil((last - first) / ANGLE)
+        inner += ((top / bottom) * np.sinh(np.linspace(first, last, steps + 1)[1:-1])).tolist()
     return np.unique([low, *inner, high])
 
 

@@ -19,6 +19,7 @@ from entwined.release.controlled import line, rectangles
 from entwined.release.layout import Cuts, Layout, Starts, cuts_of, starts_of
 
 Key: TypeAlias = tuple[tuple[str, Starts], ...]  # columns by name, with how each is cut
+Loose: TypeAlias = tuple[int, int, tuple[str, ...]]  # two tables, and the columns they share
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Rounding:
         return self.found[key]
 
     def _column(self, column: str, starts: Starts) -> IntArray:
-        """Round a table of one column: blocks of its coarser cuts first, then the finest cells inside them."""
+        """Round a table of one column: blocks of its coarser cuts first, then the finest cells inside."""
         cuts = self.cuts[column]
         if starts != cuts.fine:
             cells = self._of(((column, cuts.fine),), np.empty(0))
@@ -76,7 +77,7 @@ class Rounding:
         return np.array([here - next_ for here, next_ in pairwise([*above, 0.0])])
 
     def _joined(self, key: Key, estimates: FloatArray) -> IntArray:
-        """Round a table so that its sums are those of the tables without its first and without its last side."""
+        """Round a table so that it adds up to the tables without its first side and without its last."""
         last = self._of(key[1:], estimates.sum(axis=0))
         first = self._of(key[:-1], estimates.sum(axis=-1))
         tables = (estimates.shape[0], -1, estimates.shape[-1])
@@ -89,7 +90,7 @@ class Rounding:
         return stack.swapaxes(0, 1).reshape(estimates.shape)
 
 
-def loose(layouts: Sequence[Layout]) -> list[tuple[int, int, tuple[str, ...]]]:
+def loose(layouts: Sequence[Layout]) -> list[Loose]:
     """Name the pairs of tables, and the columns they share, whose integers need not agree."""
     keys = [sorted((axis.column, starts_of(axis)) for axis in layout.axes) for layout in layouts]
     pairs = combinations(enumerate(keys), 2)

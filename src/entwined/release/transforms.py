@@ -23,7 +23,7 @@ def log_moment(noise: Additive, tilts: FloatArray) -> FloatArray:
     """Give log E exp(λ · noise), or more; infinite where there is none."""
     match noise:
         case DiscreteLaplace():
-            # beyond the pole at 1/scale there is no moment, and a little before it floats are not to be trusted
+            # beyond the pole at 1/scale there is no moment, and a little before it floats cannot be trusted
             near = np.minimum(np.abs(tilts), 0.99 / float(noise.scale))
             logs = -np.log1p(-2 * noise.variance * np.sinh(0.5 * near) ** 2)
             return np.where(near < np.abs(tilts), math.inf, logs)
@@ -39,15 +39,16 @@ def _log_gaussian(scale: float, frequencies: FloatArray) -> FloatArray:
         chances = np.exp(-0.5 * (places / scale) ** 2)
         total = 1 + 2 * chances.sum()
         # 1 − cos is exact for small angles, where the log is near 0
-        misses = sum(
-            chance * np.sin(0.5 * place * frequencies) ** 2
-            for place, chance in zip(places, chances, strict=True)
-        )
-        return np.log1p(-4 * misses / total)
-    # Poisson's summation: the normal transform, repeated every 2π; a third one would be below e⁻³⁹ of the first
+        misses = chances @ np.sin(0.5 * places[:, None] * frequencies) ** 2
+        return np.asarray(np.log1p(-4 * misses / total))
+    # Poisson's summation: the normal transform, repeated every 2π; a fourth would be below e⁻³⁹ of the first
     turned = np.remainder(frequencies + math.pi, 2 * math.pi) - math.pi
     others = sum(np.exp(-2 * math.pi * scale**2 * (math.pi + sign * turned)) for sign in (-1, 1))
-    return -0.5 * (scale * turned) ** 2 + np.log1p(others) - math.log1p(2 * math.exp(-2 * (math.pi * scale) ** 2))
+    return (
+        -0.5 * (scale * turned) ** 2
+        + np.log1p(others)
+        - math.log1p(2 * math.exp(-2 * (math.pi * scale) ** 2))
+    )
 
 
 def _unknown(noise: Additive) -> BadNoise:

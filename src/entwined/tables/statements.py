@@ -5,9 +5,9 @@ or −1 outside the condition, so that the engine keeps no more groups than the 
 is dear and nothing but the one column matters, the key is the raw value: the groups are coded afterwards.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -19,9 +19,12 @@ from entwined.tables.engine import Reader
 from entwined.tables.plan import Plan, Single, largest_term, whole
 from entwined.tables.rows import CodedRows, statement
 
+One = TypeVar("One", TableOf, TotalsOf)
+
 SAFE_WHOLE: Final = 2**62
 NARROW: Final = 2**31
-MOST_SETS: Final = 500  # in one statement; engines take more, but slowly
+MOST_SETS: Final = 64  # in one statement; Spark takes no more
+MOST_SUMS: Final = 16  # every sum is made for every set
 
 
 @dataclass(frozen=True)
@@ -162,26 +165,30 @@ class Prepared:
     plan: Plan
     singles: tuple[str, ...]
     tables: tuple[tuple[str, tuple[TableOf, ...]], ...]
-    totals: tuple[str, ...]
+    totals: tuple[tuple[str, tuple[TotalsOf, ...]], ...]
 
     def answers(self, reader: Reader) -> list[IntArray]:
         """Read the rows."""
         singles = [int(number or 0) for ask in self.singles for row in reader.rows(ask) for number in row]
         tables = [table for ask, wanted in self.tables for table in _counts(reader.counts(ask), wanted)]
-        totals = [table for ask in self.totals for table in _sums(reader.rows(ask), self.plan.totals)]
+        totals = [table for ask, wanted in self.totals for table in _sums(reader.rows(ask), wanted)]
         return [make(singles, tables, totals) for make in self.plan.makers]
 
 
 def prepared(rows: CodedRows, plan: Plan) -> Prepared:
     """Write the statements of a plan."""
     asked = Asked(rows)
-    batches = [plan.tables[start : start + MOST_SETS] for start in range(0, len(plan.tables), MOST_SETS)]
     return Prepared(
         plan,
         (asked.singles(plan.singles),) if plan.singles else (),
-        tuple((asked.tables(batch), batch) for batch in batches),
-        (asked.totals(plan.totals),) if plan.totals else (),
+        tuple((asked.tables(batch), batch) for batch in _batches(plan.tables, MOST_SETS)),
+        tuple((asked.totals(batch), batch) for batch in _batches(plan.totals, MOST_SUMS)),
     )
+
+
+def _batches(wanted: tuple[One, ...], most: int) -> Iterator[tuple[One, ...]]:
+    for start in range(0, len(wanted), most):
+        yield wanted[start : start + most]
 
 
 def _counts(found: IntArray, wanted: Sequence[TableOf]) -> list[IntArray]:
