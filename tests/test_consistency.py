@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from noisy_tables import dense, draws, laplace, marginal, released
 from scipy.optimize import minimize
 
 import entwined.release
@@ -26,6 +25,7 @@ from entwined.release.consistency import consistent, error_laws
 from entwined.release.layout import Layout, NoisyTable
 from entwined.release.least_squares import LeastSquares
 from entwined.schema import Boolean, Categorical, Integer, Rows, Schema
+from noisy_tables import dense, draws, laplace, marginal, released
 
 COLUMNS = [Axis("a", 3), Axis("b", 7, keeps_missing=False), Axis("c", 2, keeps_missing=False)]
 NOISES = [laplace(1), laplace(5), laplace("20.5"), DiscreteGaussian(Fraction(3))]
@@ -112,19 +112,19 @@ def test_a_public_total_is_kept():
     assert made.tables[1].law(0).variance == pytest.approx(laplace(30).variance * 3 / 4)
 
 
-def check_agreement(made, tables, columns):
+def check_agreement(made, tables):
     """Every pair of tables has equal sums over what it shares, unless it is named as loose."""
     loose = {(one, other) for one, other, _ in made.loose}
     for (i, one), (j, other) in itertools.combinations(enumerate(zip(made.tables, tables, strict=True)), 2):
         names = {axis.column for axis in one[1].axes} & {axis.column for axis in other[1].axes}
         subsets = [names] if (i, j) not in loose else [set(), *({name} for name in names)]
         for kept in subsets:
-            sums = [shared_sums(table.values, layout, kept, columns, names) for table, layout in (one, other)]
+            sums = [shared_sums(table.values, layout, kept) for table, layout in (one, other)]
             bounds = {key: sums[0][key] for key in sums[0].keys() & sums[1].keys()}
             assert bounds == {key: sums[1][key] for key in bounds}
 
 
-def shared_sums(values, layout, kept, columns, names):
+def shared_sums(values, layout, kept):
     """Add up the cells at or above every corner that the cuts of a table know."""
     found = values
     for place in reversed(range(values.ndim)):
@@ -152,7 +152,7 @@ def test_counts_are_integers_that_agree_and_are_not_negative(tables, seed, rows)
     for table in made.tables:
         assert table.values.dtype == np.int64
         assert table.values.min() >= 0
-    check_agreement(made, tables, COLUMNS)
+    check_agreement(made, tables)
     if widths_are_one(tables) and all(len(layout.axes) < 3 for layout in tables):
         assert not made.loose
 
@@ -163,7 +163,7 @@ def test_sums_of_either_sign_agree(tables, seed):
     random = np.random.default_rng(seed)
     joint = random.integers(-1000, 1000, [column.cells for column in COLUMNS])
     made = consistent(released(joint, COLUMNS, tables, random), counts=False)
-    check_agreement(made, tables, COLUMNS)
+    check_agreement(made, tables)
     if len(tables) == 1 and tables[0].noise is not None:
         assert np.abs(made.tables[0].values - made.tables[0].estimates).max() < 1e-6
 
@@ -180,7 +180,7 @@ def test_a_table_of_three_columns_keeps_neighbouring_pairs_and_names_the_others(
     random = np.random.default_rng(3)
     made = consistent(released(random.poisson(2, (4, 7, 2)), COLUMNS, tables, random), counts=True)
     assert made.loose == ((0, 3, ("a", "c")), (0, 4, ("b", "c")), (2, 4, ("b", "c")))
-    check_agreement(made, tables, COLUMNS)
+    check_agreement(made, tables)
 
 
 @given(
@@ -294,7 +294,7 @@ def test_too_many_blocks_set_a_column_apart_and_laws_stay_true(monkeypatch):
         assert found[(slice(None), *cell)].var() == pytest.approx(variance, rel=0.05)
         assert variance <= laplace(5).variance
     made = consistent(released(random.poisson(9, (4, 7, 2)), COLUMNS, tables, random), counts=True)
-    check_agreement(made, tables, COLUMNS)
+    check_agreement(made, tables)
 
 
 def test_the_order_of_tables_and_sides_changes_nothing():
@@ -344,7 +344,7 @@ SCHEMA = Schema(
 
 
 def test_answers_of_a_batch_meet_those_of_the_same_rows():
-    old = compare(SCHEMA.coded("age"), ">=", 10)
+    old = compare(SCHEMA.coded("age"), ">=", 10).true
     queries = [
         Count(),
         Histogram(column="town"),

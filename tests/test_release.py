@@ -6,7 +6,6 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
-from test_release_memory import PEOPLE, ROWS, MemoryTable
 
 from entwined.dependence import BayesNet, Box, Gaussian, Groups, Independent, MarkovChain, Variable
 from entwined.errors import (
@@ -42,6 +41,7 @@ from entwined.queries import (
 )
 from entwined.release import Accountant, Declared, Release, plan, release
 from entwined.schema import Boolean, Categorical, Cells, Integer, Moment, Person, Real, Schema, Text
+from test_release_memory import PEOPLE, ROWS, MemoryTable
 
 ADD_REMOVE = Schema(PEOPLE, neighbours="add_remove", most_rows=10_000).approve()
 REPLACE = Schema(PEOPLE, most_rows=10_000).approve()

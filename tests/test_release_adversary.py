@@ -12,7 +12,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from test_release_memory import MemoryTable
 
 from entwined.bounds import calibrate
 from entwined.dependence import BayesNet, Box, Groups, Independent, MarkovChain, RandomField, Variable
@@ -21,6 +20,7 @@ from entwined.ledger import Ledger
 from entwined.queries import Count, Histogram, Total, parse
 from entwined.release import Accountant, Declared, plan, release, verify
 from entwined.schema import Categorical, Cells, Integer, Schema, Text
+from test_release_memory import MemoryTable
 
 CLOSE = 1e-9
 

@@ -11,8 +11,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from test_noise_audit import simulated_laplace
-from test_release_memory import MemoryTable
 
 from entwined.audit import audit
 from entwined.noise import ExponentialChoice
@@ -33,13 +31,16 @@ from entwined.queries import (
 from entwined.release import plan
 from entwined.release.draws import noisy
 from entwined.schema import Boolean, Cells, Integer, Person, Schema, Text
+from test_noise_audit import simulated_laplace
+from test_release_memory import MemoryTable
 
 SAMPLES = 100_000
 FALSE_ALARM = 1e-6
 COLUMNS = (Text("who"), Boolean("well", missing="drop"), Integer("age", 0, 3))
 BASE = [{"who": f"p{age}", "well": age % 2, "age": age} for age in range(4)]
 VALUES = [
-    {"who": "me", "well": well, "age": age} for well, age in itertools.product([True, False, None], [0, 1, 3, None])
+    {"who": "me", "well": well, "age": age}
+    for well, age in itertools.product([True, False, None], [0, 1, 3, None])
 ]
 SCHEMAS = {
     "add_remove": Schema(COLUMNS, neighbours="add_remove", most_rows=1000).approve(),
@@ -69,7 +70,9 @@ def neighbours(schema):
         return [([*BASE, row], BASE) for row in VALUES]
     pairs = itertools.combinations(VALUES, 2)
     if isinstance(schema.unit, Cells):
-        pairs = (pair for pair in pairs if sum(pair[0][name] != pair[1][name] for name in ("well", "age")) == 1)
+        pairs = (
+            pair for pair in pairs if sum(pair[0][name] != pair[1][name] for name in ("well", "age")) == 1
+        )
     return [([*BASE, one], [*BASE, other]) for one, other in pairs]
 
 
@@ -80,7 +83,8 @@ def furthest(planned):
 
     def distance(pair):
         return sum(
-            np.abs(np.subtract(here, there)).sum() / scale for here, there, scale in zip(*pair, scales, strict=True)
+            np.abs(np.subtract(here, there)).sum() / scale
+            for here, there, scale in zip(*pair, scales, strict=True)
         )
 
     answers = [
@@ -109,7 +113,8 @@ def drawn_at_the_door(planned, exact):
 def drawn_with_less_noise(planned, exact, rng):
     return [
         np.stack(
-            [simulated_laplace(0.9 * float(one.law.scale), number, rng, SAMPLES) for number in numbers], axis=1
+            [simulated_laplace(0.9 * float(one.law.scale), number, rng, SAMPLES) for number in numbers],
+            axis=1,
         )
         for one, numbers in zip(planned.statistics, exact, strict=True)
     ]
@@ -119,7 +124,9 @@ def check(name, relation):
     planned = plan(SCHEMAS[relation], QUERIES[name], loss=1)
     pair, distance = furthest(planned)
     assert distance == pytest.approx(1, rel=1e-6)  # the charge is exactly what the worst neighbours show
-    found = audit(*(ratios(planned, drawn_at_the_door(planned, exact), pair) for exact in pair), false_alarm=FALSE_ALARM)
+    found = audit(
+        *(ratios(planned, drawn_at_the_door(planned, exact), pair) for exact in pair), false_alarm=FALSE_ALARM
+    )
     assert not found.refutes(1.0)
     assert found.epsilon > 0.85
     rng = np.random.default_rng(7)

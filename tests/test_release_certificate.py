@@ -5,7 +5,6 @@ import json
 from fractions import Fraction
 
 import pytest
-from test_release_memory import PEOPLE, ROWS, MemoryTable
 
 from entwined.bounds.certificate import digest
 from entwined.dependence import Box, Groups, Independent, MarkovChain
@@ -14,6 +13,7 @@ from entwined.ledger import Ledger
 from entwined.queries import Histogram, Mean, Median
 from entwined.release import Accountant, Declared, Release, release, verify
 from entwined.schema import Cells, Schema
+from test_release_memory import PEOPLE, ROWS, MemoryTable
 
 ROWS_SCHEMA = Schema(PEOPLE, most_rows=40).approve()
 CELLS_SCHEMA = Schema(PEOPLE, unit=Cells(), most_rows=40).approve()
@@ -97,7 +97,15 @@ def test_what_is_no_certificate_is_refused(wrong):
         verify(wrong, ROWS_SCHEMA)
 
 
-@pytest.mark.parametrize("wrong", [None, {}, {"format": "entwined release 1"}, {"format": "entwined release 1", "answers": [3], "certificate": {}}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        None,
+        {},
+        {"format": "entwined release 1"},
+        {"format": "entwined release 1", "answers": [3], "certificate": {}},
+    ],
+)
 def test_what_is_no_release_is_refused(wrong):
     with pytest.raises(BadInput):
         Release.from_document(wrong)

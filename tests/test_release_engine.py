@@ -7,7 +7,6 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from test_release_memory import MemoryTable
 
 from entwined.dependence import Groups
 from entwined.errors import Unreadable
@@ -24,9 +23,10 @@ from entwined.queries import (
     Variance,
     parse,
 )
-from entwined.release import Accountant, release, verify
+from entwined.release import Accountant, Declared, release, verify
 from entwined.schema import Categorical, Integer, Person, Real, Schema, Text
-from entwined.tables import open_table
+from entwined.tables import Table, open_table
+from test_release_memory import MemoryTable
 
 COLUMNS = (
     Text("home"),
@@ -115,6 +115,18 @@ def test_households_on_a_real_engine(tmp_path, source):
         assert 0.999 < float(ledger.spent().price.worst) <= 1
         assert ledger.book.check() == 5
     assert verify(first.certificate, SCHEMA).valid
+
+
+@pytest.mark.skipif(not hasattr(Table, "keeping"), reason="tables cannot pick rows by a column yet")
+def test_groups_are_kept_small_by_a_real_engine(tmp_path, source, columns):
+    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    models = [Declared(Groups(2), by="home")]
+    asked = [one.aggregate for query in queries(SCHEMA) for one in query.statistics(SCHEMA)]
+    with open_table(source, SCHEMA) as table, ledger_at(tmp_path, SCHEMA, 1, models) as ledger:
+        found, expected = (one.keeping("home", 2).answer(asked) for one in (table, MemoryTable(SCHEMA, rows)))
+        assert [np.array(numbers).tolist() for numbers in found] == expected
+        given = release(table, queries(SCHEMA), leakage=1, dependence=models, ledger=ledger)
+    assert verify(given.certificate, SCHEMA).valid
 
 
 def test_an_engine_that_fails_tells_nothing(tmp_path, source):

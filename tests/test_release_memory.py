@@ -2,10 +2,9 @@
 
 from itertools import groupby
 
-from test_queries_oracle import exact_answer
-
 from entwined.queries import Axis, CountOf, TableOf, everything
 from entwined.schema import Categorical, Coded, Integer, Person, Rows, Schema, Text
+from test_queries_oracle import exact_answer
 
 
 class MemoryTable:

@@ -105,7 +105,7 @@ def through_step(passage: "Passage", own: float, behind: float) -> float:
 
 
 def join(one: Held, other: Held) -> Held:
-    """Add up messages, and all but the smallest: whichever is left out, the other sums are smaller."""
+    """Add up messages, and all but one of them: the sum is largest if it lacks the smallest."""
     return add(one[0], other[0]), max(add(one[1], other[0]), add(one[0], other[1]))
 
 
@@ -141,9 +141,7 @@ def forest_passages(model: Coupled) -> tuple[Forest, Mapping[Link, Passage]]:
         beside.setdefault(j, []).append(k)
     behind = from_others(links, tilts_through(kernels, [math.inf] * len(links)))
     quiet, told = tilts_of(kernels, [float(tilt.max()) for tilt in behind])
-    neighbour = {
-        link: Neighbour(*pair) for link, pair in zip(links, zip(kernels, told, strict=True), strict=True)
-    }
+    neighbour = dict(zip(links, map(Neighbour, kernels, told), strict=True))
     few = [
         [neighbour[k, j] for k in beside[j] if k != i] if len(beside[j]) <= FEW + 1 else [] for j, i in links
     ]
@@ -241,7 +239,7 @@ def chain_passages(chain: MarkovChain) -> tuple[tuple[Run[Passage], ...], tuple[
     nearest, behind = [window[1] for window in needed], [window[2] for window in needed]
     beyond = tilts_through(behind, [math.inf] * len(needed))
     quiet, told = tilts_of(nearest, [float(tilt.max()) for tilt in beyond])
-    few = [[Neighbour(*pair)] for pair in zip(nearest, told, strict=True)]
+    few = [[one] for one in map(Neighbour, nearest, told)]
     made = dict(zip(needed, passages(kernels, quiet, told, few), strict=True))
     past, future = (
         tuple(Run(tuple(made[window] for window in run.turn), run.steps) for run in walk) for walk in walks

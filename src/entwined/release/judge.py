@@ -22,6 +22,7 @@ from entwined.loss import Leakage, Loss
 from entwined.numbers import float_below
 
 REFERENCES: Final = (0.1, 1.0)
+REMEMBERED: Final = 64
 BETTER: Final = 1e-6  # how much tighter a slower theorem has to be
 SLOW: Final = (  # the most units with which these take milliseconds
     (self_avoiding_walks_bound, 24),
@@ -37,6 +38,7 @@ class Judge:
     model: Dependence
     knowledge: Knowledge
     _uniform: dict[Fraction, float] = field(default_factory=dict)
+    _bounds: dict[bytes | tuple[float, int], Bound] = field(default_factory=dict)
 
     @cached_property
     def theorems(self) -> tuple[Theorem[Any], ...]:
@@ -70,7 +72,15 @@ class Judge:
             return None
 
     def bound(self, loss: Loss) -> Bound:
-        """Bound what a loss leaks."""
+        """Bound what a loss leaks; what was asked lately is remembered."""
+        key = loss.per_unit.tobytes() if loss.common is None else (loss.common, loss.units)
+        if key not in self._bounds:
+            if len(self._bounds) >= REMEMBERED:
+                self._bounds.clear()
+            self._bounds[key] = self._bound(loss)
+        return self._bounds[key]
+
+    def _bound(self, loss: Loss) -> Bound:
         found: tuple[Theorem[Any], Leakage] | None = None
         for theorem in self.theorems:
             try:

@@ -23,7 +23,8 @@ from entwined.numbers import FloatArray, IntArray
 from entwined.release.error_law import ErrorLaw
 
 ANGLE: Final = 1 / 16  # between weights that are worked out, as a hyperbolic angle
-SET_ASIDE: Final = Fraction(1, 50)  # of the chance of a miss, for the steps of noise
+SET_ASIDE: Final = Fraction(1, 25)  # of the chance of a miss, for the steps of noise
+FEW: Final = 32.0  # the largest range in which each half step is worked out too
 NARROW: Final = 0.2  # the part of the public range in which a mean is known well enough
 
 Bounds: TypeAlias = tuple[FloatArray, FloatArray]
@@ -66,9 +67,9 @@ def variance_interval(
     With the true mean m and variance v, noisy squares − 2m · noisy sum + (m² − v) · noisy number is an error
     of a known law. The mean is only known to be in an interval of its own, so v is kept if some m in it
     allows it: this is sound, as the chance that m is not in it is set aside. If that interval is narrow the
-    noisy mean stands for all of it. The difference is of second order, and the same part is set aside for it.
+    noisy mean stands for all of it: the difference is of second order, and the same part is there for it.
     """
-    means = ratio_interval(line, count, public, _surer(confidence, 1 - SET_ASIDE))
+    means = ratio_interval(line, count, public, _surer(confidence, 1 - SET_ASIDE / 2))
     narrow = (means[1] - means[0] <= NARROW * (public[1] - public[0])) & (count.values > 0)
     middle = np.clip(line.values / np.where(narrow, count.values, 1), *public)
     lowest, highest = np.where(narrow, middle, means[0]), np.where(narrow, middle, means[1])
@@ -76,7 +77,7 @@ def variance_interval(
     least, most = _squares(lowest, highest)
     by_count = np.maximum(np.abs(most[:, None] - nodes), np.abs(least[:, None] - nodes))
     by_line = np.broadcast_to(2 * np.sqrt(most)[:, None], by_count.shape)
-    widths = _Widths(square.law, line.law, count.law, _surer(confidence, 2 * SET_ASIDE))
+    widths = _Widths(square.law, line.law, count.law, _surer(confidence, SET_ASIDE))
     tops = _quadratic((lowest, highest), line.values, square.values, count.values)
     return _kept(tops, count.values, nodes, widths(by_line, by_count))
 
@@ -173,6 +174,8 @@ def _nodes(public: tuple[float, float], top: float, bottom: float) -> FloatArray
     if not -math.inf < low < high < math.inf:
         raise BadQuery(f"A ratio between {low} and {high}. Give two finite numbers, the lower one first.")
     inner = [0.0] if low < 0 < high else []
+    if high - low <= FEW:  # the steps of both noises meet there, so lines across are not above the half width
+        inner += (0.5 * np.arange(math.floor(2 * low) + 1, math.ceil(2 * high))).tolist()
     if top > 0 and bottom > 0:
         first, last = math.asinh(low * bottom / top), math.asinh(high * bottom / top)
         steps = math.ceil((last - first) / ANGLE)
