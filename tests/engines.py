@@ -17,10 +17,10 @@ import numpy as np
 import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
-from postgres import new_schema
 
 from entwined.queries import CountOf, SumOf, TotalsOf
 from entwined.schema import Coded, Person
+from postgres import new_schema
 
 TYPES = {
     "truth": pa.bool_(),

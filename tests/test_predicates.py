@@ -4,7 +4,7 @@ The oracle evaluates each random condition by itself, in Kleene's three values (
 over raw values of every kind; it shares nothing with the diagrams but the text of the condition.
 """
 
-# ruff: noqa: DTZ001, S311  (times of a schema have no zone; a seed makes the same conditions every time)
+
 
 import itertools
 import json

@@ -1,6 +1,6 @@
 """Sensitivities by brute force over every small table, under both neighbour relations and every unit."""
 
-# ruff: noqa: DTZ001  (times of a schema have no zone)
+
 
 import itertools
 from datetime import datetime

@@ -1,6 +1,6 @@
 """The most that overlapping charges add up to, held against all points and all pairs of points."""
 
-# ruff: noqa: S311  (a seed makes the same charges every time)
+
 
 import itertools
 import random

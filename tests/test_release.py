@@ -176,7 +176,7 @@ def test_values_and_intervals_keep_their_kinds(ledger_of):
     schema = Schema(
         (
             Real("height", Fraction(1), Fraction(2), Fraction(1, 100)),
-            Moment("born", datetime(2000, 1, 1), datetime(2000, 12, 31)),  # noqa: DTZ001  (schema times have no zone)
+            Moment("born", datetime(2000, 1, 1), datetime(2000, 12, 31)),
             Boolean("well"),
             Text("name"),
         ),

@@ -32,7 +32,7 @@ COLUMNS = (
     Text("home"),
     Categorical("gender", ("male", "female")),
     Integer("age", 0, 99),
-    Real("wage", Fraction(0), Fraction(100), Fraction(1, 100)),
+    Real("wage", Fraction(0), Fraction(100), Fraction(1, 2)),
 )
 SCHEMA = Schema(COLUMNS, neighbours="add_remove", most_rows=10_000).approve()
 
@@ -49,7 +49,7 @@ def drawn_rows(count):
 
 @pytest.fixture(scope="module")
 def columns():
-    return drawn_rows(2000)
+    return drawn_rows(600)
 
 
 @pytest.fixture(params=["parquet", "csv"])
@@ -87,9 +87,8 @@ def test_with_hardly_any_noise_the_exact_answers_come_out(tmp_path, source, colu
         schema = Schema(COLUMNS, Person("home", 2), "add_remove", most_rows=10_000).approve()
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     memory = MemoryTable(schema, rows)
-    loss = 4 * 10**5
-    with open_table(source, schema) as table, ledger_at(tmp_path, schema, 2 * loss) as ledger:
-        found = release(table, queries(schema), loss=loss // 100, ledger=ledger)
+    with open_table(source, schema) as table, ledger_at(tmp_path, schema, 5000) as ledger:
+        found = release(table, queries(schema), loss=4000, ledger=ledger)
         expected = {}
         for query in queries(schema):
             statistics = query.statistics(schema)

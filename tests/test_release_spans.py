@@ -32,7 +32,7 @@ COLUMNS = (
     Real("height", Fraction(1), Fraction(2), Fraction(1, 100)),
     Categorical("place", ("a", "b", "c")),
     Boolean("well"),
-    Moment("born", datetime(2000, 1, 1), datetime(2000, 12, 31)),  # noqa: DTZ001  (schema times have no zone)
+    Moment("born", datetime(2000, 1, 1), datetime(2000, 12, 31)),
 )
 SCHEMA = Schema(COLUMNS, rows=ROWS, most_rows=ROWS).approve()
 

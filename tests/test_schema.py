@@ -1,6 +1,6 @@
 """The schema: valid from birth, every raw value has a code, files round trip, approvals sign the content."""
 
-# ruff: noqa: DTZ001  (times of a schema have no zone)
+
 
 import contextlib
 import dataclasses

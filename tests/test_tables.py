@@ -3,12 +3,9 @@
 import dataclasses
 import random
 
-import engines
-import numpy as np
 import pytest
-from raw_values import RAW, codes_by_row, differences, table_of
 
-from entwined.errors import BadQuery, QueryTooComplex
+import engines
 from entwined.queries import (
     Axis,
     CountOf,
@@ -23,6 +20,7 @@ from entwined.queries import (
 )
 from entwined.schema import Boolean, Categorical, Integer, Moment, Person, Real, Schema, Text
 from entwined.tables import open_table
+from raw_values import RAW, codes_by_row, differences, table_of
 
 
 @pytest.mark.parametrize("kind", RAW)

@@ -12,6 +12,7 @@ from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.pairwise import pairwise_bound, pairwise_scale_bound
 from entwined.bounds.quilt import markov_quilt_bound, tree_quilt_bound
 from entwined.bounds.theorem import Knowledge, Theorem
+from entwined.bounds.tilted import tilted_transport_bound
 from entwined.bounds.transport import transport_bound
 from entwined.bounds.walks import self_avoiding_walks_bound
 from entwined.dependence import Dependence
@@ -23,6 +24,7 @@ THEOREMS: tuple[Theorem[Any], ...] = (
     group_bound,
     self_avoiding_walks_bound,
     influence_matrix_bound,
+    tilted_transport_bound,
     transport_bound,
     markov_closed_form_bound,
     markov_quilt_bound,

@@ -38,7 +38,7 @@ def read_of(column: Coded, raw: Expression, kind: Kind, dialect: Dialect) -> Map
             number = _double(raw, kind, dialect)
             return {} if number is None else {"number": number}
         case Moment() if kind == "text":
-            return parts_in(raw)._asdict()
+            return parts_in(raw, dialect)._asdict()
         case Moment() if kind == "day":
             return Instant(raw * DAY, ibis_literal(0))._asdict()
         case Moment() if kind == "moment":
@@ -85,7 +85,7 @@ def found_code(column: Coded, found: Expression) -> Expression:
 
 
 def is_dear(column: Coded, kind: Kind) -> bool:
-    """Say whether coding costs more than counting: such values are counted first and coded afterwards."""
+    """Say whether coding a value costs more than counting it."""
     return kind == "text" or (isinstance(column, Categorical) and kind in ("number", "whole"))
 
 

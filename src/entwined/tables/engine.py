@@ -24,11 +24,13 @@ class Shown:
     truth: a boolean; whole: a 64-bit integer; number: a double; text: text compared letter by letter;
     day: days since 1970; moment: microseconds since 1970 in UTC; code: what the schema made of it already;
     nothing: missing in every row; other: what no column that can be queried is made of.
+    `repeats`: the source keeps few different values, so that counting them raw takes little memory.
     """
 
     kind: Kind
     sql: str
     type: str
+    repeats: bool = False
 
 
 class Reader(Protocol):

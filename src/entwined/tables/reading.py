@@ -1,9 +1,9 @@
 """How text is read as a number or a time inside an engine, by the rules of `schema.raw`, as Ibis expressions.
 
-A pattern must take in the whole text: engines differ in what `$` means, so the part that was found is held
-against the text instead. Times are worked out in integers, so that no engine's calendar is asked.
+Times are worked out in integers, so that no engine's calendar is asked.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from entwined.schema.raw import LONGEST_NUMBER, NUMBER, TIME
@@ -11,8 +11,11 @@ from entwined.tables.engine import Dialect
 
 Expression: TypeAlias = Any  # an Ibis value; its classes are made at run time
 
-NUMBER_PATTERN: Final = f"^ *({NUMBER.pattern}) *".replace("\\.", "[.]")
-TIME_PATTERN: Final = f"^ *({TIME.pattern}) *".replace("\\.", "[.]")
+END: Final[Mapping[Dialect, str]] = {
+    "duckdb": "$",
+    "postgres": "$",
+    "pyspark": "(?![^a]|a)",  # Java's $ also stands before a last line break
+}
 LARGEST: Final = "1.7976931348623158079e308"  # beyond it the nearest double is infinite
 TINY: Final = "2.4703282292062328e-324"  # below it the nearest double is 0
 LONGEST_EXPONENT: Final = 4
@@ -43,9 +46,8 @@ def number_in(text: Expression, dialect: Dialect) -> Expression:
     """Read text as a double, empty where it is no number."""
     import ibis
 
-    found = text.re_extract(NUMBER_PATTERN, 0)
     body = text.strip()
-    fits = (text != "") & (found == text) & (body.length() <= LONGEST_NUMBER)
+    fits = _is_all(text, NUMBER.pattern, dialect) & (body.length() <= LONGEST_NUMBER)
     double = _double_of_decimal(body) if dialect == "postgres" else body.cast("float64")
     return ibis.cases((fits, double), else_=ibis.null("float64"))
 
@@ -73,12 +75,17 @@ def double_literal(text: str) -> Expression:
     return ibis.literal(text).cast("float64")
 
 
-def parts_in(text: Expression) -> Parts:
+def _is_all(text: Expression, pattern: str, dialect: Dialect) -> Expression:
+    """Match the whole text but for spaces at its ends, without a backslash, which engines quote differently."""
+    return text.re_search(f"^ *({pattern}) *{END[dialect]}".replace("\\.", "[.]"))
+
+
+def parts_in(text: Expression, dialect: Dialect) -> Parts:
     """Cut ISO text into integers."""
     import ibis
 
     body = text.strip()
-    fits = (text != "") & (text.re_extract(TIME_PATTERN, 0) == text)
+    fits = _is_all(text, TIME.pattern, dialect)
     timed = body.length() > len("2020-01-31")
     clock = ibis.cases((timed, _digits(body, 11, 2) * 3600 + _digits(body, 14, 2) * 60), else_=0)
     second = ibis.cases((body.substr(16, 1) == ":", _digits(body, 17, 2)), else_=0)

@@ -70,9 +70,10 @@ class CodedRows:
         """Say how the engine shows a column."""
         return self.engine.columns[name]
 
-    def is_dear(self, name: str) -> bool:
+    def is_late(self, name: str) -> bool:
         """Say whether a column is better counted raw and coded afterwards; never where rows are picked by code."""
-        return self.by_person is None and is_dear(self.schema.coded(name), self.shown(name).kind)
+        shown = self.shown(name)
+        return self.by_person is None and shown.repeats and is_dear(self.schema.coded(name), shown.kind)
 
     def steps(self, coded: Sequence[str], raw: Sequence[str] = ()) -> tuple[Steps, str]:
         """Give the steps from the source to rows with these codes, other columns raw, and the last step's name."""

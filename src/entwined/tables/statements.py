@@ -2,10 +2,11 @@
 
 Tables of counts are one GROUP BY GROUPING SETS over the rows, one set a table. Its key is the number of the cell,
 or −1 outside the condition, so that the engine keeps no more groups than the table has public cells. Where coding
-is dear and nothing but the one column matters, the key is the raw value: the groups are coded afterwards.
+is dear, the source keeps few different values and nothing but the one column matters, the key is the raw value: the
+groups are coded afterwards.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -17,7 +18,7 @@ from entwined.queries.predicate import Predicate
 from entwined.tables.conditions import holds
 from entwined.tables.engine import Reader
 from entwined.tables.plan import Plan, Single, largest_term, whole
-from entwined.tables.rows import CodedRows, statement
+from entwined.tables.rows import CodedRows, Steps, statement
 
 One = TypeVar("One", TableOf, TotalsOf)
 
@@ -62,43 +63,39 @@ class Asked:
 
     def tables(self, wanted: Sequence[TableOf]) -> str:
         """Ask for tables of counts: the number of the table, the cell, the count."""
-        dear = [self._is_dear(one) for one in wanted]
-        raw = [one.axes[0].column for one, late in zip(wanted, dear, strict=True) if late]
-        early = [one for one, late in zip(wanted, dear, strict=True) if not late]
-        steps, last = self.rows.steps(self._columns(early), raw)
-        shared = self._shared(early) if not raw else None
-        names, keys = [], []
-        for at, (one, late) in enumerate(zip(wanted, dear, strict=True)):
-            key = self.rows.raw(one.axes[0].column) if late else self._cell(one.axes, None if shared else one.where)
-            names.append(f"k{at}")
-            keys.append(f"{key} AS k{at}")
-        steps = [*steps, ("keyed", f"SELECT {', '.join(keys)} FROM {last}{self._filter(shared)}")]
-        steps = [*steps, ("counted", _grouped(names))]
-        if raw:
-            return self._coded_late(steps, wanted, dear, names)
-        cell = f"COALESCE({', '.join(names)})" if len(names) > 1 else names[0]
-        return statement(steps, f"SELECT which, {cell} AS cell, n FROM counted")
+        late = {at: one.axes[0].column for at, one in enumerate(wanted) if self._is_late(one)}
+        early = [one for at, one in enumerate(wanted) if at not in late]
+        steps, last = self.rows.steps(self._columns(early), tuple(late.values()))
+        shared = None if late else self._shared(early)
+        keys = [
+            self.rows.raw(late[at]) if at in late else self._cell(one.axes, None if shared else one.where)
+            for at, one in enumerate(wanted)
+        ]
+        listed = ", ".join(f"{key} AS k{at}" for at, key in enumerate(keys))
+        steps = [*steps, ("keyed", f"SELECT {listed} FROM {last}{self._filter(shared)}")]
+        steps = [*steps, ("counted", _grouped([f"k{at}" for at in range(len(wanted))]))]
+        if late:
+            return self._coded_late(steps, wanted, late)
+        cell = ", ".join(f"k{at}" for at in range(len(wanted)))
+        return statement(steps, f"SELECT which, COALESCE({cell}, -1) AS cell, n FROM counted")
 
-    def _coded_late(
-        self, steps: list[tuple[str, str]], wanted: Sequence[TableOf], dear: Sequence[bool], names: Sequence[str]
-    ) -> str:
+    def _coded_late(self, steps: Steps, wanted: Sequence[TableOf], late: Mapping[int, str]) -> str:
         """Code the groups of raw values, and add up those that share a code."""
-        late = {at: one.axes[0].column for at, one in enumerate(wanted) if dear[at]}
-        early = tuple(name for at, name in enumerate(names) if at not in late)
+        early = tuple(f"k{at}" for at in range(len(wanted)) if at not in late)
         renamed = [f"k{at} AS {self.rows.raw(column)}" for at, column in late.items()]
-        kept = ["which", "n", *early, *renamed]
-        steps = [*steps, ("groups", f"SELECT {', '.join(kept)} FROM counted")]
-        steps += self.rows.coding("groups", tuple(late.values()), (), ("which", "n", *early))
+        groups = f"SELECT {', '.join(['which', 'n', *early, *renamed])} FROM counted"
+        coding = self.rows.coding("groups", tuple(late.values()), (), ("which", "n", *early))
         cells = [f"WHEN which = {at} THEN {self._cell(wanted[at].axes, wanted[at].where)}" for at in late]
         other = f"COALESCE({', '.join((*early, '-1'))})"
-        steps.append(("celled", f"SELECT which, CASE {' '.join(cells)} ELSE {other} END AS cell, n FROM coded_groups"))
+        celled = f"SELECT which, CASE {' '.join(cells)} ELSE {other} END AS cell, n FROM coded_groups"
+        steps = [*steps, ("groups", groups), *coding, ("celled", celled)]
         return statement(steps, "SELECT which, cell, CAST(SUM(n) AS BIGINT) AS n FROM celled GROUP BY which, cell")
 
-    def _is_dear(self, one: TableOf) -> bool:
+    def _is_late(self, one: TableOf) -> bool:
         if len(one.axes) != 1:
             return False
         column = one.axes[0].column
-        return self.rows.is_dear(column) and set(one.where.columns) <= {column}
+        return self.rows.is_late(column) and set(one.where.columns) <= {column}
 
     def _columns(self, wanted: Sequence[Single | TableOf | TotalsOf]) -> list[str]:
         columns = {name for one in wanted for name in one.where.columns}
