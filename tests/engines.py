@@ -117,7 +117,9 @@ def pandas_frame(columns, _folder):
 def pandas_objects(columns, _folder):
     import pandas as pd
 
-    return pd.DataFrame({name: pd.Series(values, dtype=object) for name, (_, values) in columns.items()}), columns
+    return pd.DataFrame(
+        {name: pd.Series(values, dtype=object) for name, (_, values) in columns.items()}
+    ), columns
 
 
 def polars_frame(columns, _folder):
@@ -138,7 +140,9 @@ def postgres_table(columns, _folder):
         rows = zip(*(values for _, values in columns.values()), strict=True)
         with link.cursor() as cursor, cursor.copy('COPY "the rows" FROM STDIN') as copy:
             for row in rows:
-                copy.write_row([value.replace("\0", "") if isinstance(value, str) else value for value in row])
+                copy.write_row(
+                    [value.replace("\0", "") if isinstance(value, str) else value for value in row]
+                )
     clean = {
         name: (kind, [value.replace("\0", "") if isinstance(value, str) else value for value in values])
         for name, (kind, values) in columns.items()

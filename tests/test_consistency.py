@@ -218,13 +218,15 @@ def test_rectangles_keep_the_sums_of_rows_and_columns(cells, seed):
 
 
 def test_numbers_with_whole_sums_move_by_less_than_one():
-    random = np.random.default_rng(5)
+    random, moves = np.random.default_rng(5), []
     for _ in range(50):
         whole = random.poisson(3, (1, 6, 8))
         mixed = np.mean([random.permuted(whole, axis=None) for _ in range(4)], axis=0)
         near = controlled._nearest(mixed, whole.sum(axis=-1), whole.sum(axis=-2))
         found = controlled.rectangles(near, whole.sum(axis=-1), whole.sum(axis=-2), counts=True)
-        assert np.abs(found - near).max() < 1
+        moves.append(np.abs(found - near))
+    assert np.max(moves) < 1
+    assert np.mean(moves) < 0.3  # most go to the nearest integer
 
 
 def test_the_nearest_table_is_the_one_a_general_solver_finds():

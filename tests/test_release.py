@@ -5,9 +5,10 @@ import threading
 from fractions import Fraction
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from entwined.dependence import BayesNet, Box, Gaussian, Groups, Independent, MarkovChain, Variable
+from entwined.dependence import BayesNet, Box, Gaussian, Graph, Groups, Independent, MarkovChain, Variable
 from entwined.errors import (
     BadCharge,
     BadInput,
@@ -538,6 +539,22 @@ def test_picking_rows_makes_a_removal_as_dear_as_a_replacement():
     assert plan(ADD_REMOVE, histogram, loss=1, dependence=[Declared(Groups(2), by="home")]).loss == Fraction(
         1, 2
     )
+
+
+def test_a_graph_keeps_one_row_a_node():
+    graph = Graph(30, np.array([[0, 1], [1, 2]]), np.array([0.4, 0.4]))
+    planned = plan(REPLACE, Median("age"), leakage=1, dependence=[Declared(graph, by="home")])
+    assert planned.accountant.kept.most == 1
+    assert 0.999 < planned.price.worst <= 1
+    assert planned.price.nominal < Fraction(9, 10)
+
+
+def test_a_mean_by_a_public_count_is_refused_where_rows_are_left_out():
+    schema = Schema(PEOPLE, rows=5, most_rows=5).approve()
+    mean = Mean("age", count="public")
+    assert plan(schema, mean, loss=1).loss == 1
+    with pytest.raises(BadQuery, match="left out"):
+        plan(schema, mean, loss=1, dependence=[Declared(Groups(2), by="home")])
 
 
 def test_models_are_priced_by_name(ledger_of):

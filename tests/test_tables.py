@@ -84,11 +84,15 @@ def random_range(rng, schema):
 def random_aggregate(rng, schema):
     where = random_predicate(rng, schema)
     coded = [name for name in schema.names if name != "who"]
-    term = Term(rng.choice([*coded, "far"]), rng.choice([1, 1, 2]), rng.choice([1, 2, -3]), rng.randrange(-9, 9))
+    term = Term(
+        rng.choice([*coded, "far"]), rng.choice([1, 1, 2]), rng.choice([1, 2, -3]), rng.randrange(-9, 9)
+    )
     if term.column == "far":
         term = dataclasses.replace(term, power=1)
     axes = tuple(random_axis(rng, schema.coded(name)) for name in rng.sample(coded[:-1], rng.randrange(1, 4)))
-    return rng.choice([CountOf(where), SumOf(term, where), TableOf(axes, where), TotalsOf(axes[:2], term, where)])
+    return rng.choice(
+        [CountOf(where), SumOf(term, where), TableOf(axes, where), TotalsOf(axes[:2], term, where)]
+    )
 
 
 def random_axis(rng, column):

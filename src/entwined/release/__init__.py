@@ -3,6 +3,7 @@
 from entwined.release.accountant import Accountant
 from entwined.release.answers import Answered, Release
 from entwined.release.certificate import verify
+from entwined.release.consistent_release import make_consistent
 from entwined.release.declared import Declared
 from entwined.release.door import Picking, Table, release
 from entwined.release.plan import Plan, plan
@@ -19,6 +20,7 @@ __all__ = [
     "Ranks",
     "Release",
     "Table",
+    "make_consistent",
     "plan",
     "release",
     "verify",

@@ -22,6 +22,7 @@ from typing import Any, Final
 
 from entwined.dependence import (
     BayesNet,
+    Coupled,
     Dependence,
     Graph,
     Groups,
@@ -30,7 +31,7 @@ from entwined.dependence import (
     RandomField,
 )
 from entwined.errors import BadModel, Refused
-from entwined.schema import Cells, Coded, Ordered, Rows, Schema
+from entwined.schema import Cells, Coded, Ordered, Person, Rows, Schema
 
 PUBLIC: Final = (
     "It is public who shares a value of the column {by!r}, and it does not depend on anyone's secret."
@@ -79,10 +80,12 @@ class Declared:
                 return most
         return 1
 
-    @property
-    def trusted(self) -> tuple[str, ...]:
+    def trusted(self, schema: Schema) -> tuple[str, ...]:
         """What the holder's word is taken for, beside the model."""
         said = [PUBLIC.format(by=self.by)] if self.by else []
+        if isinstance(self.model, Coupled) and not isinstance(schema.unit, Cells) and not self.by:
+            each = "person" if isinstance(schema.unit, Person) else "row"
+            said.append(f"Each {each} is one unit of the {self.title} model, or independent of all of them.")
         if self.order:
             said.append(
                 f"Column {self.order!r} orders the steps of a series; it is public and never the same twice."

@@ -74,11 +74,12 @@ class Judge:
     def bound(self, loss: Loss) -> Bound:
         """Bound what a loss leaks; what was asked lately is remembered."""
         key = loss.per_unit.tobytes() if loss.common is None else (loss.common, loss.units)
-        if key not in self._bounds:
+        known = self._bounds.get(key)
+        if known is None:
             if len(self._bounds) >= REMEMBERED:
                 self._bounds.clear()
-            self._bounds[key] = self._bound(loss)
-        return self._bounds[key]
+            known = self._bounds[key] = self._bound(loss)
+        return known
 
     def _bound(self, loss: Loss) -> Bound:
         found: tuple[Theorem[Any], Leakage] | None = None

@@ -19,7 +19,7 @@ from entwined.ledger import Part, Price
 from entwined.ledger.canonical import canonical, fraction_text, sha256
 from entwined.noise import DiscreteLaplace, ExponentialChoice
 from entwined.numbers import positive_fraction
-from entwined.queries import Quantile, Query, Statistic
+from entwined.queries import Mean, Quantile, Query, Statistic
 from entwined.release.accountant import Accountant, key_of
 from entwined.release.declared import Declared
 from entwined.schema import Schema
@@ -96,6 +96,10 @@ def plan(
     schema.require_approval()
     accountant = accountant_of(schema, _tuple(dependence), knowledge)
     asked = _unique(schema, queries)
+    if accountant.kept and any(isinstance(query, Mean) and query.count == "public" for query in asked):
+        raise BadQuery(
+            'A mean by the public number of rows, and rows of large groups are left out. Give count = "noisy".'
+        )
     needed: dict[tuple[Statistic, Quantile | None], int] = {}
     uses = tuple(
         tuple(needed.setdefault(_key(query, one), len(needed)) for one in query.statistics(schema))

@@ -186,7 +186,9 @@ def _double(raw: Expression, kind: Kind, dialect: Dialect) -> Expression | None:
 
     match kind:
         case "truth":
-            return ibis.cases((raw, double_literal("1")), (~raw, double_literal("0")), else_=ibis.null("float64"))
+            return ibis.cases(
+                (raw, double_literal("1")), (~raw, double_literal("0")), else_=ibis.null("float64")
+            )
         case "whole":
             return raw.cast("float64")
         case "number":
@@ -234,7 +236,8 @@ def _unless_missing(column: Coded, number: Expression, code: Expression) -> Expr
     if not stand_ins:
         return code
     return ibis.cases(
-        *((number == double_literal(repr(stand_in)), column.missing_code) for stand_in in stand_ins), else_=code
+        *((number == double_literal(repr(stand_in)), column.missing_code) for stand_in in stand_ins),
+        else_=code,
     )
 
 

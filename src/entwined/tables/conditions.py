@@ -11,7 +11,9 @@ def holds(predicate: Predicate, names: Mapping[str, str]) -> str:
     if predicate.is_everything:
         return "1 = 1"
     boxes = [
-        " AND ".join(_within(names[column], ranges, predicate.sizes[column]) for column, ranges in box.items())
+        " AND ".join(
+            _within(names[column], ranges, predicate.sizes[column]) for column, ranges in box.items()
+        )
         for box in predicate.boxes
     ]
     return " OR ".join(f"({box})" for box in boxes) or "1 = 0"

@@ -1,12 +1,11 @@
 """DuckDB: the engine of files and of frames in memory, locked so that it reads the one source and nothing else."""
 
-import dataclasses
 import re
 import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -67,13 +66,6 @@ class Duck:
     def columns(self) -> Mapping[str, Shown]:
         """The columns by name."""
         return self._columns
-
-    def with_repeats(self, names: Set[str]) -> "Duck":
-        """Say which columns hold few different values."""
-        self._columns = {
-            name: dataclasses.replace(shown, repeats=name in names) for name, shown in self._columns.items()
-        }
-        return self
 
     def lookup(self, codes: Mapping[Key, int]) -> str:
         """Keep a list as a table of its own."""

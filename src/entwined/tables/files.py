@@ -5,10 +5,11 @@ also tells the delimiter, so that no row can change how the others are read.
 """
 
 import csv
+import dataclasses
 import gzip
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -106,24 +107,28 @@ def _cells(line: str, delimiter: str) -> list[str]:
 def open_parquet(given: str | os.PathLike[str]) -> Duck:
     """Open a Parquet file, or all of those in a folder as one table."""
     path = checked_path(given, folder=True)
-    parts = [path] if path.is_file() else sorted(part for end in PARQUET_ENDS for part in path.glob(f"*{end}"))
+    parts = (
+        [path] if path.is_file() else sorted(part for end in PARQUET_ENDS for part in path.glob(f"*{end}"))
+    )
     if not parts:
         raise BadTable(f"The folder {path} has no Parquet files. Give one that has.")
     paths = [str(checked_path(part)) for part in parts]
     relation = f"read_parquet([{', '.join(map(quoted_text, paths))}])"
-    engine = _metadata(relation, opened(paths=paths), path, collated=False)
-    return engine.with_repeats(_repeating(engine, paths))
+    place = opened(paths=paths)
+    columns = _columns(relation, place, path, collated=False)
+    return Duck(relation, _repeating(columns, place, paths), place)
 
 
-def _repeating(engine: Duck, paths: Sequence[str]) -> set[str]:
-    """Name the columns that their files keep in fewer bytes than values written out would take.
+def _repeating(columns: Mapping[str, Shown], place: Place, paths: Sequence[str]) -> Mapping[str, Shown]:
+    """Mark the columns that their files keep in fewer bytes than values written out would take.
 
     This is read from the files' own summaries, and decides nothing but the order of work.
     """
     listed = ", ".join(map(quoted_text, paths))
-    ask = f"SELECT path_in_schema, SUM(total_uncompressed_size), SUM(num_values) FROM parquet_metadata([{listed}]) GROUP BY 1"
-    with engine.reading() as reader:
-        return {name for name, size, values in reader.rows(ask) if size < BYTES_A_VALUE * values}
+    sizes = f"SUM(total_uncompressed_size) < {BYTES_A_VALUE} * SUM(num_values)"
+    ask = f"SELECT path_in_schema FROM parquet_metadata([{listed}]) GROUP BY path_in_schema HAVING {sizes}"
+    few = {name for (name,) in place.connection.execute(ask).fetchall()}
+    return {name: dataclasses.replace(shown, repeats=name in few) for name, shown in columns.items()}
 
 
 def open_duckdb(given: str | os.PathLike[str], table: str) -> Duck:
@@ -136,7 +141,7 @@ def open_duckdb(given: str | os.PathLike[str], table: str) -> Duck:
         raise BadTable(
             f"{path} cannot be opened as a DuckDB database. Check the file, and that no program is writing to it."
         ) from None
-    return _metadata(relation, place, path, collated=True)
+    return Duck(relation, _columns(relation, place, path, collated=True), place)
 
 
 def _parts(table: str) -> Sequence[str]:
@@ -144,14 +149,13 @@ def _parts(table: str) -> Sequence[str]:
     return (schema, name) if dot else ("main", table)
 
 
-def _metadata(relation: str, place: Place, path: Path, *, collated: bool) -> Duck:
+def _columns(relation: str, place: Place, path: Path, *, collated: bool) -> Mapping[str, Shown]:
     try:
-        columns = described(place.connection, relation, collated=collated)
+        return described(place.connection, relation, collated=collated)
     except _errors():
         raise BadTable(
             f"{path} has no such table that can be opened. Check the name of the table and what kind of file it is."
         ) from None
-    return Duck(relation, columns, place)
 
 
 def _errors() -> type["duckdb.Error"]:

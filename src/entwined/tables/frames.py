@@ -154,7 +154,9 @@ def coded(series: "pd.Series[Any]", column: Column | None) -> "pa.Array":
     if series.dtype != object:
         places_of, different = pd.factorize(series)
         codes = [column.encode(one) for one in different.tolist()]
-        return pa.array([*codes, column.missing_code], pa.int64()).take(pa.array(places_of % (len(codes) + 1)))
+        return pa.array([*codes, column.missing_code], pa.int64()).take(
+            pa.array(places_of % (len(codes) + 1))
+        )
     try:
         found = pa.array(series, type=pa.large_string(), from_pandas=True).dictionary_encode()
     except (pa.ArrowException, TypeError, ValueError):

@@ -4,7 +4,6 @@ What is shared is asked once: a table whose columns are among those of another, 
 added up from it. Sums over columns of few codes are added up here, from counts.
 """
 
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -47,8 +46,12 @@ def plan(schema: Schema, aggregates: Iterable[Aggregate]) -> Plan:
     """Plan a batch, refusing before any row is read what cannot be answered exactly."""
     asked = [_checked(schema, aggregate) for aggregate in aggregates]
     singles = tuple(dict.fromkeys(one for one in asked if isinstance(one, CountOf | SumOf)))
-    totals = tuple(dict.fromkeys(one for one in asked if isinstance(one, TotalsOf) and not _is_small(one, schema)))
-    wanted = [_as_table(one, schema) for one in asked if isinstance(one, TableOf | TotalsOf) and one not in totals]
+    totals = tuple(
+        dict.fromkeys(one for one in asked if isinstance(one, TotalsOf) and not _is_small(one, schema))
+    )
+    wanted = [
+        _as_table(one, schema) for one in asked if isinstance(one, TableOf | TotalsOf) and one not in totals
+    ]
     tables = _merged(wanted)
     makers = tuple(_maker(one, schema, singles, tables, totals) for one in asked)
     return Plan(singles, tables, totals, makers)
@@ -59,11 +62,15 @@ def _checked(schema: Schema, given: Aggregate) -> Aggregate:
     axes = given.axes if isinstance(given, TableOf | TotalsOf) else ()
     for name, size in (*given.where.sizes.items(), *((axis.column, axis.levels + 1) for axis in axes)):
         if schema.coded(name).size != size:
-            raise BadQuery(f"Column {name!r} differs in the question and the table's schema. Build it on this one.")
+            raise BadQuery(
+                f"Column {name!r} differs in the question and the table's schema. Build it on this one."
+            )
     if len(set(axes)) < len(axes):
         raise BadQuery("A table has the same side twice. Name each column once.")
     if given.cells > MOST_CELLS:
-        raise QueryTooComplex(f"A table of {given.cells:,} cells; {MOST_CELLS:,} are the most. Take fewer columns.")
+        raise QueryTooComplex(
+            f"A table of {given.cells:,} cells; {MOST_CELLS:,} are the most. Take fewer columns."
+        )
     needed = {axis.column for axis in axes if not axis.keeps_missing}
     if isinstance(given, SumOf | TotalsOf):
         needed.add(given.term.column)

@@ -35,6 +35,10 @@ KINDS: Final[Mapping[str, Kind]] = {
     "timestamptz": "moment",
 }
 LATEST: Final = "290000-01-01"  # later times do not fit 64 bits of microseconds since 1970
+TYPE_NAMES: Final = (
+    b"SELECT oid::int8, CASE WHEN typtype = 'e' THEN 'text' ELSE typname::text END"
+    b" FROM pg_type WHERE oid = ANY(%s)"
+)
 SETTINGS: Final = (
     "SET default_transaction_read_only = on",
     "SET standard_conforming_strings = on",
@@ -121,15 +125,11 @@ class Postgres:
         return self._link
 
     def _describe(self) -> dict[str, Shown]:
-        """Ask for no rows: what the server says about the columns is enough. A domain shows as what it is made of."""
+        """Ask for no rows: what the server says of the columns is enough. A domain shows as what it is made of."""
         link = self._connected()
         found = link.execute(f"SELECT * FROM {self._relation} LIMIT 0".encode()).description or []
-        oids = sorted({column.type_code for column in found})
-        types = dict(
-            link.execute(
-                b"SELECT oid::int8, CASE WHEN typtype = 'e' THEN 'text' ELSE typname::text END FROM pg_type WHERE oid = ANY(%s)",
-                (oids,),
-            ).fetchall()
+        types: dict[int, str] = dict(
+            link.execute(TYPE_NAMES, (sorted({column.type_code for column in found}),)).fetchall()
         )
         return {column.name: shown(column.name, types.get(column.type_code, "")) for column in found}
 
@@ -166,7 +166,9 @@ def shown(name: str, kind: str) -> Shown:
         case "text":
             return Shown("text", f'({column}::text COLLATE "C")', kind)
         case "day":
-            return Shown("day", _within(column, "date", f"({column} - DATE '1970-01-01')::int8", FAR // 10**12), kind)
+            return Shown(
+                "day", _within(column, "date", f"({column} - DATE '1970-01-01')::int8", FAR // 10**12), kind
+            )
         case "moment":
             micros = f"(EXTRACT(EPOCH FROM {column}) * 1000000)::int8"
             return Shown("moment", _within(column, kind, micros, FAR), kind)

@@ -11,23 +11,12 @@ from typing import TypeAlias
 from entwined.errors import BadTable
 from entwined.schema import Coded, Person, Schema
 from entwined.tables.coding import code_of, found_code, is_dear, long_list, read_of, worked_out
-from entwined.tables.engine import Engine, Key, Kind, Shown
+from entwined.tables.engine import Engine, Key, Shown
 from entwined.tables.reading import Expression
+from entwined.tables.steps import Steps, added, compiled, of, typed, unbound
 
-Steps: TypeAlias = list[tuple[str, str]]  # the names and statements of a WITH
 Read: TypeAlias = Mapping[str, Mapping[str, Expression]]  # what was read of each column
 Names: TypeAlias = dict[str, dict[str, str]]  # how that is called
-
-IBIS_TYPES: Mapping[Kind, str] = {
-    "truth": "boolean",
-    "whole": "int64",
-    "number": "float64",
-    "text": "string",
-    "day": "int64",
-    "moment": "int64",
-    "code": "int64",
-    "nothing": "int64",
-}
 
 
 @dataclass(frozen=True)
@@ -91,7 +80,9 @@ class CodedRows:
         source = ("rows", f"SELECT {', '.join(shown)} FROM {self.engine.relation}")
         return [source, *self.coding("rows", coded, raw)], "coded_rows"
 
-    def coding(self, rows: str, coded: tuple[str, ...], kept: tuple[str, ...], numbers: tuple[str, ...] = ()) -> Steps:
+    def coding(
+        self, rows: str, coded: tuple[str, ...], kept: tuple[str, ...], numbers: tuple[str, ...] = ()
+    ) -> Steps:
         """Give the steps from raw `rows` to `coded_rows`; columns kept raw and further integers stay as they are."""
         if not coded:
             return [(f"coded_{rows}", f"SELECT * FROM {rows}")]
@@ -100,15 +91,19 @@ class CodedRows:
             self._made[key] = self._compile(rows, coded, kept, numbers)
         return self._made[key]
 
-    def _compile(self, rows: str, coded: tuple[str, ...], kept: tuple[str, ...], numbers: tuple[str, ...]) -> Steps:
+    def _compile(
+        self, rows: str, coded: tuple[str, ...], kept: tuple[str, ...], numbers: tuple[str, ...]
+    ) -> Steps:
         """Look lists up, read texts, work times out, code: one step each, so that nothing is written twice."""
         kinds = {name: self.shown(name).kind for name in (*coded, *kept)}
         sought = {name: keys for name in coded if (keys := long_list(self.schema.coded(name), kinds[name]))}
-        types = {self.raw(name): IBIS_TYPES.get(kind, "string") for name, kind in kinds.items()}
+        types = {self.raw(name): typed(kind) for name, kind in kinds.items()}
         types |= {f"{self.raw(name)}_found": "int64" for name in sought} | dict.fromkeys(numbers, "int64")
         steps: Steps = [(f"found_{rows}", self._joined(rows, sought))] if sought else []
         table = unbound(types, steps[-1][0] if steps else rows)
-        rest = [(name, self.schema.coded(name), table[self.raw(name)]) for name in coded if name not in sought]
+        rest = [
+            (name, self.schema.coded(name), table[self.raw(name)]) for name in coded if name not in sought
+        ]
         read = {name: read_of(column, raw, kinds[name], self.engine.dialect) for name, column, raw in rest}
         table, parts = self._step(steps, f"read_{rows}", table, read)
         times = {name: worked_out(of(table, found)) for name, found in parts.items() if "year" in found}
@@ -118,21 +113,20 @@ class CodedRows:
             self.code(name): code_of(column, table[self.raw(name)], kinds[name], of(table, parts[name]))
             for name, column, _ in rest
         }
-        codes |= {self.code(name): found_code(self.schema.coded(name), table[f"{self.raw(name)}_found"]) for name in sought}
+        codes |= {
+            self.code(name): found_code(self.schema.coded(name), table[f"{self.raw(name)}_found"])
+            for name in sought
+        }
         asis = {name: table[name] for name in (*map(self.raw, kept), *numbers)}
         return [*steps, (f"coded_{rows}", compiled(table.select(**codes, **asis), self.engine.dialect))]
 
     def _step(self, steps: Steps, name: str, table: Expression, read: Read) -> tuple[Expression, Names]:
         """Add a step that makes columns of what was read, and say how they are called."""
-        names = {one: {part: f"{self.raw(one)}_{name}_{part}" for part in found} for one, found in read.items()}
+        names = {
+            one: {part: f"{self.raw(one)}_{name}_{part}" for part in found} for one, found in read.items()
+        }
         made = {names[one][part]: value for one, found in read.items() for part, value in found.items()}
-        if not made:
-            return table, names
-        sql = compiled(table.select(*table.columns, **made), self.engine.dialect)
-        fence = " OFFSET 0" if self.engine.dialect == "postgres" else ""  # else it writes the step into the next one
-        steps.append((name, sql + fence))
-        types = {column: str(kind) for column, kind in table.schema().items()}
-        return unbound(types | {column: str(value.type()) for column, value in made.items()}, name), names
+        return added(steps, name, table, made, self.engine.dialect), names
 
     def _joined(self, rows: str, sought: Mapping[str, Mapping[Key, int]]) -> str:
         """Find values in the engine's own lists; a list has each value once, so that no row is doubled."""
@@ -150,36 +144,12 @@ class CodedRows:
         Rows with equal codes are interchangeable. A row that names no person belongs to nobody and is left out.
         """
         who = self.raw(person.column)
-        named = f"{who} IS NOT NULL" + (f" AND {who} <> ''" if self.shown(person.column).kind == "text" else "")
+        named = f"{who} IS NOT NULL" + (
+            f" AND {who} <> ''" if self.shown(person.column).kind == "text" else ""
+        )
         order = ", ".join(map(self.code, coded)) or who
         turn = f"ROW_NUMBER() OVER (PARTITION BY {who} ORDER BY {order}) AS turn"
         return [
             ("turns", f"SELECT {rows}.*, {turn} FROM {rows} WHERE {named}"),
             ("picked", f"SELECT * FROM turns WHERE turn <= {person.most}"),
         ]
-
-
-def of(table: Expression, columns: Mapping[str, str]) -> dict[str, Expression]:
-    """Give columns of a table by other names."""
-    return {name: table[column] for name, column in columns.items()}
-
-
-def unbound(types: Mapping[str, str], name: str) -> Expression:
-    """Name a table that stands in another step."""
-    import ibis
-
-    return ibis.table(types, name=name)
-
-
-def compiled(expression: Expression, dialect: str) -> str:
-    """Let Ibis write an expression in the SQL of an engine."""
-    import ibis
-
-    if dialect == "pyspark":
-        ibis.pyspark  # noqa: B018  (its options exist only once it is loaded)
-    return str(ibis.to_sql(expression, dialect=dialect, pretty=False))
-
-
-def statement(steps: Steps, last: str) -> str:
-    """Write steps and what is asked of them as one statement."""
-    return f"WITH {', '.join(f'{name} AS ({sql})' for name, sql in steps)} {last}"

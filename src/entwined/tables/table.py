@@ -14,7 +14,8 @@ from entwined.tables.rows import CodedRows
 from entwined.tables.statements import prepared
 
 FAILED: Final = (
-    "The rows could not be read. The holder finds out why with `entwined describe`; what was charged stays charged."
+    "The rows could not be read. What was charged stays charged. "
+    "Ask the holder, who finds out why with `entwined describe`."
 )
 
 

@@ -1,0 +1,48 @@
+"""A release whose counts and totals agree with each other: post-processing, so it costs nothing.
+
+Counts become integers that are not negative, and tables that count the same rows add up to the same totals;
+where the number of rows is public they add up to it. Means, variances and quantiles stay as they are.
+"""
+
+from dataclasses import replace
+
+from entwined.queries import CountOf, Mean, Query, Variance, everything
+from entwined.release.agreement import Released, agreed
+from entwined.release.answers import Answered, Release
+from entwined.release.consistency import ConsistentTable
+from entwined.release.plan import Added, Plan
+from entwined.release.spans import CONFIDENCE, Between
+from entwined.schema import Schema
+
+
+def make_consistent(planned: Plan, given: Release) -> Release:
+    """Make the answers of a planned batch agree; nothing but the released integers goes in."""
+    numbers: dict[int, tuple[int, ...]] = {}
+    for query, uses in zip(planned.queries, planned.uses, strict=True):
+        numbers.update(zip(uses, given.of(query).numbers, strict=True))
+    added = {at: one for at, one in enumerate(planned.statistics) if isinstance(one, Added)}
+    found = [Released(one.statistic.aggregate, one.law, numbers[at]) for at, one in added.items()]
+    if not found:
+        return given
+    tables = agreed([*found, *_public(planned)]).tables[: len(found)]
+    by_use = dict(zip(added, tables, strict=True))
+    changed = {
+        query.fingerprint: _changed(query, planned.schema, given.of(query), by_use[uses[0]])
+        for query, uses in zip(planned.queries, planned.uses, strict=True)
+        if uses[0] in by_use and not isinstance(query, Mean | Variance)
+    }
+    return replace(given, answers=tuple(changed.get(answer.asked, answer) for answer in given.answers))
+
+
+def _public(planned: Plan) -> list[Released]:
+    """Give the number of rows, where it is public and none are left out."""
+    rows = None if planned.accountant.kept else planned.schema.rows
+    return [] if rows is None else [Released(CountOf(everything()), None, [rows])]
+
+
+def _changed(query: Query, schema: Schema, answer: Answered, table: ConsistentTable) -> Answered:
+    values, lows, highs = (
+        tuple(numbers.reshape(-1).tolist()) for numbers in (table.values, *table.intervals(CONFIDENCE))
+    )
+    span = Between(query.answer(schema, [lows]), query.answer(schema, [highs]))
+    return replace(answer, value=query.answer(schema, [values]), span=span, numbers=(values,))
