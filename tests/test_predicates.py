@@ -4,8 +4,6 @@ The oracle evaluates each random condition by itself, in Kleene's three values (
 over raw values of every kind; it shares nothing with the diagrams but the text of the condition.
 """
 
-
-
 import itertools
 import json
 import math

@@ -1,7 +1,5 @@
 """Sensitivities by brute force over every small table, under both neighbour relations and every unit."""
 
-
-
 import itertools
 from datetime import datetime
 from fractions import Fraction

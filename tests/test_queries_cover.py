@@ -1,7 +1,5 @@
 """The most that overlapping charges add up to, held against all points and all pairs of points."""
 
-
-
 import itertools
 import random
 import time

@@ -1,7 +1,5 @@
 """The schema: valid from birth, every raw value has a code, files round trip, approvals sign the content."""
 
-
-
 import contextlib
 import dataclasses
 import math

@@ -85,7 +85,9 @@ def worst_case(joint: Joint, losses: FloatArray, secret: int, *, hidden: bool) -
     return worst
 
 
-def best_order(law: FloatArray, losses: FloatArray, secret: int, unknown: tuple[int, ...], enough: float) -> float:
+def best_order(
+    law: FloatArray, losses: FloatArray, secret: int, unknown: tuple[int, ...], enough: float
+) -> float:
     """The least that some order of elimination gives; less than `enough` need not be known exactly."""
     best = np.inf
     for order in orders(unknown, losses):

@@ -40,9 +40,7 @@ class Theorem(Generic[Model]):
         if not isinstance(model, self.about):
             raise DoesNotApply(f"It is about {plural(self.about)}, not about {model.plural}.")
         if not model.fits(loss.units):
-            raise BadLoss(
-                f"The loss has {loss.units} units, the model {model.units}. Give one a unit."
-            )
+            raise BadLoss(f"The loss has {loss.units} units, the model {model.units}. Give one a unit.")
         return self.bound(loss, model)
 
 

@@ -20,8 +20,10 @@ from entwined.tables.reading import (
     double_literal,
     instant_of_micros,
     instant_of_parts,
-    number_in,
-    parts_in,
+    number_of_text,
+    number_text,
+    parts_of_text,
+    time_text,
 )
 
 NARROW: Final = 2**31
@@ -29,16 +31,30 @@ FEW: Final = 8  # so many comparisons cost no more than a look-up
 EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001  (schema times have no zone)
 
 
-def read_of(column: Coded, raw: Expression, kind: Kind, dialect: Dialect) -> Mapping[str, Expression]:
-    """Give what must be known of a raw value before it is coded, by name: a number, or the parts of a time."""
+def clean_of(column: Coded, raw: Expression, kind: Kind, dialect: Dialect) -> Mapping[str, Expression]:
+    """Give the text of a number or a time, where text is to be read as one."""
     match column:
+        case Numeric() if kind == "text":
+            return {"number_text": number_text(raw, dialect)}
+        case Moment() if kind == "text":
+            return {"time_text": time_text(raw, dialect)}
+    return {}
+
+
+def read_of(
+    column: Coded, raw: Expression, kind: Kind, clean: Mapping[str, Expression], dialect: Dialect
+) -> Mapping[str, Expression]:
+    """Give what must be known of a raw value before it is coded: a number, a time, or the parts of one."""
+    match column:
+        case Numeric() if "number_text" in clean:
+            return {"number": number_of_text(clean["number_text"], dialect)}
         case Integer() if kind == "whole":
             return {}
         case Numeric():
-            number = _double(raw, kind, dialect)
+            number = _double(raw, kind)
             return {} if number is None else {"number": number}
-        case Moment() if kind == "text":
-            return parts_in(raw, dialect)._asdict()
+        case Moment() if "time_text" in clean:
+            return parts_of_text(clean["time_text"])._asdict()
         case Moment() if kind == "day":
             return Instant(raw * DAY, ibis_literal(0))._asdict()
         case Moment() if kind == "moment":
@@ -46,9 +62,9 @@ def read_of(column: Coded, raw: Expression, kind: Kind, dialect: Dialect) -> Map
     return {}
 
 
-def worked_out(read: Mapping[str, Expression]) -> Mapping[str, Expression]:
-    """Give the time that parts of a text make; whatever else was read stays as it is."""
-    return instant_of_parts(Parts(**read))._asdict() if "year" in read else read
+def worked_out(parts: Mapping[str, Expression]) -> Mapping[str, Expression]:
+    """Give the time that parts make."""
+    return instant_of_parts(Parts(**parts))._asdict()
 
 
 def code_of(column: Coded, raw: Expression, kind: Kind, read: Mapping[str, Expression]) -> Expression:
@@ -181,7 +197,7 @@ def _number(column: Numeric, number: Expression) -> Expression:
     return _unless_missing(column, number, code)
 
 
-def _double(raw: Expression, kind: Kind, dialect: Dialect) -> Expression | None:
+def _double(raw: Expression, kind: Kind) -> Expression | None:
     import ibis
 
     match kind:
@@ -193,8 +209,6 @@ def _double(raw: Expression, kind: Kind, dialect: Dialect) -> Expression | None:
             return raw.cast("float64")
         case "number":
             return ibis.cases((raw.isnan(), ibis.null("float64")), else_=raw)
-        case "text":
-            return number_in(raw, dialect)
     return None
 
 

@@ -42,14 +42,34 @@ class Parts(NamedTuple):
     east: Expression
 
 
-def number_in(text: Expression, dialect: Dialect) -> Expression:
-    """Read text as a double, empty where it is no number."""
+def number_text(text: Expression, dialect: Dialect) -> Expression:
+    """Give text that is a number, without spaces at its ends; empty where it is none."""
+    fits = _is_all(text, NUMBER.pattern, dialect)
+    short = (text.length() <= LONGEST_NUMBER) | (text.strip().length() <= LONGEST_NUMBER)
+    return _stripped(text, fits & short)
+
+
+def time_text(text: Expression, dialect: Dialect) -> Expression:
+    """Give text that may be a time, without spaces at its ends; empty where it is none."""
+    return _stripped(text, _is_all(text, TIME.pattern, dialect))
+
+
+def _is_all(text: Expression, pattern: str, dialect: Dialect) -> Expression:
+    """Match the whole text but for spaces at its ends, without a backslash, which engines quote differently."""
+    return text.re_search(f"^ *({pattern}) *{END[dialect]}".replace("\\.", "[.]"))
+
+
+def _stripped(text: Expression, fits: Expression) -> Expression:
+    """Strip what has spaces; for most texts it is dearer than to look."""
     import ibis
 
-    body = text.strip()
-    fits = _is_all(text, NUMBER.pattern, dialect) & (body.length() <= LONGEST_NUMBER)
-    double = _double_of_decimal(body) if dialect == "postgres" else body.cast("float64")
-    return ibis.cases((fits, double), else_=ibis.null("float64"))
+    spaced = (text.left(1) == " ") | (text.right(1) == " ")
+    return ibis.cases((fits & spaced, text.strip()), (fits, text), else_=ibis.null("string"))
+
+
+def number_of_text(body: Expression, dialect: Dialect) -> Expression:
+    """Read the text of a number as a double."""
+    return _double_of_decimal(body) if dialect == "postgres" else body.cast("float64")
 
 
 def _double_of_decimal(body: Expression) -> Expression:
@@ -75,22 +95,15 @@ def double_literal(text: str) -> Expression:
     return ibis.literal(text).cast("float64")
 
 
-def _is_all(text: Expression, pattern: str, dialect: Dialect) -> Expression:
-    """Match the whole text but for spaces at its ends, without a backslash, which engines quote differently."""
-    return text.re_search(f"^ *({pattern}) *{END[dialect]}".replace("\\.", "[.]"))
-
-
-def parts_in(text: Expression, dialect: Dialect) -> Parts:
-    """Cut ISO text into integers."""
+def parts_of_text(body: Expression) -> Parts:
+    """Cut the text of a time into integers."""
     import ibis
 
-    body = text.strip()
-    fits = _is_all(text, TIME.pattern, dialect)
     timed = body.length() > len("2020-01-31")
     clock = ibis.cases((timed, _digits(body, 11, 2) * 3600 + _digits(body, 14, 2) * 60), else_=0)
     second = ibis.cases((body.substr(16, 1) == ":", _digits(body, 17, 2)), else_=0)
     after = (body.re_extract("[.]([0-9]+)", 1) + "000000").substr(0, 6).cast("int64")
-    parts = Parts(
+    return Parts(
         _digits(body, 0, 4),
         _digits(body, 5, 2),
         _digits(body, 8, 2),
@@ -98,7 +111,6 @@ def parts_in(text: Expression, dialect: Dialect) -> Parts:
         ibis.cases((body.substr(19, 1) == ".", after), else_=0),
         _minutes_east(body, timed),
     )
-    return Parts(*(ibis.cases((fits, part), else_=ibis.null("int64")) for part in parts))
 
 
 def instant_of_parts(parts: Parts) -> Instant:

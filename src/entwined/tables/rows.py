@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from entwined.errors import BadTable
 from entwined.schema import Coded, Person, Schema
-from entwined.tables.coding import code_of, found_code, is_dear, long_list, read_of, worked_out
+from entwined.tables.coding import clean_of, code_of, found_code, is_dear, long_list, read_of, worked_out
 from entwined.tables.engine import Engine, Key, Shown
 from entwined.tables.reading import Expression
 from entwined.tables.steps import Steps, added, compiled, of, typed, unbound
@@ -101,24 +101,30 @@ class CodedRows:
         types |= {f"{self.raw(name)}_found": "int64" for name in sought} | dict.fromkeys(numbers, "int64")
         steps: Steps = [(f"found_{rows}", self._joined(rows, sought))] if sought else []
         table = unbound(types, steps[-1][0] if steps else rows)
-        rest = [
-            (name, self.schema.coded(name), table[self.raw(name)]) for name in coded if name not in sought
-        ]
-        read = {name: read_of(column, raw, kinds[name], self.engine.dialect) for name, column, raw in rest}
+        rest = {name: self.schema.coded(name) for name in coded if name not in sought}
+        dialect = self.engine.dialect
+        clean = {
+            name: clean_of(one, table[self.raw(name)], kinds[name], dialect) for name, one in rest.items()
+        }
+        table, texts = self._step(steps, f"clean_{rows}", table, clean)
+        read = {
+            name: read_of(one, table[self.raw(name)], kinds[name], of(table, texts[name]), dialect)
+            for name, one in rest.items()
+        }
         table, parts = self._step(steps, f"read_{rows}", table, read)
         times = {name: worked_out(of(table, found)) for name, found in parts.items() if "year" in found}
         table, worked = self._step(steps, f"timed_{rows}", table, times)
         parts |= worked
         codes = {
             self.code(name): code_of(column, table[self.raw(name)], kinds[name], of(table, parts[name]))
-            for name, column, _ in rest
+            for name, column in rest.items()
         }
         codes |= {
             self.code(name): found_code(self.schema.coded(name), table[f"{self.raw(name)}_found"])
             for name in sought
         }
         asis = {name: table[name] for name in (*map(self.raw, kept), *numbers)}
-        return [*steps, (f"coded_{rows}", compiled(table.select(**codes, **asis), self.engine.dialect))]
+        return [*steps, (f"coded_{rows}", compiled(table.select(**codes, **asis), dialect))]
 
     def _step(self, steps: Steps, name: str, table: Expression, read: Read) -> tuple[Expression, Names]:
         """Add a step that makes columns of what was read, and say how they are called."""

@@ -6,10 +6,11 @@ from typing import Any, Final
 
 from entwined.errors import BadTable
 from entwined.schema import Coded, Column
+from entwined.schema.raw import number_of
 from entwined.tables.duck import Duck, opened
 from entwined.tables.engine import Kind, Shown
 from entwined.tables.files import checked_path
-from entwined.tables.frames import NAME, checked_names, coded, places
+from entwined.tables.frames import NAME, checked_names, coded, open_pandas, places
 
 SURVEY_ENDS: Final = (".sav", ".zsav", ".dta", ".por")
 
@@ -55,3 +56,44 @@ def open_survey(given: str | os.PathLike[str], declared: Mapping[str, Column]) -
         for at, (name, kind) in enumerate(zip(names, kinds, strict=True))
     }
     return Duck(NAME, columns, opened(), load)
+
+
+def survey_engine(given: str | os.PathLike[str]) -> tuple[Duck, Any]:
+    """Open a survey file as it is, for the holder's description of it."""
+    frame, about = read_survey(given)
+    return open_pandas(frame, {}), about
+
+
+def survey_labels(about: Any) -> dict[str, tuple[str, dict[str, str] | None, tuple[str, ...]]]:
+    """Give each column's label, its values with their labels, and the codes that stand for missing."""
+    found = {}
+    for name in about.column_names:
+        labels = {
+            _code_text(value): str(label)
+            for value, label in about.variable_value_labels.get(name, {}).items()
+        }
+        label = about.column_names_to_labels.get(name) or ""
+        found[name] = (str(label), labels or None, _missing_codes(name, about, labels))
+    return found
+
+
+def _missing_codes(name: str, about: Any, labels: Mapping[str, str]) -> tuple[str, ...]:
+    """List single codes, and of a range the codes that have a label: a schema names each of them."""
+    codes: dict[str, None] = {}
+    for part in about.missing_ranges.get(name, []):
+        if part["lo"] == part["hi"]:
+            codes[_code_text(part["lo"])] = None
+        else:
+            inside = (
+                code
+                for code in labels
+                if (number := number_of(code)) is not None and part["lo"] <= number <= part["hi"]
+            )
+            codes |= dict.fromkeys(inside)
+    codes |= dict.fromkeys(map(_code_text, about.missing_user_values.get(name, [])))
+    return tuple(codes)
+
+
+def _code_text(value: Any) -> str:
+    """Write 1.0 as 1, as people know the codes of a survey."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
