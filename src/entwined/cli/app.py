@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from entwined.cli import bound, calibrate, verify
+from entwined.cli import bound, calibrate, describe, verify
 from entwined.cli.show import fail
 from entwined.errors import EntwinedError
 from entwined.version import __version__
@@ -20,6 +20,7 @@ app = typer.Typer(
 app.command("bound")(bound.command)
 app.command("calibrate")(calibrate.command)
 app.command("verify")(verify.command)
+app.command("describe")(describe.command)
 
 
 def version_wanted(wanted: bool) -> None:  # noqa: FBT001  (typer hands options over by position)

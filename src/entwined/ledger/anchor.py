@@ -15,7 +15,7 @@ from typing import Final
 from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable
 from entwined.ledger.canonical import sha256
 from entwined.ledger.entry import START, Mark
-from entwined.ledger.locks import lock
+from entwined.ledger.locks import Lock
 
 # blocks that exist already need no new metadata, and a sync without metadata does not wait for the journal
 sync_data: Final = getattr(os, "fdatasync", os.fsync)
@@ -85,7 +85,7 @@ class Anchor:
     def raise_to(self, mark: Mark) -> None:
         """Remember a further mark, durably; a nearer one changes nothing."""
         busy = f"The anchor {self.path} is locked by another process. Try again later."
-        held = lock(self._lock, "raise", self._patience, busy)
+        held = Lock(self._lock, "raise", self._patience, busy)
         try:
             self._raise_alone(mark)
         except OSError as failed:

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable, NoLedger
 from entwined.ledger.anchor import sync_folder
 from entwined.ledger.entry import Entry
-from entwined.ledger.locks import Lock, lock
+from entwined.ledger.locks import Lock
 from entwined.ledger.pages import Execute, Pages
 from entwined.ledger.store import Pool
 
@@ -96,7 +96,7 @@ class SqliteStore:
 
     def _lock(self, name: str, what: str) -> Lock:
         with self._translated():
-            return lock(self._locks, name, self._patience, what)
+            return Lock(self._locks, name, self._patience, what)
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[Pages]:

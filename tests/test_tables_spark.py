@@ -1,0 +1,65 @@
+"""Spark gives the very same integers: a real one, started once, on this machine.
+
+One test, because a Spark takes seconds to start and tests are spread over processes.
+"""
+
+import random
+
+import engines
+import pytest
+from raw_values import RAW, codes_by_row, differences, table_of
+from test_tables import COLUMNS, random_aggregate, random_table, said
+
+from entwined.errors import BadTable
+from entwined.queries import Axis, CountOf, TableOf, everything
+from entwined.schema import Categorical, Person, Schema
+from entwined.tables import open_table
+
+pytestmark = [
+    pytest.mark.skipif(engines.java() is not None, reason=str(engines.java())),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # pyspark leaves sockets to the garbage collector
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+def test_spark_answers_exactly(tmp_path):
+    check_codes(["text"], 16, tmp_path / "text")
+    check_codes([kind for kind in RAW if kind != "text"], 5, tmp_path / "others")
+    for turn in range(2):
+        check_random_batches(random.Random(turn), Person("who", 2) if turn else None, tmp_path / str(turn))
+    check_names_and_sessions(tmp_path / "names")
+
+
+def check_codes(kinds, most, folder):
+    folder.mkdir()
+    schema, stored = table_of(kinds, most)
+    source, seen = engines.spark_frame(stored, folder)
+    asked = codes_by_row(schema)
+    with open_table(source, schema) as table:
+        found = table.answer(asked)
+    assert differences(seen, asked, found, engines.reference(schema, seen, asked)) == []
+
+
+def check_random_batches(rng, person, folder):
+    folder.mkdir()
+    unit = {"unit": person, "neighbours": "add_remove"} if person else {}
+    schema = Schema(COLUMNS, most_rows=10_000, **unit)
+    source, seen = engines.spark_frame(random_table(rng, 100), folder)
+    asked = [random_aggregate(rng, schema) for _ in range(10)]
+    with open_table(source, schema) as table:
+        assert engines.equal(table.answer(asked), engines.reference(schema, seen, said(asked, schema)))
+
+
+def check_names_and_sessions(folder):
+    folder.mkdir()
+    name = 'a"`; drop table x; --.b'
+    source, _ = engines.spark_frame({name: ("text", ["x", "y", None, "x"])}, folder)
+    schema = Schema((Categorical(name, ("x", "y")),))
+    asked = [TableOf((Axis(name, 2),), everything()), CountOf(everything())]
+    source.createOrReplaceTempView("rows_of_a_session")
+    for given in (open_table(source, schema), open_table(engines.spark(), schema, table="rows_of_a_session")):
+        with given as table:
+            assert [numbers.tolist() for numbers in table.answer(asked)] == [[2, 1, 1], [4]]
+    with pytest.raises(BadTable, match="no table 'other'"):
+        open_table(engines.spark(), schema, table="other")
+    assert not [view for view in engines.spark().catalog.listTables() if view.name.startswith("entwined_")]
