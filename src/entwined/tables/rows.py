@@ -25,6 +25,8 @@ class CodedRows:
 
     schema: Schema
     engine: Engine
+    kept: Person | None = None
+    first: str | None = None
     _made: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Steps] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -44,8 +46,8 @@ class CodedRows:
 
     @property
     def by_person(self) -> Person | None:
-        """The person unit, if it is one."""
-        return self.schema.unit if isinstance(self.schema.unit, Person) else None
+        """Whose rows are picked: a person's, or those of a group that has to stay small."""
+        return self.schema.unit if isinstance(self.schema.unit, Person) else self.kept
 
     def raw(self, name: str) -> str:
         """Name a column while it is raw."""
@@ -153,7 +155,7 @@ class CodedRows:
         named = f"{who} IS NOT NULL" + (
             f" AND {who} <> ''" if self.shown(person.column).kind == "text" else ""
         )
-        order = ", ".join(map(self.code, coded)) or who
+        order = ", ".join(map(self.code, [self.first, *coded] if self.first else coded)) or who
         turn = f"ROW_NUMBER() OVER (PARTITION BY {who} ORDER BY {order}) AS turn"
         return [
             ("turns", f"SELECT {rows}.*, {turn} FROM {rows} WHERE {named}"),

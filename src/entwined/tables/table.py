@@ -7,7 +7,7 @@ from typing import Final, Self
 from entwined.errors import EntwinedError, Unreadable
 from entwined.numbers import IntArray
 from entwined.queries.aggregates import Aggregate
-from entwined.schema import Schema
+from entwined.schema import Person, Schema
 from entwined.tables.engine import Engine
 from entwined.tables.plan import Plan, plan
 from entwined.tables.rows import CodedRows
@@ -22,8 +22,23 @@ FAILED: Final = (
 class Table:
     """Rows in an engine under a schema; it holds connections, so close it or use it in a `with`."""
 
-    def __init__(self, schema: Schema, engine: Engine) -> None:
-        self._rows = CodedRows(schema, engine)
+    def __init__(
+        self, schema: Schema, engine: Engine, kept: Person | None = None, first: str | None = None
+    ) -> None:
+        self._rows = CodedRows(schema, engine, kept, first)
+
+    @property
+    def identity(self) -> str:
+        """Where the rows live, in words; it tells tables of one schema apart."""
+        return f"{self._rows.engine.dialect} {self._rows.engine.relation}"
+
+    def keeping(self, column: str, most: int, first: str | None = None) -> "Table":
+        """Give the same rows, but of those that share a value in a column only the first `most`.
+
+        First is what comes first by the codes of the column `first`, if there is one, and then by all codes.
+        A row without a value in the column is left out. The engine stays this table's: close this one only.
+        """
+        return Table(self.schema, self._rows.engine, Person(column, most), first)
 
     @property
     def schema(self) -> Schema:
