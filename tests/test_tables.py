@@ -22,7 +22,6 @@ from entwined.schema import Boolean, Categorical, Integer, Moment, Person, Real,
 from entwined.tables import open_table
 from raw_values import RAW, codes_by_row, differences, table_of
 
-
 GROUPS = {
     "text": (["text"], 16),
     "numbers": (["truth", "whole", "small", "number", "single", "decimal"], 6),

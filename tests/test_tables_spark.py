@@ -5,15 +5,15 @@ One test, because a Spark takes seconds to start and tests are spread over proce
 
 import random
 
-import engines
 import pytest
-from raw_values import RAW, codes_by_row, differences, table_of
-from test_tables import COLUMNS, random_aggregate, random_table, said
 
+import engines
 from entwined.errors import BadTable
 from entwined.queries import Axis, CountOf, TableOf, everything
 from entwined.schema import Categorical, Person, Schema
 from entwined.tables import open_table
+from raw_values import RAW, codes_by_row, differences, table_of
+from test_tables import COLUMNS, random_aggregate, random_table, said
 
 pytestmark = [
     pytest.mark.skipif(engines.java() is not None, reason=str(engines.java())),
