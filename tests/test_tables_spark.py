@@ -11,12 +11,14 @@ import engines
 from entwined.errors import BadTable
 from entwined.queries import Axis, CountOf, TableOf, everything
 from entwined.schema import Categorical, Person, Schema
-from entwined.tables import open_table
+from entwined.tables import describe, open_table
+from entwined.tables.java import find_java
 from raw_values import RAW, codes_by_row, differences, table_of
 from test_tables import COLUMNS, random_aggregate, random_table, said
+from test_tables_describe import PROPOSED, STORED
 
 pytestmark = [
-    pytest.mark.skipif(engines.java() is not None, reason=str(engines.java())),
+    pytest.mark.skipif(not find_java(), reason=engines.NO_JAVA),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # pyspark leaves sockets to the garbage collector
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
@@ -28,6 +30,7 @@ def test_spark_answers_exactly(tmp_path):
     for turn in range(2):
         check_random_batches(random.Random(turn), Person("who", 2) if turn else None, tmp_path / str(turn))
     check_names_and_sessions(tmp_path / "names")
+    check_description(tmp_path / "described")
 
 
 def check_codes(kinds, most, folder):
@@ -63,3 +66,11 @@ def check_names_and_sessions(folder):
     with pytest.raises(BadTable, match="no table 'other'"):
         open_table(engines.spark(), schema, table="other")
     assert not [view for view in engines.spark().catalog.listTables() if view.name.startswith("entwined_")]
+
+
+def check_description(folder):
+    folder.mkdir()
+    kept = {name: STORED[name] for name in ("patient_id", "age", "sex", "price", "born", "seen", "odd")}
+    source, _ = engines.spark_frame(kept, folder)
+    found = describe(source)
+    assert found.schema.columns[1:] == tuple(PROPOSED[name] for name in list(kept)[1:])

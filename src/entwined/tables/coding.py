@@ -90,9 +90,13 @@ def code_of(column: Coded, raw: Expression, kind: Kind, read: Mapping[str, Expre
 
 
 def long_list(column: Coded, kind: Kind) -> Mapping[Key, int]:
-    """Give the raw values that have a code, if they are so many that the engine should keep them as a table."""
+    """Give the raw values that have a code, if the engine should keep them as a table.
+
+    That is where there are many, and where a text has a sign that engines quote each in its own way.
+    """
     listed = keys_of(column, kind) if isinstance(column, Categorical) else {}
-    return listed if len(listed) > FEW else {}
+    odd = any(isinstance(key, str) and "\\" in key for key in listed)
+    return listed if odd or len(listed) > FEW else {}
 
 
 def found_code(column: Coded, found: Expression) -> Expression:

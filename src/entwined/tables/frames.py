@@ -106,7 +106,7 @@ def plain(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
     from pyarrow import types
 
     if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+        return plain(_spelled_out(column))
     kind = column.type
     if types.is_timestamp(kind) or types.is_date64(kind):
         return column.cast(pa.int64())
@@ -121,6 +121,17 @@ def plain(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
     if arrow_shown("", kind).kind in ("other", "nothing"):
         return pa.chunked_array([pa.nulls(len(column), pa.int64())])
     return column
+
+
+def _spelled_out(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
+    """Write out a column kept as a dictionary."""
+    import pyarrow as pa
+
+    kind = column.type.value_type
+    if pa.types.is_string_view(kind):  # which Arrow cannot pick from
+        kind = pa.large_string()
+    chunks = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks]
+    return pa.chunked_array(chunks, kind)
 
 
 def _arrow_type(series: "pd.Series[Any]") -> "pa.DataType":

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from entwined.progress import report
 from entwined.schema.categories import TRUTHS
 from entwined.schema.raw import moment_of, number_of
 from entwined.tables.engine import Engine, Reader
@@ -65,8 +66,10 @@ def profiles(engine: Engine) -> list[Profile]:
     with engine.reading() as reader:
         found: list[Profile] = []
         for start in range(0, len(names), BATCH):
+            report("describing columns", start, len(names))
             batch = _Batch(engine, reader, names[start : start + BATCH])
             found += batch.profiles()
+        report("describing columns", len(names), len(names))
     return found
 
 

@@ -131,7 +131,7 @@ def _words(found: Profile, coded: Mapping[str, Any]) -> Proposal:
     ):
         more = "many different texts: it is never queried; to query it declare categories that you know"
         return Proposal(Text(found.name, label=coded["label"]), (more,))
-    shown = sorted(text for text in values if text not in coded["missing_codes"])
+    shown = sorted(text for text in values if text and text not in coded["missing_codes"])
     rare = sum(count < RARE for count in values.values())
     notes = ["the values are those that occur: add the ones that could, remove the ones that name somebody"]
     if rare:

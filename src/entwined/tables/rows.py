@@ -4,9 +4,10 @@ Column number i of the schema is called r‹i› while raw, c‹i› when coded.
 engine quotes them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from functools import cached_property
+from typing import Final, TypeAlias
 
 from entwined.errors import BadTable
 from entwined.schema import Coded, Person, Schema
@@ -15,19 +16,22 @@ from entwined.tables.engine import Engine, Key, Shown
 from entwined.tables.reading import Expression
 from entwined.tables.steps import Steps, added, compiled, of, typed, unbound
 
+MOST_REMEMBERED: Final = 200
+
 Read: TypeAlias = Mapping[str, Mapping[str, Expression]]  # what was read of each column
 Names: TypeAlias = dict[str, dict[str, str]]  # how that is called
 
 
 @dataclass(frozen=True)
 class CodedRows:
-    """How to read a schema's columns from an engine; `_made` remembers compiled expressions."""
+    """How to read a schema's columns from an engine; what was compiled or listed once is remembered."""
 
     schema: Schema
     engine: Engine
     kept: Person | None = None
     first: str | None = None
     _made: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Steps] = field(default_factory=dict)
+    _lists: dict[str, Mapping[Key, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         lacking = [name for name in self.schema.names if name not in self.engine.columns]
@@ -49,13 +53,21 @@ class CodedRows:
         """Whose rows are picked: a person's, or those of a group that has to stay small."""
         return self.schema.unit if isinstance(self.schema.unit, Person) else self.kept
 
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {name: at for at, name in enumerate(self.schema.names)}
+
     def raw(self, name: str) -> str:
         """Name a column while it is raw."""
-        return f"r{self.schema.names.index(name)}"
+        return f"r{self._places[name]}"
 
     def code(self, name: str) -> str:
         """Name a column's code."""
-        return f"c{self.schema.names.index(name)}"
+        return f"c{self._places[name]}"
+
+    def in_order(self, names: Iterable[str]) -> list[str]:
+        """Sort columns as the schema has them, each once."""
+        return sorted(set(names), key=self._places.__getitem__)
 
     def shown(self, name: str) -> Shown:
         """Say how the engine shows a column."""
@@ -77,7 +89,7 @@ class CodedRows:
         return [*steps, *self._picked(person, everything, last)], "picked"
 
     def _coded(self, coded: tuple[str, ...], raw: tuple[str, ...]) -> tuple[Steps, str]:
-        needed = sorted({*coded, *raw}, key=self.schema.names.index)
+        needed = self.in_order((*coded, *raw))
         shown = [f"{self.shown(name).sql} AS {self.raw(name)}" for name in needed] or ["1 AS one"]
         source = ("rows", f"SELECT {', '.join(shown)} FROM {self.engine.relation}")
         return [source, *self.coding("rows", coded, raw)], "coded_rows"
@@ -89,16 +101,20 @@ class CodedRows:
         if not coded:
             return [(f"coded_{rows}", f"SELECT * FROM {rows}")]
         key = (rows, (*coded, "", *kept), numbers)
-        if key not in self._made:
-            self._made[key] = self._compile(rows, coded, kept, numbers)
-        return self._made[key]
+        made = self._made.get(key)
+        if made is None:
+            made = self._compile(rows, coded, kept, numbers)
+            if len(self._made) >= MOST_REMEMBERED:
+                self._made.clear()
+            self._made[key] = made
+        return made
 
     def _compile(
         self, rows: str, coded: tuple[str, ...], kept: tuple[str, ...], numbers: tuple[str, ...]
     ) -> Steps:
         """Look lists up, read texts, work times out, code: one step each, so that nothing is written twice."""
         kinds = {name: self.shown(name).kind for name in (*coded, *kept)}
-        sought = {name: keys for name in coded if (keys := long_list(self.schema.coded(name), kinds[name]))}
+        sought = {name: keys for name in coded if (keys := self._list(name))}
         types = {self.raw(name): typed(kind) for name, kind in kinds.items()}
         types |= {f"{self.raw(name)}_found": "int64" for name in sought} | dict.fromkeys(numbers, "int64")
         steps: Steps = [(f"found_{rows}", self._joined(rows, sought))] if sought else []
@@ -127,6 +143,11 @@ class CodedRows:
         }
         asis = {name: table[name] for name in (*map(self.raw, kept), *numbers)}
         return [*steps, (f"coded_{rows}", compiled(table.select(**codes, **asis), dialect))]
+
+    def _list(self, name: str) -> Mapping[Key, int]:
+        if name not in self._lists:
+            self._lists[name] = long_list(self.schema.coded(name), self.shown(name).kind)
+        return self._lists[name]
 
     def _step(self, steps: Steps, name: str, table: Expression, read: Read) -> tuple[Expression, Names]:
         """Add a step that makes columns of what was read, and say how they are called."""

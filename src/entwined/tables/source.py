@@ -26,7 +26,12 @@ def open_table(source: Any, schema: Schema, *, table: str | None = None) -> Tabl
     `table` names one of several in a database; it may also stand in the source: `file.duckdb::name`,
     `postgresql://host/database?table=name`.
     """
-    return Table(schema, engine_of(source, table=table, declared={one.name: one for one in schema.columns}))
+    engine = engine_of(source, table=table, declared={one.name: one for one in schema.columns})
+    try:
+        return Table(schema, engine)
+    except BaseException:
+        engine.close()
+        raise
 
 
 def engine_of(source: Any, *, table: str | None = None, declared: Mapping[str, Column]) -> Engine:

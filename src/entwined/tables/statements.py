@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from entwined.numbers import IntArray
+from entwined.progress import report
 from entwined.queries.aggregates import Axis, CountOf, SumOf, TableOf, Term, TotalsOf
 from entwined.queries.predicate import Predicate
 from entwined.tables.conditions import holds
@@ -23,8 +24,8 @@ from entwined.tables.steps import Steps, statement
 
 One = TypeVar("One", TableOf, TotalsOf)
 
+READING: Final = "reading rows"
 SAFE_WHOLE: Final = 2**62
-NARROW: Final = 2**31
 MOST_SETS: Final = 64  # in one statement; Spark takes no more
 MOST_SUMS: Final = 16  # every sum is made for every set
 
@@ -66,7 +67,7 @@ class Asked:
         """Ask for tables of counts: the number of the table, the cell, the count."""
         late = {at: one.axes[0].column for at, one in enumerate(wanted) if self._is_late(one)}
         early = [one for at, one in enumerate(wanted) if at not in late]
-        steps, last = self.rows.steps(self._columns(early), tuple(late.values()))
+        steps, last = self.rows.steps(self._columns(early), tuple(dict.fromkeys(late.values())))
         shared = None if late else self._shared(early)
         keys = [
             self.rows.raw(late[at]) if at in late else self._cell(one.axes, None if shared else one.where)
@@ -81,11 +82,18 @@ class Asked:
         return statement(steps, f"SELECT which, COALESCE({cell}, -1) AS cell, n FROM counted")
 
     def _coded_late(self, steps: Steps, wanted: Sequence[TableOf], late: Mapping[int, str]) -> str:
-        """Code the groups of raw values, and add up those that share a code."""
+        """Code the groups of raw values, and add up those that share a code.
+
+        Two tables may share a column: in a group all of their keys but one are empty.
+        """
         early = tuple(f"k{at}" for at in range(len(wanted)) if at not in late)
-        renamed = [f"k{at} AS {self.rows.raw(column)}" for at, column in late.items()]
+        columns = tuple(dict.fromkeys(late.values()))
+        keys = {name: [f"k{at}" for at, column in late.items() if column == name] for name in columns}
+        renamed = [
+            f"COALESCE({', '.join([*keys[name], 'NULL'])}) AS {self.rows.raw(name)}" for name in columns
+        ]
         groups = f"SELECT {', '.join(['which', 'n', *early, *renamed])} FROM counted"
-        coding = self.rows.coding("groups", tuple(late.values()), (), ("which", "n", *early))
+        coding = self.rows.coding("groups", columns, (), ("which", "n", *early))
         cells = [f"WHEN which = {at} THEN {self._cell(wanted[at].axes, wanted[at].where)}" for at in late]
         other = f"COALESCE({', '.join((*early, '-1'))})"
         celled = f"SELECT which, CASE {' '.join(cells)} ELSE {other} END AS cell, n FROM coded_groups"
@@ -104,7 +112,7 @@ class Asked:
         columns = {name for one in wanted for name in one.where.columns}
         columns |= {one.term.column for one in wanted if isinstance(one, SumOf | TotalsOf)}
         columns |= {axis.column for one in wanted if isinstance(one, TableOf | TotalsOf) for axis in one.axes}
-        return sorted(columns, key=self.rows.schema.names.index)
+        return self.rows.in_order(columns)
 
     def _shared(self, wanted: Sequence[Single | TableOf]) -> Predicate | None:
         """Give the one condition of all, if there is one."""
@@ -130,7 +138,7 @@ class Asked:
     def _along(self, axis: Axis) -> str:
         code = self.rows.code(axis.column)
         if axis.width == 1:
-            return f"CAST({code} AS INTEGER)" if axis.levels + 1 >= NARROW else code
+            return code
         quotient = (
             f"CAST(({code} - {code} % {axis.width}) / {axis.width} AS INTEGER)"  # whole in every engine
         )
@@ -172,10 +180,20 @@ class Prepared:
     totals: tuple[tuple[str, tuple[TotalsOf, ...]], ...]
 
     def answers(self, reader: Reader) -> list[IntArray]:
-        """Read the rows."""
-        singles = [int(number or 0) for ask in self.singles for row in reader.rows(ask) for number in row]
-        tables = [table for ask, wanted in self.tables for table in _counts(reader.counts(ask), wanted)]
-        totals = [table for ask, wanted in self.totals for table in _sums(reader.rows(ask), wanted)]
+        """Read the rows, once a statement."""
+        scans = len(self.singles) + len(self.tables) + len(self.totals)
+        singles: list[int] = []
+        tables: list[IntArray] = []
+        totals: list[IntArray] = []
+        for ask in self.singles:
+            singles += [int(number or 0) for row in reader.rows(ask) for number in row]
+        for done, (ask, wanted) in enumerate(self.tables, len(self.singles)):
+            report(READING, done, scans)
+            tables += _counts(reader.counts(ask), wanted)
+        for done, (ask, asked) in enumerate(self.totals, len(self.singles) + len(self.tables)):
+            report(READING, done, scans)
+            totals += _sums(reader.rows(ask), asked)
+        report(READING, scans, scans)
         return [make(singles, tables, totals) for make in self.plan.makers]
 
 
