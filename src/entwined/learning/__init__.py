@@ -1,0 +1,1 @@
+"""Dependence learned from a public table, or with a budget."""
