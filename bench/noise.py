@@ -1,4 +1,4 @@
-"""How fast noise is drawn, and whether the time of a draw tells its size: `python bench/noise.py`.
+"""How fast noise is drawn, and whether the time of a draw tells its size.
 
 The last figures are Spearman's rank correlation between the time of a single draw and its distance from zero.
 They are a report, not a promise: batches and padding hide it further, and neither proves that it is gone.
@@ -43,25 +43,24 @@ def time_tells(noise: Additive) -> float:
     return float(stats.spearmanr(times, sizes).statistic)
 
 
-def main() -> None:
+def run() -> dict[str, float]:
     """Print one line a figure."""
     noises: list[tuple[str, Additive]] = [
         (f"{kind.__name__} {scale}", kind(Fraction(scale)))
         for kind in (DiscreteLaplace, DiscreteGaussian)
         for scale in ("1", "10", "10/3")
     ]
-    print(f"first draw, with the import     {seconds(lambda: noises[0][1].add([0])) * 1e3:10.1f} ms")
-    print(f"one draw                        {seconds(lambda: noises[0][1].add([0])) * 1e3:10.2f} ms")
-    for name, noise in noises:
-        print(f"{name:<31} {draws_a_second(noise):10,.0f} draws/s")
+    first = noises[0][1]
+    found = {"first draw with the import, ms": seconds(lambda: first.add([0])) * 1e3}
+    found["one draw, ms"] = seconds(lambda: first.add([0])) * 1e3
+    found |= {f"{name}, draws a second": draws_a_second(noise) for name, noise in noises}
     ranks = -np.abs(np.arange(CANDIDATES) - CANDIDATES // 2)
     for epsilon in ("1", "0.01"):
         pick = ExponentialChoice.for_loss(epsilon, Fraction(1))
         took = seconds(partial(pick.choose, ranks))
-        print(f"choice of {CANDIDATES:,} at ε = {epsilon:<7} {took * 1e3:10.1f} ms")
+        found[f"choice of {CANDIDATES:,} at ε = {epsilon}, ms"] = took * 1e3
     for name, noise in (noises[1], noises[4]):
-        print(f"time against size, {name:<20} {time_tells(noise):+.3f} (Spearman, {SINGLE:,} draws)")
-
-
-if __name__ == "__main__":
-    main()
+        found[f"time against size, {name}, Spearman of {SINGLE:,}"] = time_tells(noise)
+    for what, figure in found.items():
+        print(f"{what:<60} {figure:12,.3f}")
+    return found

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from entwined.errors import QueryTooComplex
 from entwined.ledger import Ledger
 from entwined.queries import Count, GroupBy, Histogram, Marginal, Mean, Median, Total, parse
 from entwined.release import Accountant, Release, make_consistent, plan, release
@@ -47,8 +48,12 @@ def test_answers_agree_and_the_truth_is_held(tmp_path, schema):
     ) as ledger:
         for turn in range(40):
             planned = plan(schema, asked, loss=Fraction(200 + turn, 100))
-            given = release(table, asked, loss=Fraction(200 + turn, 100), ledger=ledger)
-            made = make_consistent(planned, given)
+            terms = {"loss": Fraction(200 + turn, 100), "ledger": ledger}
+            given = release(table, asked, consistent=False, **terms)
+            made = release(table, asked, **terms)
+            assert made == make_consistent(planned, given) == make_consistent(planned, made)
+            assert made.agreement.startswith("Consistent")
+            assert given.agreement.startswith("As drawn")
             place, both, well = (np.array(made.of(query).value) for query in asked[:3])
             assert both.reshape(4, 3).sum(axis=1).tolist() == place.tolist()
             assert both.reshape(4, 3).sum(axis=0).tolist() == well.tolist()
@@ -63,7 +68,33 @@ def test_answers_agree_and_the_truth_is_held(tmp_path, schema):
                 low, high = made.of(query).interval
                 held += sum(a <= x <= b for a, x, b in zip(low, exact, high, strict=True))
                 cells += len(exact)
+        assert table.reads == 40 + 120  # once a batch by the door, three times by us
     assert held / cells > 0.9  # some 240 independent numbers: more than three deviations
+
+
+def test_what_cannot_be_made_to_agree_stays_as_drawn_and_says_so(tmp_path):
+    huge = Schema((Integer("coins", 0, 2**50),), neighbours="add_remove", most_rows=100).approve()
+    with Ledger.create(tmp_path / "l.db", Fraction(1), Accountant.of(huge), anchor=tmp_path / "a") as ledger:
+        table = MemoryTable(huge, [{"coins": 2**50}] * 90)
+        given = release(table, Total("coins"), loss=1, ledger=ledger)
+    assert "cannot be worked out" in given.agreement
+    assert given.values == given.answers[0].numbers[0]
+
+
+def test_what_an_engine_cannot_do_is_refused_before_the_charge(tmp_path):
+    class Small(MemoryTable):
+        def check(self, aggregates):
+            raise QueryTooComplex(
+                f"{len(aggregates)} statistics are too many for this engine. Ask for fewer."
+            )
+
+    with Ledger.create(
+        tmp_path / "l.db", Fraction(1), Accountant.of(PUBLIC), anchor=tmp_path / "a"
+    ) as ledger:
+        table = Small(PUBLIC, rows())
+        with pytest.raises(QueryTooComplex, match="too many"):
+            release(table, Histogram("place"), loss=1, ledger=ledger)
+        assert table.reads == ledger.spent().price.nominal == 0
 
 
 def test_choices_alone_stay_as_they_are(tmp_path):

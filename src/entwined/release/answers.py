@@ -14,6 +14,7 @@ from entwined.release.spans import CONFIDENCE, Around, Between, Ranks, Span
 from entwined.schema.grids import exact_number, number_text
 
 FORMAT: Final = "entwined release 1"
+AS_DRAWN: Final = "As drawn: counts may be negative, and tables need not add up to each other."
 
 Interval: TypeAlias = tuple[Answer, Answer]
 
@@ -43,42 +44,38 @@ class Answered:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The answer as JSON; numbers are left out where they are the value."""
-        made = {} if self._is_plain else {"numbers": [list(found) for found in self.numbers]}
+        """The answer as JSON."""
         return {
             "query": json.loads(self.asked),
             "value": written(self.value),
             "interval": _span_document(self.span),
+            "numbers": [list(found) for found in self.numbers],
             "noise": list(self.noise),
-        } | made
-
-    @property
-    def _is_plain(self) -> bool:
-        value = self.value if isinstance(self.value, tuple) else (self.value,)
-        return self.numbers == (value,) and all(type(number) is int for number in value)
+        }
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Self:
         """Read an answer as it was written."""
-        value = read(document["value"])
-        plain = value if isinstance(value, tuple) else (value,)
-        numbers = document.get("numbers", [plain])
         asked = json.dumps(document["query"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return cls(
             asked,
-            value,
+            read(document["value"]),
             _span_from(document["interval"]),
-            tuple(map(tuple, numbers)),
+            tuple(map(tuple, document["numbers"])),
             tuple(document["noise"]),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Everything that a batch of queries gave, in the order in which they were asked."""
+    """Everything that a batch of queries gave, in the order in which they were asked.
+
+    `agreement` says in words whether counts and totals were made to agree with each other.
+    """
 
     answers: tuple[Answered, ...]
     certificate: Mapping[str, Any]
+    agreement: str = AS_DRAWN
 
     @property
     def values(self) -> tuple[Answer, ...]:
@@ -108,6 +105,7 @@ class Release:
         return {
             "format": FORMAT,
             "confidence": float(CONFIDENCE),
+            "agreement": self.agreement,
             "answers": [answer.document for _, answer in ordered],
             "certificate": dict(self.certificate),
         }
@@ -123,7 +121,8 @@ class Release:
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise BadInput(f"This is no release: its format is not {FORMAT!r}. Give what entwined wrote.")
         try:
-            return cls(tuple(map(Answered.from_document, document["answers"])), document["certificate"])
+            answers = tuple(map(Answered.from_document, document["answers"]))
+            return cls(answers, document["certificate"], str(document["agreement"]))
         except (KeyError, TypeError, ValueError, AttributeError):
             raise BadInput("A part of the release is missing or is not what it should be.") from None
 

@@ -1,11 +1,14 @@
 """A release whose counts and totals agree with each other: post-processing, so it costs nothing.
 
 Counts become integers that are not negative, and tables that count the same rows add up to the same totals;
-where the number of rows is public they add up to it. Means, variances and quantiles stay as they are.
+where the number of rows is public they add up to it. Means, variances and quantiles stay as they are, and so
+do the drawn integers of every answer: making a release consistent twice is making it consistent once.
 """
 
 from dataclasses import replace
+from typing import Final
 
+from entwined.errors import BadNoise, QueryTooComplex
 from entwined.queries import CountOf, Mean, Query, Variance, everything
 from entwined.release.agreement import Released, agreed
 from entwined.release.answers import Answered, Release
@@ -14,9 +17,22 @@ from entwined.release.plan import Added, Plan
 from entwined.release.spans import CONFIDENCE, Between
 from entwined.schema import Schema
 
+AGREES: Final = "Consistent: counts are not negative, and tables of the same rows add up to the same totals."
+TOO_HARD: Final = "As drawn, since how the tables agree cannot be worked out. {reason}"
+
 
 def make_consistent(planned: Plan, given: Release) -> Release:
-    """Make the answers of a planned batch agree; nothing but the released integers goes in."""
+    """Make the answers of a planned batch agree; nothing but the released integers goes in.
+
+    Where that cannot be worked out the values stay as they were drawn, and the release says so.
+    """
+    try:
+        return _agreeing(planned, given)
+    except (QueryTooComplex, BadNoise) as reason:
+        return replace(given, agreement=TOO_HARD.format(reason=reason))
+
+
+def _agreeing(planned: Plan, given: Release) -> Release:
     numbers: dict[int, tuple[int, ...]] = {}
     for query, uses in zip(planned.queries, planned.uses, strict=True):
         numbers.update(zip(uses, given.of(query).numbers, strict=True))
@@ -31,7 +47,8 @@ def make_consistent(planned: Plan, given: Release) -> Release:
         for query, uses in zip(planned.queries, planned.uses, strict=True)
         if uses[0] in by_use and not isinstance(query, Mean | Variance)
     }
-    return replace(given, answers=tuple(changed.get(answer.asked, answer) for answer in given.answers))
+    answers = tuple(changed.get(answer.asked, answer) for answer in given.answers)
+    return replace(given, answers=answers, agreement=AGREES if changed else given.agreement)
 
 
 def _public(planned: Plan) -> list[Released]:
@@ -45,4 +62,4 @@ def _changed(query: Query, schema: Schema, answer: Answered, table: ConsistentTa
         tuple(numbers.reshape(-1).tolist()) for numbers in (table.values, *table.intervals(CONFIDENCE))
     )
     span = Between(query.answer(schema, [lows]), query.answer(schema, [highs]))
-    return replace(answer, value=query.answer(schema, [values]), span=span, numbers=(values,))
+    return replace(answer, value=query.answer(schema, [values]), span=span)

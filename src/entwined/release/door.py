@@ -18,6 +18,7 @@ from entwined.ledger.canonical import fraction_text
 from entwined.queries import Aggregate, Query
 from entwined.release.answers import Answered, Release
 from entwined.release.certificate import certificate
+from entwined.release.consistent_release import make_consistent
 from entwined.release.declared import Declared
 from entwined.release.draws import Exact, draw
 from entwined.release.grid import placed
@@ -37,6 +38,9 @@ class Table(Protocol):
     @property
     def schema(self) -> Schema:
         """What is public about it."""
+
+    def check(self, aggregates: Sequence[Aggregate]) -> None:
+        """Refuse what the engine cannot answer; it is asked before the charge, so it reads no row."""
 
     def answer(self, aggregates: Sequence[Aggregate]) -> Sequence[Exact]:
         """Give exact integers, one sequence an aggregate with one number a public cell."""
@@ -65,11 +69,13 @@ def release(  # noqa: PLR0913  (a release is described by so many public choices
     knowledge: Knowledge = "any",
     request: str | None = None,
     analyst: str = "holder",
+    consistent: bool = True,
 ) -> Release:
     """Answer a batch of queries with the noise that keeps it within a leakage or a loss.
 
     `leakage` is the most that the batch on its own may leak under every declared model (without models: its
-    nominal ε); `loss` is its nominal ε. The ledger's cap is on everything released so far.
+    nominal ε); `loss` is its nominal ε. The ledger's cap is on everything released so far. What the ledger
+    keeps is what was drawn; with `consistent` the answers made of it agree with each other.
     """
     asked = [queries] if isinstance(queries, Query) else list(queries)
     planned = plan(
@@ -77,11 +83,13 @@ def release(  # noqa: PLR0913  (a release is described by so many public choices
     )
     _require_same_terms(ledger, planned)
     source = _picked(table, planned)
+    source.check(planned.aggregates)
     receipt = ledger.reserve(_charge(planned, table, request, analyst))
     answer = receipt.answer
     if answer is None:
         answer = ledger.settle(receipt, _run(source, planned, ledger, receipt))
-    return Release.from_document(json.loads(answer)).ordered(asked)
+    found = Release.from_document(json.loads(answer)).ordered(asked)
+    return make_consistent(planned, found) if consistent else found
 
 
 def _require_same_terms(ledger: Ledger, planned: Plan) -> None:
@@ -135,7 +143,7 @@ def _run(source: Table, planned: Plan, ledger: Ledger, receipt: Receipt) -> byte
 
 
 def _answered(source: Table, planned: Plan, ledger: Ledger, receipt: Receipt) -> bytes:
-    drawn = draw(planned.statistics, source.answer([one.statistic.aggregate for one in planned.statistics]))
+    drawn = draw(planned.statistics, source.answer(planned.aggregates))
     answers = []
     for query, uses in zip(planned.queries, planned.uses, strict=True):
         asked, numbers = [planned.statistics[use] for use in uses], [drawn[use] for use in uses]

@@ -19,7 +19,7 @@ from entwined.ledger import Part, Price
 from entwined.ledger.canonical import canonical, fraction_text, sha256
 from entwined.noise import DiscreteLaplace, ExponentialChoice
 from entwined.numbers import positive_fraction
-from entwined.queries import Mean, Quantile, Query, Statistic
+from entwined.queries import Aggregate, Mean, Quantile, Query, Statistic
 from entwined.release.accountant import Accountant, key_of
 from entwined.release.declared import Declared
 from entwined.schema import Schema
@@ -75,6 +75,11 @@ class Plan:
     loss: Fraction
     parts: tuple[Part, ...]
     price: Price
+
+    @property
+    def aggregates(self) -> tuple[Aggregate, ...]:
+        """What the engine is asked for."""
+        return tuple(one.statistic.aggregate for one in self.statistics)
 
     def fingerprint(self, table: str) -> str:
         """Name the question: equal questions to one table, however they are put, have equal names."""

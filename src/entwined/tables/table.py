@@ -17,6 +17,7 @@ FAILED: Final = (
     "The rows could not be read. What was charged stays charged. "
     "Ask the holder, who finds out why with `entwined describe`."
 )
+GONE: Final = "The table cannot be reached any more. Nothing was charged. Open it again."
 
 
 class Table:
@@ -44,6 +45,21 @@ class Table:
     def schema(self) -> Schema:
         """What is public about it."""
         return self._rows.schema
+
+    def check(self, aggregates: Sequence[Aggregate]) -> None:
+        """Refuse what this engine cannot answer, or a source that is gone, without reading a row."""
+        planned = plan(self.schema, aggregates)
+        if not self._is_ready(planned):
+            raise Unreadable(GONE)
+
+    def _is_ready(self, planned: Plan) -> bool:
+        try:
+            prepared(self._rows, planned)
+        except EntwinedError:
+            raise
+        except Exception:  # noqa: BLE001  (an engine's words are never passed on)
+            return False
+        return True
 
     def answer(self, aggregates: Sequence[Aggregate]) -> list[IntArray]:
         """Give exact integers, one array an aggregate with one number a public cell, in the order of the codes.
