@@ -128,7 +128,7 @@ def check(name, relation):
         *(ratios(planned, drawn_at_the_door(planned, exact), pair) for exact in pair), false_alarm=FALSE_ALARM
     )
     assert not found.refutes(1.0)
-    assert found.epsilon > 0.85
+    assert found.epsilon > 0.75  # it would see a claim a quarter too large, with three noises at once too
     rng = np.random.default_rng(7)
     bug = audit(
         *(ratios(planned, drawn_with_less_noise(planned, exact, rng), pair) for exact in pair),

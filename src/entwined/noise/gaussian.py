@@ -12,6 +12,7 @@ from entwined.noise.sampler import add_gaussian
 from entwined.numbers import FloatArray, IntArray, positive_fraction
 
 LARGEST_SUMMED: Final = 1024.0  # up to this scale tails are summed, beyond it an integral bounds them
+NORMAL: Final = 2.0  # from here on the variance differs from scale² by less than exp(−2π²·4), a part in 10³⁴
 REACH: Final = 40  # exp(−40²/2) is below the smallest float
 FURTHEST_SUMMED: Final = 36  # terms beyond it lose bits, so an integral bounds them too
 SUM_ERROR: Final = 1e-10  # above the rounding of a sum of REACH · LARGEST_SUMMED exponentials
@@ -46,7 +47,7 @@ class DiscreteGaussian:
     def variance(self) -> float:
         """The variance of one draw: scale² but for the smallest scales, never above it."""
         scale = float(self.scale)
-        if scale > LARGEST_SUMMED:
+        if scale > NORMAL:
             return scale * scale
         weights = self._weights()
         squares = np.arange(float(weights.size)) ** 2

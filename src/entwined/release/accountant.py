@@ -27,6 +27,7 @@ from entwined.numbers import float_above
 from entwined.queries import Predicate, max_cover, max_pair, predicate_from
 from entwined.release.declared import Declared
 from entwined.release.judge import Judge
+from entwined.release.measure import PURE, Concentrated, Measure, Pure
 from entwined.schema import Cells, Person, Schema
 
 Charges: TypeAlias = list[tuple[Predicate, Fraction, Fraction]]
@@ -36,7 +37,7 @@ NOTHING: Final = Fraction(0)
 
 @dataclass(frozen=True, slots=True)
 class BaseLoss:
-    """What all charges amount to before dependence: for rows one figure, for cells one a column."""
+    """What all charges amount to before dependence, in ε or ρ: for rows one figure, for cells one a column."""
 
     nominal: Fraction
     replace: Fraction
@@ -50,12 +51,15 @@ class Accountant:
     schema: Schema
     declared: tuple[Declared, ...] = ()
     knowledge: Knowledge = "any"
+    measure: Measure = PURE
 
     def __post_init__(self) -> None:
         if self.knowledge not in ("any", "model"):
             raise BadModel(f"Knowledge {self.knowledge!r} is unknown. Use 'any' or 'model'.")
         for one in self.declared:
             one.check(self.schema)
+            if isinstance(self.measure, Concentrated):
+                self.measure.grown(one.model)
         if len([one for one in self.declared if one.by]) > 1:
             raise BadModel(
                 "Two models pick rows by a column, and one picking would undo the promise of the other. "
@@ -64,19 +68,22 @@ class Accountant:
 
     @classmethod
     def of(
-        cls, schema: Schema, dependence: Iterable[Declared | Dependence] = (), knowledge: Knowledge = "any"
+        cls,
+        schema: Schema,
+        dependence: Iterable[Declared | Dependence] = (),
+        knowledge: Knowledge = "any",
+        measure: Measure = PURE,
     ) -> "Accountant":
-        """Make the accountant of a schema and models, bare or declared."""
+        """Make the accountant of a schema and models, bare or declared; pure loss unless said otherwise."""
         given = (dependence,) if isinstance(dependence, Declared | Dependence) else dependence
-        return cls(
-            schema, tuple(one if isinstance(one, Declared) else Declared(one) for one in given), knowledge
-        )
+        declared = tuple(one if isinstance(one, Declared) else Declared(one) for one in given)
+        return cls(schema, declared, knowledge, measure)
 
     @cached_property
     def identity(self) -> str:
         """A digest of everything that prices depend on."""
         models = [one.document for one in self.declared]
-        return sha256(canonical([self.schema.digest, models, self.knowledge]))
+        return sha256(canonical([self.schema.digest, models, self.knowledge, self.measure.document]))
 
     @cached_property
     def judges(self) -> dict[str, tuple[Declared, Judge]]:
@@ -97,10 +104,22 @@ class Accountant:
     def price(self, totals: Mapping[str, Part]) -> Price:
         """Price all that has been spent, by part key."""
         base = self.base(totals.values())
-        return Price(base.nominal, {name: bound.leakage.worst for name, bound in self.bounds(base).items()})
+        return Price(self.measure.epsilon(base.nominal), self.leakages(base))
+
+    def leakages(self, base: BaseLoss) -> dict[str, Fraction | float]:
+        """Give what a loss leaks under each model; of concentrated loss the ε at δ."""
+        if isinstance(self.measure, Pure):
+            return {name: bound.leakage.worst for name, bound in self.bounds(base).items()}
+        return {
+            name: self.measure.epsilon(base.replace * self.measure.grown(one.model))
+            for name, (one, _) in self.judges.items()
+            if base.replace
+        }
 
     def bounds(self, base: BaseLoss) -> dict[str, Bound]:
-        """Bound what a loss leaks under each model."""
+        """Bound what a pure loss leaks under each model."""
+        if not isinstance(self.measure, Pure):
+            return {}
         return {
             name: judge.bound(self.loss(one, base))
             for name, (one, judge) in self.judges.items()
@@ -141,7 +160,10 @@ class Accountant:
         """Find the multiple of a batch's losses that leaks so much, under the model that allows least."""
         base = self.base(parts)
         if not self.judges:
-            return leakage / base.nominal
+            return self.measure.largest(leakage) / base.nominal
+        if isinstance(self.measure, Concentrated):
+            grown = max(self.measure.grown(one.model) for one, _ in self.judges.values())
+            return self.measure.largest(leakage) / (grown * base.replace)
         if isinstance(self.schema.unit, Cells):
             return min(
                 Fraction(judge.largest(self.loss(one, base), leakage)) for one, judge in self.judges.values()

@@ -15,8 +15,9 @@ from entwined.dependence import model_from
 from entwined.errors import BadCertificate, EntwinedError
 from entwined.ledger import Part, Price
 from entwined.ledger.canonical import fraction_text
-from entwined.release.accountant import Accountant
+from entwined.release.accountant import Accountant, BaseLoss
 from entwined.release.declared import Declared
+from entwined.release.measure import Concentrated, Pure
 from entwined.release.plan import Plan
 from entwined.schema import Cells, Schema
 
@@ -43,12 +44,13 @@ def _derived(accountant: Accountant, parts: tuple[Part, ...]) -> dict[str, Any]:
     """Everything in a certificate that follows from the schema, the models and the losses."""
     schema, base = accountant.schema, accountant.base(parts)
     return {
-        "says": _says(schema, base.nominal),
+        "says": _says(accountant, base.nominal),
         "schema": schema.digest,
         "unit": schema.unit.document,
         "neighbours": schema.neighbours,
         "knowledge": accountant.knowledge,
         "nominal": fraction_text(base.nominal),
+        **_concentrated(accountant, base),
         "models": [
             {"name": name, "declared": accountant.judges[name][0].document, "certificate": certify(bound)}
             for name, bound in accountant.bounds(base).items()
@@ -61,13 +63,27 @@ def _derived(accountant: Accountant, parts: tuple[Part, ...]) -> dict[str, Any]:
     }
 
 
-def _says(schema: Schema, nominal: Fraction) -> str:
+def _concentrated(accountant: Accountant, base: BaseLoss) -> dict[str, Any]:
+    """Say what a concentrated loss is at δ, and under each model; of a pure loss there is nothing to say."""
+    measure = accountant.measure
+    if isinstance(measure, Pure):
+        return {}
+    return measure.document | {
+        "epsilon": float(measure.epsilon(base.nominal)),
+        "declared": [one.document for one in accountant.declared],
+        "epsilons": {name: float(epsilon) for name, epsilon in accountant.leakages(base).items()},
+    }
+
+
+def _says(accountant: Accountant, nominal: Fraction) -> str:
+    schema, measure = accountant.schema, accountant.measure
     change = "replacing" if schema.neighbours == "replace" else "adding or removing"
     unit = {"rows": "one row", "person": "all rows of one person", "cells": "one cell of one row"}
+    but = "" if isinstance(measure, Pure) else f", but for a chance of {float(measure.delta):.3g}"
     return (
         f"{change.capitalize()} {unit[schema.unit.kind]} changes the probability of what was released here "
-        f"by a factor of at most exp({float(nominal):.6g}). What an adversary who knows a dependence model "
-        "learns is certified for each model."
+        f"by a factor of at most exp({float(measure.epsilon(nominal)):.6g}){but}. What an adversary who knows a "
+        "dependence model learns is certified for each model."
     )
 
 
@@ -89,8 +105,10 @@ def verify(document: Any, schema: Schema, folder: Path = Path()) -> Verdict:
 
 
 def _verdict(content: dict[str, Any], schema: Schema, folder: Path) -> Verdict:
-    models = [_declared(model["declared"], folder) for model in content["models"]]
-    accountant = Accountant(schema, tuple(models), content["knowledge"])
+    measure = Concentrated(Fraction(content["delta"])) if "delta" in content else Pure()
+    named = content["declared"] if "delta" in content else [one["declared"] for one in content["models"]]
+    models = [_declared(model, folder) for model in named]
+    accountant = Accountant(schema, tuple(models), content["knowledge"], measure)
     parts = tuple(Part.from_row(tuple(row)) for row in content["losses"])
     for model in content["models"]:
         verdict = verify_bound(model["certificate"], folder)
@@ -101,7 +119,7 @@ def _verdict(content: dict[str, Any], schema: Schema, folder: Path) -> Verdict:
         if part != "models" and content.get(part) != value:
             return Verdict(valid=False, why=f"Its {part} does not follow from the schema and the losses.")
     base = accountant.base(parts)
-    for model, declared in zip(content["models"], models, strict=True):
+    for model, declared in zip(content["models"], models if isinstance(measure, Pure) else (), strict=True):
         loss = loss_document(accountant.loss(declared, base))
         if model["certificate"]["inputs"] != {"model": model["declared"]["model"], "loss": loss}:
             return Verdict(

@@ -67,6 +67,8 @@ def release(  # noqa: PLR0913  (a release is described by so many public choices
     loss: Amount | None = None,
     dependence: Iterable[Declared | Dependence] = (),
     knowledge: Knowledge = "any",
+    delta: Amount | None = None,
+    shares: Sequence[Amount] | None = None,
     request: str | None = None,
     analyst: str = "holder",
     consistent: bool = True,
@@ -74,12 +76,20 @@ def release(  # noqa: PLR0913  (a release is described by so many public choices
     """Answer a batch of queries with the noise that keeps it within a leakage or a loss.
 
     `leakage` is the most that the batch on its own may leak under every declared model (without models: its
-    nominal ε); `loss` is its nominal ε. The ledger's cap is on everything released so far. What the ledger
-    keeps is what was drawn; with `consistent` the answers made of it agree with each other.
+    nominal ε); `loss` is its nominal ε. The ledger's cap is on everything released so far. With `delta` the
+    noise is Gaussian and every ε is meant at that δ. `shares` say how the loss is split over the queries.
+    What the ledger keeps is what was drawn; with `consistent` the answers made of it agree with each other.
     """
     asked = [queries] if isinstance(queries, Query) else list(queries)
     planned = plan(
-        table.schema, asked, leakage=leakage, loss=loss, dependence=dependence, knowledge=knowledge
+        table.schema,
+        asked,
+        leakage=leakage,
+        loss=loss,
+        dependence=dependence,
+        knowledge=knowledge,
+        delta=delta,
+        shares=shares,
     )
     _require_same_terms(ledger, planned)
     source = _picked(table, planned)

@@ -1,12 +1,13 @@
 """What a batch of queries will cost and how much noise it gets, worked out without a single row.
 
 Every statistic of the batch gets the same loss e for its own worst change: its noise has the scale worst / e.
-A statistic that several queries of the batch need is asked for, noised and charged once. All losses grow
-in proportion to e, so it is found by dividing what is allowed by what e = 1 would cost.
+With shares it gets e times the share of its query. A statistic that several queries of the batch need is asked
+for, noised and charged once, with the largest share. All losses grow in proportion to e, so it is found by
+dividing what is allowed by what e = 1 would cost.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -17,11 +18,12 @@ from entwined.dependence import Dependence
 from entwined.errors import BadQuery, Unreachable
 from entwined.ledger import Part, Price
 from entwined.ledger.canonical import canonical, fraction_text, sha256
-from entwined.noise import DiscreteLaplace, ExponentialChoice
+from entwined.noise import DiscreteGaussian, DiscreteLaplace, ExponentialChoice
 from entwined.numbers import positive_fraction
 from entwined.queries import Aggregate, Mean, Quantile, Query, Statistic
 from entwined.release.accountant import Accountant, key_of
 from entwined.release.declared import Declared
+from entwined.release.measure import PURE, Concentrated, Measure
 from entwined.schema import Schema
 
 GRID: Final = 10**18
@@ -31,6 +33,7 @@ SLACKS: Final = (Fraction(0), *(Fraction(10) ** -exponent for exponent in range(
 """What is given up, if the charges as they are rounded up pass the limit by a little."""
 
 Amount: TypeAlias = str | float | Fraction
+Shared: TypeAlias = list[tuple[Statistic, Fraction]]  # statistics, and the share of e that each gets
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +41,13 @@ class Added:
     """A statistic of the batch whose integers are released with noise."""
 
     statistic: Statistic
-    law: DiscreteLaplace
+    law: DiscreteLaplace | DiscreteGaussian
 
     @property
     def text(self) -> str:
         """Name the noise."""
-        return f"discrete Laplace of scale {fraction_text(self.law.scale)}"
+        kind = "Laplace" if isinstance(self.law, DiscreteLaplace) else "Gaussian"
+        return f"discrete {kind} of scale {fraction_text(self.law.scale)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ class Plan:
         return sha256(canonical([table, self.accountant.identity, asked, laws, fraction_text(self.loss)]))
 
 
-def plan(
+def plan(  # noqa: PLR0913  (a release is described by so many public choices)
     schema: Schema,
     queries: Query | Iterable[Query],
     *,
@@ -96,11 +100,15 @@ def plan(
     loss: Amount | None = None,
     dependence: Iterable[Declared | Dependence] = (),
     knowledge: Knowledge = "any",
+    delta: Amount | None = None,
+    shares: Sequence[Amount] | None = None,
 ) -> Plan:
     """Work out noise, charges and price of a batch; refuse whatever cannot be released."""
     schema.require_approval()
-    accountant = accountant_of(schema, _tuple(dependence), knowledge)
-    asked = _unique(schema, queries)
+    accountant = accountant_of(schema, _tuple(dependence), knowledge, _measure(delta))
+    given = [queries] if isinstance(queries, Query) else list(queries)
+    asked = _unique(schema, given)
+    wanted = _shares(given, shares)
     if accountant.kept and any(isinstance(query, Mean) and query.count == "public" for query in asked):
         raise BadQuery(
             'A mean by the public number of rows, and rows of large groups are left out. Give count = "noisy".'
@@ -110,17 +118,44 @@ def plan(
         tuple(needed.setdefault(_key(query, one), len(needed)) for one in query.statistics(schema))
         for query in asked
     )
-    each, parts, price = _fitted(accountant, [one for one, _ in needed], leakage, loss)
-    statistics = tuple(_asked(one, chooser, each, schema) for one, chooser in needed)
+    parted = [Fraction(0)] * len(needed)
+    for query, used in zip(asked, uses, strict=True):
+        for use in used:
+            parted[use] = max(parted[use], wanted[query.fingerprint])
+    shared = [(one, share) for (one, _), share in zip(needed, parted, strict=True)]
+    each, parts, price = _fitted(accountant, shared, leakage, loss)
+    statistics = tuple(
+        _asked(one, chooser, each * share, accountant)
+        for (one, chooser), share in zip(needed, parted, strict=True)
+    )
     return Plan(schema, accountant, asked, statistics, uses, each, parts, price)
 
 
 @lru_cache(maxsize=64)
 def accountant_of(
-    schema: Schema, dependence: tuple[Declared | Dependence, ...], knowledge: Knowledge
+    schema: Schema,
+    dependence: tuple[Declared | Dependence, ...],
+    knowledge: Knowledge,
+    measure: Measure = PURE,
 ) -> Accountant:
     """Make an accountant, once for the same schema and models."""
-    return Accountant.of(schema, dependence, knowledge)
+    return Accountant.of(schema, dependence, knowledge, measure)
+
+
+def _measure(delta: Amount | None) -> Measure:
+    return PURE if delta is None else Concentrated(positive_fraction(delta, "δ"))
+
+
+def _shares(queries: list[Query], shares: Sequence[Amount] | None) -> Mapping[str, Fraction]:
+    """Give the share of each question; one that is asked twice has the larger one."""
+    given = [1] * len(queries) if shares is None else shares
+    if len(given) != len(queries):
+        raise BadQuery(f"{len(given)} shares for {len(queries)} queries. Give one each, or none.")
+    found: dict[str, Fraction] = {}
+    for query, share in zip(queries, given, strict=True):
+        exact = positive_fraction(share, "Share")
+        found[query.fingerprint] = max(exact, found.get(query.fingerprint, exact))
+    return found
 
 
 def _tuple(
@@ -129,9 +164,8 @@ def _tuple(
     return (dependence,) if isinstance(dependence, Declared | Dependence) else tuple(dependence)
 
 
-def _unique(schema: Schema, queries: Query | Iterable[Query]) -> tuple[Query, ...]:
+def _unique(schema: Schema, given: list[Query]) -> tuple[Query, ...]:
     """Check the queries and put each once, in an order that does not depend on how they were given."""
-    given = [queries] if isinstance(queries, Query) else list(queries)
     if not given:
         raise BadQuery("A release without a question. Ask at least one.")
     by_text: dict[str, Query] = {}
@@ -154,40 +188,48 @@ def _key(query: Query, statistic: Statistic) -> tuple[Statistic, Quantile | None
 
 
 def _fitted(
-    accountant: Accountant, statistics: list[Statistic], leakage: Amount | None, loss: Amount | None
+    accountant: Accountant, statistics: Shared, leakage: Amount | None, loss: Amount | None
 ) -> tuple[Fraction, tuple[Part, ...], Price]:
     """Find the largest e, in a few digits, whose charges stay within what is allowed."""
     if (leakage is None) == (loss is None):
         raise BadQuery("A release needs either a leakage or a loss. Give one of them.")
-    whole = _parts(accountant.schema, statistics, Fraction(1))
+    whole = _parts(accountant, statistics, Fraction(1))
     if leakage is not None:
         allowed = positive_fraction(leakage, "Leakage")
         each = accountant.largest(whole, allowed)
     else:
         allowed = positive_fraction(loss, "Loss")  # type: ignore[arg-type]  # one of the two is given
-        each = allowed / accountant.base(whole).nominal
+        each = accountant.measure.largest(allowed) / accountant.base(whole).nominal
     for slack in SLACKS:
         short = _rounded_down(each * (1 - slack))
-        parts = _parts(accountant.schema, statistics, short)
+        parts = _parts(accountant, statistics, short)
         price = accountant.price({part.key: part for part in parts})
         if (price.worst if leakage is not None else price.nominal) <= allowed:
             return short, parts, price
     raise Unreachable(f"No noise keeps the batch within {float(allowed):.6g}. Ask for less, or allow more.")
 
 
-def _parts(schema: Schema, statistics: list[Statistic], each: Fraction) -> tuple[Part, ...]:
-    """Charge every statistic the loss `each` for its worst change, and less where it moves less."""
+def _parts(accountant: Accountant, statistics: Shared, each: Fraction) -> tuple[Part, ...]:
+    """Charge every statistic its share of `each` for its worst change, and less where it moves less."""
     charged: dict[str, Part] = {}
-    for statistic in statistics:
-        worst = statistic.worst(schema)
-        for part in statistic.parts(schema):
+    for statistic, share in statistics:
+        moves = accountant.measure.parts(statistic, accountant.schema)
+        worst = _worst(accountant, statistic)
+        for part in moves:
             one, both = (
-                _on_grid(each * moved / worst) for moved in (part.sensitivity.one, part.sensitivity.both)
+                _on_grid(each * share * moved / worst)
+                for moved in (part.sensitivity.one, part.sensitivity.both)
             )
             if one or both:
                 loss = Part(key_of(part.where, part.column), one, both)
                 charged[loss.key] = charged[loss.key] + loss if loss.key in charged else loss
     return tuple(charged[key] for key in sorted(charged))
+
+
+def _worst(accountant: Accountant, statistic: Statistic) -> Fraction:
+    """Give the largest change between neighbouring tables, in what is charged."""
+    moves = accountant.measure.parts(statistic, accountant.schema)
+    return max((part.worst(accountant.schema) for part in moves), default=Fraction(0))
 
 
 def _on_grid(loss: Fraction) -> Fraction:
@@ -201,8 +243,8 @@ def _rounded_down(exact: Fraction) -> Fraction:
     return exact // unit * unit
 
 
-def _asked(statistic: Statistic, chooser: Quantile | None, each: Fraction, schema: Schema) -> Asked:
-    worst = statistic.worst(schema)
+def _asked(statistic: Statistic, chooser: Quantile | None, each: Fraction, accountant: Accountant) -> Asked:
+    worst = _worst(accountant, statistic)
     if chooser is None:
-        return Added(statistic, DiscreteLaplace.for_loss(each, worst))
-    return Chosen(statistic, ExponentialChoice.for_loss(each, worst), chooser)
+        return Added(statistic, accountant.measure.added(each, worst))
+    return Chosen(statistic, accountant.measure.chosen(each, worst), chooser)

@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from entwined.errors import BadNoise
-from entwined.noise import DiscreteLaplace
+from entwined.noise import Additive
 from entwined.queries import Answer, GroupBy, Mean, Numbers, Query, Term, Total, Variance
 from entwined.queries.sums import grid_of, grid_value, middle_term, total_term
 from entwined.release.error_law import ErrorLaw
@@ -84,7 +84,7 @@ def _ranks(one: Chosen, schema: Schema) -> Ranks:
     return Ranks(math.ceil(below / (2 * one.query.at.denominator)))
 
 
-def _mean_ends(query: Mean, schema: Schema, laws: Sequence[DiscreteLaplace], numbers: Numbers) -> Ends:
+def _mean_ends(query: Mean, schema: Schema, laws: Sequence[Additive], numbers: Numbers) -> Ends:
     total, count = _noisy(laws, numbers)
     term, public = _term(query, schema)
     column = schema.coded(query.column)
@@ -93,9 +93,7 @@ def _mean_ends(query: Mean, schema: Schema, laws: Sequence[DiscreteLaplace], num
     return low, high
 
 
-def _variance_ends(
-    query: Variance, schema: Schema, laws: Sequence[DiscreteLaplace], numbers: Numbers
-) -> Ends:
+def _variance_ends(query: Variance, schema: Schema, laws: Sequence[Additive], numbers: Numbers) -> Ends:
     total, squares, count = _noisy(laws, numbers)
     term, public = _term(query, schema)
     unit = (grid_of(schema.coded(query.column))[1] / term.factor) ** 2
@@ -114,7 +112,7 @@ def _or_all(found: Callable[[], Bounds], public: tuple[float, float]) -> tuple[f
     return float(low[0]), float(high[0])
 
 
-def _noisy(laws: Sequence[DiscreteLaplace], numbers: Numbers) -> list[Noisy]:
+def _noisy(laws: Sequence[Additive], numbers: Numbers) -> list[Noisy]:
     return [
         Noisy(np.array(found, dtype=np.float64), ErrorLaw.of([1], [law]))
         for law, found in zip(laws, numbers, strict=True)

@@ -1,0 +1,136 @@
+"""In what a batch is charged: pure loss ε, or for Gaussian noise the concentrated loss ρ.
+
+Either adds up over releases, part by part, and falls on rows in the same way: so much for a row that enters or
+leaves a condition, so much for one that changes inside. Only at the end does ρ become an ε, at one public δ.
+
+Why dependence by groups costs k²ρ. Given a unit's value, the others of its group have some law. Two values of
+the unit give two mixtures of output laws, each pair of which is at most k replacements apart, so at k²ρ (Bun and
+Steinke 2016, Proposition 1.9). Rényi divergence is jointly quasi-convex: no mixture is further apart.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final, TypeAlias
+
+from entwined.dependence import Dependence, Groups, Independent
+from entwined.errors import Refused
+from entwined.noise import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    ExponentialChoice,
+    epsilon_at,
+    group_rho,
+    largest_rho,
+)
+from entwined.noise.lattice import probability
+from entwined.queries import Part, Sensitivity, Statistic, TableOf
+from entwined.schema import Schema
+
+LARGEST_DELTA: Final = Fraction(1, 100)
+
+
+@dataclass(frozen=True, slots=True)
+class Pure:
+    """Loss ε by L1 changes: Laplace noise, for every dependence model."""
+
+    def parts(self, statistic: Statistic, schema: Schema) -> tuple[Part, ...]:
+        """Say how far a statistic moves, part by part."""
+        return statistic.parts(schema)
+
+    def added(self, each: Fraction, worst: Fraction) -> DiscreteLaplace:
+        """Give the noise of a loss for the worst change."""
+        return DiscreteLaplace.for_loss(each, worst)
+
+    def chosen(self, each: Fraction, worst: Fraction) -> ExponentialChoice:
+        """Give the choice of a loss for the worst change of a score."""
+        return ExponentialChoice.for_loss(each, worst)
+
+    def epsilon(self, loss: Fraction) -> Fraction:
+        """Give the ε of a loss."""
+        return loss
+
+    def largest(self, epsilon: Fraction) -> Fraction:
+        """Give the largest loss of an ε."""
+        return epsilon
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What a certificate says of it."""
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Concentrated:
+    """Loss ρ by squared L2 changes: Gaussian noise, for independent units and for groups.
+
+    A choice of pure loss ε is charged ε²/2 (Bun and Steinke 2016, Proposition 1.4).
+    """
+
+    delta: Fraction
+
+    def __post_init__(self) -> None:
+        delta = probability(self.delta, "δ")
+        if delta > LARGEST_DELTA:
+            raise Refused(
+                f"δ = {float(delta):g} is the chance that no promise holds; {float(LARGEST_DELTA):g} is the "
+                "most. Take one far below one in the number of rows."
+            )
+        object.__setattr__(self, "delta", delta)
+
+    def parts(self, statistic: Statistic, schema: Schema) -> tuple[Part, ...]:
+        """Say how far a statistic moves, squared, part by part."""
+        return tuple(
+            Part(part.where, _squared(statistic, part.sensitivity), part.column)
+            for part in statistic.parts(schema)
+        )
+
+    def added(self, each: Fraction, worst: Fraction) -> DiscreteGaussian:
+        """Give the noise of a loss for the worst change."""
+        return DiscreteGaussian.for_rho(each, worst)
+
+    def chosen(self, each: Fraction, worst: Fraction) -> ExponentialChoice:
+        """Give the choice of a loss for the worst change of a score, squared."""
+        return ExponentialChoice(_root_below(each / (2 * worst)))
+
+    def epsilon(self, loss: Fraction) -> Fraction:
+        """Give the ε of a loss at δ, rounded up."""
+        return Fraction(epsilon_at(loss, self.delta)) if loss else loss
+
+    def largest(self, epsilon: Fraction) -> Fraction:
+        """Give the largest loss of an ε at δ, rounded down."""
+        return largest_rho(epsilon, self.delta)
+
+    def grown(self, model: Dependence) -> Fraction:
+        """By how much a model multiplies a loss; refuse one that no theorem covers."""
+        match model:
+            case Independent():
+                return Fraction(1)
+            case Groups(largest=most):
+                return group_rho(1, most)
+        raise Refused(
+            f"Gaussian noise under a model of kind {model.kind}: it is proved for independent units and for "
+            "groups. Leave delta out, so that the noise is Laplace, or declare groups."
+        )
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What a certificate says of it."""
+        return {"delta": str(self.delta)}
+
+
+Measure: TypeAlias = Pure | Concentrated
+PURE: Final = Pure()
+
+
+def _squared(statistic: Statistic, moved: Sensitivity) -> Sensitivity:
+    """Square an L1 change; a row that moves between cells of a table changes two of them by half each."""
+    halves = 2 if isinstance(statistic.aggregate, TableOf) and not statistic.selects else 1
+    return Sensitivity(moved.one**2, moved.both**2 / halves)
+
+
+def _root_below(squared: Fraction) -> Fraction:
+    near = math.sqrt(squared)
+    while Fraction(near) ** 2 > squared:
+        near = math.nextafter(near, 0.0)
+    return Fraction(near)
