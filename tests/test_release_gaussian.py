@@ -159,18 +159,18 @@ def test_intervals_hold_the_truth(name, tmp_path):
     truth = query.answer(schema, table.answer([one.aggregate for one in query.statistics(schema)]))
     held = cells = 0
     with ledger_at(tmp_path, schema, cap=10**6) as ledger:
-        for turn in range(30):
+        for turn in range(15):
             given = release(table, query, loss=1 + Fraction(turn, 1000), delta=DELTA, ledger=ledger)
             low, high = given.intervals[0]
             for a, x, b in zip(
                 *(one if isinstance(one, tuple) else (one,) for one in (low, truth, high)), strict=True
             ):
                 held, cells = held + (a <= x <= b), cells + 1
-    assert held / cells > 0.8  # thirty releases at least: below it once in 3,000 times
+    assert held / cells > 0.7  # fifteen numbers at least: below it once in 2,000 times
 
 
 def test_an_audit_sees_less_noise_and_passes_ours():
-    schema, samples = SCHEMAS["add_remove"], 100_000
+    schema, samples = SCHEMAS["add_remove"], 50_000
     planned = plan(schema, QUERIES["count"](schema), loss=1, delta=DELTA)
     one = planned.statistics[0]
     ours = [noisy(one, np.full((samples, 1), exact))[:, 0] for exact in (0, 1)]

@@ -27,10 +27,15 @@ pytestmark = [
 def test_spark_answers_exactly(tmp_path):
     check_codes(["text"], 16, tmp_path / "text")
     check_codes([kind for kind in RAW if kind != "text"], 5, tmp_path / "others")
-    for turn in range(2):
-        check_random_batches(random.Random(turn), Person("who", 2) if turn else None, tmp_path / str(turn))
+    check_random_batches(random.Random(1), Person("who", 2), tmp_path / "persons")
     check_names_and_sessions(tmp_path / "names")
     check_description(tmp_path / "described")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 6))
+def test_spark_answers_random_batches_exactly(seed, tmp_path):
+    check_random_batches(random.Random(seed), Person("who", 2) if seed % 2 else None, tmp_path / "rows")
 
 
 def check_codes(kinds, most, folder):
