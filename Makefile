@@ -3,12 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: help install demo test slow bench check format clean
+.PHONY: help install demo test slow bench docs check format clean
 
 help:
 	@echo "make demo    see it work          make check   lint, types, import rules"
 	@echo "make test    run the tests        make slow    the longer tests"
 	@echo "make bench   measure speed        make format  tidy the code"
+	@echo "make docs    build the pages into site/"
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -19,13 +20,16 @@ $(INSTALLED): pyproject.toml constraints.txt
 install: $(INSTALLED)
 
 demo: $(INSTALLED)
-	$(BIN)/python -m entwined.papers.golden demo
+	$(BIN)/entwined demo demo
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -m "not slow" --numprocesses 2 --dist worksteal
 
 slow: $(INSTALLED)
 	$(BIN)/python -m pytest -m slow --durations 10
+
+docs: $(INSTALLED)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: $(INSTALLED)
 	$(BIN)/python -m bench

@@ -66,6 +66,7 @@ def test_answers_agree_and_the_truth_is_held(tmp_path, schema):
             for query in asked[:3]:
                 exact = table.answer([query.statistics(schema)[0].aggregate])[0]
                 low, high = made.of(query).interval
+                assert all(a <= x <= b for a, x, b in zip(low, made.of(query).value, high, strict=True))
                 held += sum(a <= x <= b for a, x, b in zip(low, exact, high, strict=True))
                 cells += len(exact)
         assert table.reads == 40 + 120  # once a batch by the door, three times by us

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from entwined.audit import audit
+from entwined.bounds.certificate import digest
 from entwined.dependence import Box, Groups, MarkovChain
 from entwined.errors import BadLedger, EntwinedError, OverBudget, Refused
 from entwined.ledger import Ledger
@@ -107,7 +108,7 @@ def test_a_group_of_copies_learns_no_more_than_the_certificate(tmp_path, size):
             dependence=[Groups(size)],
             ledger=ledger,
         )
-    assert given.certificate["epsilons"]["groups"] <= 1
+    assert given.certificate["models"][0]["certificate"]["leakage"] <= 1
     scale = Fraction(given.answers[0].noise[0].split()[-1])
     assert hockey_stick(scale, size, 1) <= DELTA
     assert hockey_stick(scale * Fraction(7, 10), size, 1) > DELTA  # less noise would break the promise
@@ -140,9 +141,9 @@ def test_the_certificate_is_derived_again_and_changes_are_seen(tmp_path):
     assert found.valid
     assert "but for a chance of 1e-06" in found.why
     assert all("Gaussian" in text for answer in given.answers[:2] for text in answer.noise)
-    from entwined.bounds.certificate import digest
-
-    for key, value in (("delta", "1/100"), ("epsilon", 0.5), ("epsilons", {"groups": 0.5})):
+    flattered = json.loads(json.dumps(certificate["models"]))
+    flattered[0]["certificate"]["leakage"] = 0.5
+    for key, value in (("delta", "1/1000"), ("nominal", "1/5"), ("models", flattered)):
         changed = {**certificate, key: value}
         del changed["digest"]
         assert not verify({**changed, "digest": digest(changed)}, schema).valid

@@ -10,15 +10,16 @@
 8. `release`     the one door out
 9. `report`      what people see
 
+The names here are the ones most used, in that order; everything else is in those packages, and so is the
+door itself: `from entwined.release import release`.
+
 >>> import entwined
->>> chain = entwined.MarkovChain(100, entwined.Box.exact([[0.9, 0.1], [0.1, 0.9]]))
->>> found = entwined.bound(chain, entwined.Loss.uniform(0.1, units=100))
->>> round(found.leakage.worst, 3)
-0.893
->>> round(1 / entwined.calibrate(chain, leakage=1.0).multiple, 2)
-8.91
->>> entwined.verify(entwined.certify(found)).valid
-True
+>>> homes = entwined.Groups(largest=3)
+>>> round(entwined.calibrate(homes, leakage=1.0).multiple, 4)     # the loss of a row that leaks 1
+0.3333
+>>> found = entwined.bound(homes, entwined.Loss.uniform(0.1, units=3))
+>>> round(found.leakage.worst, 3), entwined.verify(entwined.certify(found)).valid
+(0.3, True)
 """
 
 from importlib import import_module
@@ -27,85 +28,55 @@ from typing import TYPE_CHECKING, Any
 from entwined.version import __version__
 
 if TYPE_CHECKING:
-    from entwined.bounds import Bound, Calibration, Verdict, allocate, bound, calibrate, certify, verify
-    from entwined.dependence import (
-        BayesNet,
-        Box,
-        Correlations,
-        Edge,
-        Gaussian,
-        Graph,
-        Groups,
-        Independent,
-        MarkovChain,
-        MaxCorrelation,
-        RandomField,
-        Variable,
-        read_model,
-        write_model,
-    )
+    from entwined.bounds import bound, calibrate, certify
+    from entwined.dependence import BayesNet, Graph, Groups, MarkovChain, read_model
     from entwined.errors import EntwinedError
-    from entwined.loss import Leakage, Loss
+    from entwined.loss import Loss
+    from entwined.queries import Count, GroupBy, Histogram, Marginal, Mean, Median, Total, parse
+    from entwined.release import Declared, open_ledger, plan, verify
+    from entwined.schema import Schema, read_schema
+    from entwined.tables import describe, open_table
 
 _HOMES = {
-    "entwined.bounds": (
-        "Bound",
-        "Calibration",
-        "Verdict",
-        "allocate",
-        "bound",
-        "calibrate",
-        "certify",
-        "verify",
-    ),
-    "entwined.dependence": (
-        "BayesNet",
-        "Box",
-        "Correlations",
-        "Edge",
-        "Gaussian",
-        "Graph",
-        "Groups",
-        "Independent",
-        "MarkovChain",
-        "MaxCorrelation",
-        "RandomField",
-        "Variable",
-        "read_model",
-        "write_model",
-    ),
+    "entwined.tables": ("open_table", "describe"),
+    "entwined.schema": ("Schema", "read_schema"),
+    "entwined.dependence": ("Groups", "MarkovChain", "BayesNet", "Graph", "read_model"),
+    "entwined.queries": ("Count", "Histogram", "Marginal", "GroupBy", "Total", "Mean", "Median", "parse"),
+    "entwined.bounds": ("bound", "calibrate", "certify"),
+    "entwined.release": ("Declared", "open_ledger", "plan", "verify"),
+    "entwined.loss": ("Loss",),
     "entwined.errors": ("EntwinedError",),
-    "entwined.loss": ("Leakage", "Loss"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [  # noqa: RUF022  (looked up when first used, so that the command starts fast)
+__all__ = [  # noqa: RUF022  (in the order of the path; looked up when first used, so that the command starts fast)
     "__version__",
-    "BayesNet",
-    "Bound",
-    "Box",
-    "Calibration",
-    "Correlations",
-    "Edge",
-    "EntwinedError",
-    "Gaussian",
-    "Graph",
+    "open_table",
+    "describe",
+    "Schema",
+    "read_schema",
     "Groups",
-    "Independent",
-    "Leakage",
-    "Loss",
     "MarkovChain",
-    "MaxCorrelation",
-    "RandomField",
-    "Variable",
-    "Verdict",
-    "allocate",
+    "BayesNet",
+    "Graph",
+    "read_model",
+    "Count",
+    "Histogram",
+    "Marginal",
+    "GroupBy",
+    "Total",
+    "Mean",
+    "Median",
+    "parse",
     "bound",
     "calibrate",
     "certify",
-    "read_model",
+    "Declared",
+    "open_ledger",
+    "plan",
     "verify",
-    "write_model",
+    "Loss",
+    "EntwinedError",
 ]
 
 

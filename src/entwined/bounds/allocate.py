@@ -1,8 +1,8 @@
 """How to share a leakage target among units whose statistics matter differently."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy.sparse import csr_array, diags_array, eye_array
-from scipy.sparse.linalg import splu
 
 from entwined.bounds.calibrate import Calibration, calibrate, largest_multiple
 from entwined.bounds.contraction import tanh_quarter
@@ -13,6 +13,9 @@ from entwined.dependence import Coupled, Couplings, Dependence
 from entwined.errors import BadLoss, DoesNotApply
 from entwined.loss import Loss
 from entwined.numbers import FloatArray, float_below, positive_fraction
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 ROUNDS = 30
 ENOUGH = 1e-6
@@ -67,6 +70,9 @@ def tangent(losses: FloatArray, couplings: Couplings) -> tuple[FloatArray, Float
     """The slopes ∂L_i/∂ε_j of message passing where its messages are settled, and what the tangent leaves at
     zero loss.
     """
+    from scipy.sparse import diags_array, eye_array
+    from scipy.sparse.linalg import splu
+
     system, messages = settled_messages(losses, couplings)
     graph, own = system.graph, np.eye(losses.size)
     groups = (couplings.components[:, None] == couplings.components[None, :]).astype(np.float64)
@@ -85,8 +91,10 @@ def tangent(losses: FloatArray, couplings: Couplings) -> tuple[FloatArray, Float
     return slopes, np.maximum(np.minimum(leakage, totals) - slopes @ losses, 0.0)
 
 
-def incidence(system: Messages) -> tuple[csr_array, csr_array, csr_array]:
+def incidence(system: Messages) -> "tuple[csr_array, csr_array, csr_array]":
     """Entry to unit, entry to the other entries of its factor, entry to the other entries of its unit."""
+    from scipy.sparse import csr_array, eye_array
+
     graph = system.graph
     entries = graph.unit.size
     places = np.arange(entries)

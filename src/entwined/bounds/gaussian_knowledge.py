@@ -18,8 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from entwined.bounds.gaussian_series import shortfall, walk_sums
 from entwined.numbers import ULP, FloatArray, IntArray, round_up
@@ -49,6 +47,9 @@ class Regressions(NamedTuple):
 
 def components(linked: NDArray[np.bool_]) -> Iterator[IntArray]:
     """Give the units that have a bearing on each other, group by group."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
     labels = connected_components(csr_array(linked.astype(np.int8)), directed=False)[1]
     order = np.argsort(labels, kind="stable")
     yield from np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)

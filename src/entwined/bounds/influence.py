@@ -1,8 +1,8 @@
 """The influence matrix: message passing made linear, one sparse solve."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy.sparse import coo_array, csr_array, eye_array
-from scipy.sparse.linalg import cg, splu
 
 from entwined.bounds.contraction import tanh_quarter
 from entwined.bounds.theorem import theorem
@@ -10,6 +10,9 @@ from entwined.dependence import Coupled
 from entwined.errors import DoesNotApply
 from entwined.loss import Leakage, Loss
 from entwined.numbers import ULP, FloatArray, round_up
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 DIRECT = 2_000  # units up to which the system is factorised; beyond it is iterated
 
@@ -36,6 +39,8 @@ def influence_matrix_bound(loss: Loss, model: Coupled) -> Leakage:
 
     Source. New here in this form; the resampling is that of Dobrushin (1970).
     """
+    from scipy.sparse import coo_array, csr_array
+
     if model.units > DIRECT and model.couplings.pairwise:
         raise DoesNotApply(
             "It is never below message passing where factors are pairs; left out at this size."
@@ -47,8 +52,11 @@ def influence_matrix_bound(loss: Loss, model: Coupled) -> Leakage:
     return Leakage(confirmed_solution(matrix, loss.per_unit))
 
 
-def confirmed_solution(matrix: csr_array, losses: FloatArray) -> FloatArray:
+def confirmed_solution(matrix: "csr_array", losses: FloatArray) -> FloatArray:
     """Solve (I − C)L = ε, raise L a little and confirm that it lies above the solution."""
+    from scipy.sparse import eye_array
+    from scipy.sparse.linalg import cg, splu
+
     floor = np.maximum(losses, losses.max() * 1e-9)  # zero losses would leave nothing to confirm
     system = eye_array(losses.size, format="csr") - matrix
     if losses.size <= DIRECT:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 
 from entwined.bounds.kernel import Frontier, frontiers_of, laws_of
 from entwined.bounds.theorem import theorem
@@ -107,6 +106,8 @@ def positive(loss: float) -> float:
 
 def scale_leakage(law: FloatArray, loss: float) -> float:
     """max_a log Σ_v P(v|a) exp(ε d(v)), rounded up; d(v) is the distance to the farthest value, at most 1."""
+    from scipy.special import logsumexp
+
     values = law.shape[1]
     if values == 1:
         return 0.0

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from scipy.optimize import brentq
 
 from entwined.bounds.sum_law import SumLaw, sum_law
 from entwined.dependence import MarkovChain
@@ -91,6 +90,7 @@ def least_scale(chain: MarkovChain, weights: Sequence[int], target: float) -> fl
 
 def inverted(law: SumLaw, target: float, bracket: tuple[float, float]) -> float:
     """Find the scale between one that leaks too much and one that does not."""
+    from scipy.optimize import brentq
 
     def excess(log_scale: float) -> float:
         return math.log(float(noisy_range(law, math.exp(log_scale)).max()) / target)

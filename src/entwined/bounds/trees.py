@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order
 
 from entwined.bounds.contraction import contract, contract_one
 from entwined.dependence import Couplings
@@ -35,6 +33,9 @@ def tree_leakage(losses: FloatArray, couplings: Couplings) -> FloatArray:
 
 def rooted(couplings: Couplings) -> Rooted:
     """Hang every component of the forest under one root that binds nothing."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
     graph, units = couplings.binding, couplings.units
     ends = graph.unit.reshape(-1, 2)
     representatives = np.unique(couplings.components, return_index=True)[1]

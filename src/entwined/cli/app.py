@@ -5,7 +5,20 @@ from typing import Annotated
 
 import typer
 
-from entwined.cli import bound, calibrate, describe, verify
+from entwined.cli import (
+    approve,
+    bound,
+    budget,
+    calibrate,
+    demo,
+    describe,
+    init,
+    paper,
+    plan,
+    release,
+    sql,
+    verify,
+)
 from entwined.cli.show import fail
 from entwined.errors import EntwinedError
 from entwined.version import __version__
@@ -17,10 +30,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("demo")(demo.command)
+app.command("init")(init.command)
+app.command("describe")(describe.command)
+app.command("approve")(approve.command)
+app.command("plan")(plan.command)
+app.command("release")(release.command)
+app.command("sql")(sql.command)
+app.command("budget")(budget.command)
+app.command("verify")(verify.command)
 app.command("bound")(bound.command)
 app.command("calibrate")(calibrate.command)
-app.command("verify")(verify.command)
-app.command("describe")(describe.command)
+app.command("paper")(paper.command)
 
 
 def version_wanted(wanted: bool) -> None:  # noqa: FBT001  (typer hands options over by position)
@@ -46,6 +67,11 @@ def main() -> None:
     except EntwinedError as error:
         fail(str(error))
         sys.exit(error.exit_code)
+    except OSError as error:
+        fail(
+            f"{str(error.filename)[:200]} cannot be used: {error.strerror}. Check its name, place and rights."
+        )
+        sys.exit(2)
     except MemoryError:
         fail("The model does not fit into memory. Split it, or describe it in a smaller form.")
         sys.exit(2)

@@ -1,12 +1,14 @@
 """Arguments that several commands share."""
 
+import os
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from entwined.errors import BadLoss
+from entwined.errors import BadInput, BadLoss
 
 if TYPE_CHECKING:
     from entwined.dependence import Dependence
@@ -24,6 +26,10 @@ ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A dependence m
 KnowledgeOption = Annotated[
     Knowledge, typer.Option("--knowledge", help="The adversary knows any other values, or only the model.")
 ]
+RequestFile = Annotated[
+    Path, typer.Argument(metavar="RELEASE.toml", help="What to release: see `entwined init`.")
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before going on.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
@@ -44,3 +50,30 @@ def loss_for(model: "Dependence", loss: str | None, vector: str | None) -> "Loss
     if loss is not None:
         return Loss.uniform(loss, model.units)
     return Loss.of(numbers(vector or "", "Loss vector"))
+
+
+def confirmed(question: str, *, yes: bool) -> None:
+    """Ask whoever sits at the terminal; without one, or with --yes, go on."""
+    if not yes and sys.stdin.isatty() and sys.stderr.isatty():
+        ask(question)
+
+
+def ask(question: str) -> None:
+    """Stop unless the answer is yes; question and answer stay away from stdout."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        raise typer.Abort
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    except OSError as failed:
+        beside.unlink(missing_ok=True)
+        raise BadInput(
+            f"{path} cannot be written: {failed.strerror}. Give a path you may write to."
+        ) from None

@@ -10,16 +10,34 @@ from typing import Any
 from entwined.progress import listening
 
 PATIENCE = 1.0  # seconds of silence before a progress bar is shown
+NUMBERS = "#"
+LONGEST = 1000  # signs of a failure
+WIDE = 120  # columns of a table that is printed into a pipe
 
 
 def as_json(document: dict[str, Any]) -> None:
     """Print one JSON document on stdout."""
-    sys.stdout.write(json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    # half a character, as in some file names, is written as JSON escapes it
+    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode() + "\n")
 
 
 def fail(message: str) -> None:
-    """Say on stderr what went wrong."""
-    sys.stderr.write(f"entwined: {message}\n")
+    """Say on stderr what went wrong, in one line; of a very long one the middle is left out."""
+    line = plain(message)
+    if len(line) > LONGEST:
+        line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
+    sys.stderr.write(f"entwined: {line}\n")
+
+
+def say(line: str = "") -> None:
+    """Print a line on stdout; no name in it can move the cursor or colour the screen."""
+    sys.stdout.write(plain(line) + "\n")
+
+
+def plain(text: str) -> str:
+    """Keep a text on its line: signs that are not printed become a question mark, line ends a space."""
+    return "".join(sign if sign.isprintable() else " " if sign in "\n\r\t" else "?" for sign in text)
 
 
 def number(value: float) -> str:
@@ -27,17 +45,32 @@ def number(value: float) -> str:
     return f"{value:.6g}"
 
 
+def about(value: float | None) -> str:
+    """Write a number with three digits, a large one with all before the point; a dash for none.
+
+    >>> about(123456.7), about(0.012345), about(None)
+    ('123,457', '0.0123', '–')
+    """
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"  # noqa: PLR2004  (where three digits end)
+
+
 def table(title: str, columns: list[str], rows: list[list[str]]) -> None:
-    """Print a small table on stdout."""
+    """Print a small table on stdout; columns whose heading starts with a number sign hold numbers."""
     from rich.console import Console
     from rich.table import Table
 
-    shown = Table(title=title, title_justify="left", show_edge=False, pad_edge=False)
+    shown = Table(title=plain(title), title_justify="left", show_edge=False, pad_edge=False)
     for column in columns:
-        shown.add_column(column, overflow="fold")
+        numbers = column.startswith(NUMBERS)
+        shown.add_column(
+            plain(column.removeprefix(NUMBERS)), overflow="fold", justify="right" if numbers else "left"
+        )
     for row in rows:
-        shown.add_row(*row)
-    Console(soft_wrap=False).print(shown)
+        shown.add_row(*map(plain, row))
+    wide = None if sys.stdout.isatty() else WIDE
+    Console(soft_wrap=False, markup=False, highlight=False, emoji=False, width=wide).print(shown)
 
 
 @contextmanager

@@ -8,8 +8,6 @@ from math import prod
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from entwined.dependence.box import Box
 from entwined.dependence.couplings import Couplings
@@ -155,6 +153,9 @@ class Links:
 
     def refuse_cycles(self, names: Sequence[str]) -> None:
         """Refuse a variable that is its own ancestor: a network goes one way."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
         units = len(names)
         matrix = coo_array(
             (np.ones(self.child.size, np.int8), (self.cause, self.child)), shape=(units, units)

@@ -5,8 +5,6 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
 
 from entwined.numbers import FloatArray, IntArray, round_up
 
@@ -65,6 +63,9 @@ class Couplings:
     @cached_property
     def components(self) -> IntArray:
         """For each unit, the number of its connected component."""
+        from scipy.sparse import coo_array, csr_array
+        from scipy.sparse.csgraph import connected_components
+
         graph = self.binding
         if graph.pairwise:
             ends, nodes = graph.unit.reshape(-1, 2), self.units

@@ -120,7 +120,8 @@ def labels_of(table: Any, columns: Columns) -> tuple[Any, Any]:
     for name in ("first", "second"):
         refuse_missing(table.column(name), f"its {name} end")
     if table.schema.field("first").type == pa.int64():
-        return table.column("first").to_numpy(), table.column("second").to_numpy()
+        first, second = (table.column(name).combine_chunks() for name in ("first", "second"))
+        return np.from_dlpack(first), np.from_dlpack(second)  # to_numpy would load all of pandas
     columns.refuse_unclear()
     first, second = (compute.utf8_trim_whitespace(table.column(name)) for name in ("first", "second"))
     for name, ends in (("first", first), ("second", second)):

@@ -82,6 +82,10 @@ class Anchor:
                 f"data may be spent anew, delete the anchor first."
             )
 
+    def forget(self) -> None:
+        """Let a ledger be begun anew at this place; only for data that may be spent anew."""
+        self.path.unlink(missing_ok=True)
+
     def raise_to(self, mark: Mark) -> None:
         """Remember a further mark, durably; a nearer one changes nothing."""
         busy = f"The anchor {self.path} is locked by another process. Try again later."

@@ -1,6 +1,5 @@
 """The golden table: the Laplace noise that a sum over a binary chain of 100 steps needs."""
 
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -124,17 +123,3 @@ def chart(rows: list[Row], path: Path) -> None:
         title="How much noise does a chain of 100 dependent steps need?"
     )
     faceted.save(path)
-
-
-def main(folder: str) -> None:
-    """Print the golden table and leave a chart of it."""
-    rows = list(golden_rows())
-    show(rows)
-    path = Path(folder)
-    path.mkdir(parents=True, exist_ok=True)
-    chart(rows, path / "golden.svg")
-    sys.stdout.write(f"\nChart: {path / 'golden.svg'}\n")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -120,7 +120,8 @@ class Predicate:
         """The set in words of codes; equal sets have equal texts, different sets different ones."""
         if self.is_everything:
             return "all"
-        return " or ".join(_box_text(box, self.sizes) for box in self.boxes) or "none"
+        sizes = self.sizes
+        return " or ".join(_box_text(box, sizes) for box in self.boxes) or "none"
 
     @property
     def document(self) -> dict[str, Any]:

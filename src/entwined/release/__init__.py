@@ -6,6 +6,7 @@ from entwined.release.certificate import verify
 from entwined.release.consistent_release import make_consistent
 from entwined.release.declared import Declared
 from entwined.release.door import Picking, Table, release
+from entwined.release.opening import open_ledger
 from entwined.release.plan import Plan, plan
 from entwined.release.spans import Around, Between, Ranks
 
@@ -21,6 +22,7 @@ __all__ = [
     "Release",
     "Table",
     "make_consistent",
+    "open_ledger",
     "plan",
     "release",
     "verify",

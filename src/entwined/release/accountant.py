@@ -70,7 +70,7 @@ class Accountant:
     def of(
         cls,
         schema: Schema,
-        dependence: Iterable[Declared | Dependence] = (),
+        dependence: Iterable[Declared | Dependence] | Declared | Dependence = (),
         knowledge: Knowledge = "any",
         measure: Measure = PURE,
     ) -> "Accountant":

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
+from importlib import import_module
 from typing import Any, Final, Self, TypeAlias
 
 from entwined.errors import BadInput, BadQuery
@@ -109,6 +110,10 @@ class Release:
             "answers": [answer.document for _, answer in ordered],
             "certificate": dict(self.certificate),
         }
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook; what people see is drawn by the step after this one."""
+        return str(import_module("entwined.report").to_html(self))
 
     @property
     def content(self) -> bytes:

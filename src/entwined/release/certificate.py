@@ -4,20 +4,22 @@ Anyone who has the schema can derive it again without the data: the losses by pa
 and each model's own certificate gives the leakage of that loss.
 """
 
+import math
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
 from entwined.bounds import Verdict, certify
 from entwined.bounds import verify as verify_bound
-from entwined.bounds.certificate import digest, loss_document
+from entwined.bounds.certificate import CLOSE, digest, loss_document
 from entwined.dependence import model_from
 from entwined.errors import BadCertificate, EntwinedError
 from entwined.ledger import Part, Price
 from entwined.ledger.canonical import fraction_text
 from entwined.release.accountant import Accountant, BaseLoss
+from entwined.release.concentrated import certified
 from entwined.release.declared import Declared
-from entwined.release.measure import Concentrated, Pure
+from entwined.release.measure import PURE, Concentrated, Pure
 from entwined.release.plan import Plan
 from entwined.schema import Cells, Schema
 
@@ -49,12 +51,9 @@ def _derived(accountant: Accountant, parts: tuple[Part, ...]) -> dict[str, Any]:
         "unit": schema.unit.document,
         "neighbours": schema.neighbours,
         "knowledge": accountant.knowledge,
-        "nominal": fraction_text(base.nominal),
-        **_concentrated(accountant, base),
-        "models": [
-            {"name": name, "declared": accountant.judges[name][0].document, "certificate": certify(bound)}
-            for name, bound in accountant.bounds(base).items()
-        ],
+        "nominal": fraction_text(accountant.measure.epsilon(base.nominal)),
+        **accountant.measure.document,
+        "models": _models(accountant, base),
         "trusted": [
             "The schema is true: the unit of protection, and the largest number of rows.",
             APART[isinstance(schema.unit, Cells)],
@@ -63,16 +62,20 @@ def _derived(accountant: Accountant, parts: tuple[Part, ...]) -> dict[str, Any]:
     }
 
 
-def _concentrated(accountant: Accountant, base: BaseLoss) -> dict[str, Any]:
-    """Say what a concentrated loss is at δ, and under each model; of a pure loss there is nothing to say."""
-    measure = accountant.measure
+def _models(accountant: Accountant, base: BaseLoss) -> list[dict[str, Any]]:
+    """Certify what the loss leaks under each model."""
+    measure, judges = accountant.measure, accountant.judges
     if isinstance(measure, Pure):
-        return {}
-    return measure.document | {
-        "epsilon": float(measure.epsilon(base.nominal)),
-        "declared": [one.document for one in accountant.declared],
-        "epsilons": {name: float(epsilon) for name, epsilon in accountant.leakages(base).items()},
-    }
+        proved = {name: certify(bound) for name, bound in accountant.bounds(base).items()}
+    else:
+        proved = {
+            name: certified(base.replace, measure, one.model, accountant.knowledge)
+            for name, (one, _) in judges.items()
+        }
+    return [
+        {"name": name, "declared": judges[name][0].document, "certificate": found}
+        for name, found in proved.items()
+    ]
 
 
 def _says(accountant: Accountant, nominal: Fraction) -> str:
@@ -87,8 +90,10 @@ def _says(accountant: Accountant, nominal: Fraction) -> str:
     )
 
 
-def verify(document: Any, schema: Schema, folder: Path = Path()) -> Verdict:
-    """Derive a release's certificate again, without any data."""
+def verify(document: Any, schema: Schema | None = None, folder: Path = Path()) -> Verdict:
+    """Derive a certificate again, without any data: of a bound, or with its schema that of a release."""
+    if schema is None:
+        return verify_bound(document, folder)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise BadCertificate(
             f"This is no certificate of a release: its format is not {FORMAT!r}. Give what entwined wrote."
@@ -105,27 +110,58 @@ def verify(document: Any, schema: Schema, folder: Path = Path()) -> Verdict:
 
 
 def _verdict(content: dict[str, Any], schema: Schema, folder: Path) -> Verdict:
-    measure = Concentrated(Fraction(content["delta"])) if "delta" in content else Pure()
-    named = content["declared"] if "delta" in content else [one["declared"] for one in content["models"]]
-    models = [_declared(model, folder) for model in named]
+    measure = Concentrated(Fraction(content["delta"])) if "delta" in content else PURE
+    models = [_declared(model["declared"], folder) for model in content["models"]]
     accountant = Accountant(schema, tuple(models), content["knowledge"], measure)
     parts = tuple(Part.from_row(tuple(row)) for row in content["losses"])
-    for model in content["models"]:
-        verdict = verify_bound(model["certificate"], folder)
-        if not verdict.valid:
-            return Verdict(valid=False, why=f"The model {model['name']!r}: {verdict.why}")
     again = _derived(accountant, parts)
     for part, value in again.items():
-        if part != "models" and content.get(part) != value:
+        if part != "models" and not _agrees(part, content.get(part), value):
             return Verdict(valid=False, why=f"Its {part} does not follow from the schema and the losses.")
+    if isinstance(measure, Pure):
+        wrong = _wrong_bound(content["models"], models, accountant, parts, folder)
+    else:
+        wrong = _wrong_concentrated(content["models"], again["models"])
+    if wrong:
+        return Verdict(valid=False, why=wrong)
+    return Verdict(valid=True, why=content["says"])
+
+
+def _agrees(part: str, claimed: Any, value: Any) -> bool:
+    """Compare as written; the ε of a concentrated loss may differ in its last digits elsewhere."""
+    if part != "nominal" or claimed == value:
+        return bool(claimed == value)
+    return math.isclose(Fraction(claimed), Fraction(value), rel_tol=CLOSE)
+
+
+def _wrong_bound(
+    claimed: list[dict[str, Any]],
+    models: list[Declared],
+    accountant: Accountant,
+    parts: tuple[Part, ...],
+    folder: Path,
+) -> str | None:
+    """Say what is wrong with the certificates of a pure loss."""
     base = accountant.base(parts)
-    for model, declared in zip(content["models"], models if isinstance(measure, Pure) else (), strict=True):
+    for model, declared in zip(claimed, models, strict=True):
+        verdict = verify_bound(model["certificate"], folder)
+        if not verdict.valid:
+            return f"The model {model['name']!r}: {verdict.why}"
         loss = loss_document(accountant.loss(declared, base))
         if model["certificate"]["inputs"] != {"model": model["declared"]["model"], "loss": loss}:
-            return Verdict(
-                valid=False, why=f"{model['name']!r} is certified for another model or loss than was charged."
-            )
-    return Verdict(valid=True, why=content["says"])
+            return f"{model['name']!r} is certified for another model or loss than was charged."
+    return None
+
+
+def _wrong_concentrated(claimed: list[dict[str, Any]], again: list[dict[str, Any]]) -> str | None:
+    """Say what is wrong with the certificates of a concentrated loss."""
+    for model, right in zip(claimed, again, strict=True):
+        given, proved = dict(model["certificate"]), right["certificate"]
+        if math.isclose(given["leakage"], proved["leakage"], rel_tol=CLOSE):
+            given["leakage"] = proved["leakage"]
+        if given != proved or model["name"] != right["name"]:
+            return f"The model {model['name']!r}: its certificate does not follow from what was charged."
+    return None
 
 
 def _declared(given: dict[str, Any], folder: Path) -> Declared:

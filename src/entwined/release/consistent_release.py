@@ -8,6 +8,8 @@ do the drawn integers of every answer: making a release consistent twice is maki
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+
 from entwined.errors import BadNoise, QueryTooComplex
 from entwined.queries import CountOf, Mean, Query, Variance, everything
 from entwined.release.agreement import Released, agreed
@@ -58,8 +60,11 @@ def _public(planned: Plan) -> list[Released]:
 
 
 def _changed(query: Query, schema: Schema, answer: Answered, table: ConsistentTable) -> Answered:
+    """Put the numbers that agree in place; an interval is widened to hold the number that it stands beside."""
+    low, high = table.intervals(CONFIDENCE)
     values, lows, highs = (
-        tuple(numbers.reshape(-1).tolist()) for numbers in (table.values, *table.intervals(CONFIDENCE))
+        tuple(numbers.reshape(-1).tolist())
+        for numbers in (table.values, np.minimum(low, table.values), np.maximum(high, table.values))
     )
     span = Between(query.answer(schema, [lows]), query.answer(schema, [highs]))
     return replace(answer, value=query.answer(schema, [values]), span=span)

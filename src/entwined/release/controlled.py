@@ -3,8 +3,6 @@
 from typing import Final
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_flow
 
 from entwined.errors import QueryTooComplex
 from entwined.numbers import FloatArray, IntArray
@@ -115,6 +113,9 @@ def _rounded(near: FloatArray, rows: IntArray, columns: IntArray, preference: fl
 
 def _flow(cells: IntArray, rows: IntArray, columns: IntArray) -> tuple[IntArray, ...] | None:
     """Choose cells of a stack of tables, each at most once, so many in each row and each column."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
     wanted = int(rows.sum())
     first_column = 1 + rows.size
     sink = first_column + columns.size

@@ -65,7 +65,7 @@ def release(  # noqa: PLR0913  (a release is described by so many public choices
     ledger: Ledger,
     leakage: Amount | None = None,
     loss: Amount | None = None,
-    dependence: Iterable[Declared | Dependence] = (),
+    dependence: Iterable[Declared | Dependence] | Declared | Dependence = (),
     knowledge: Knowledge = "any",
     delta: Amount | None = None,
     shares: Sequence[Amount] | None = None,

@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import Final, Self
 
 import numpy as np
-from scipy.fft import dst, next_fast_len
 
 from entwined.errors import BadNoise
 from entwined.noise import Additive
@@ -130,6 +129,8 @@ def _blurred(law: ErrorLaw, period: float, slack: float) -> FloatArray:
     the circle wraps around and less the frequencies left out. With s for SMOOTHNESS, frequency k adds at most
     2 (s / (2π · BLUR · k))^s / (πk), so all above K add at most 2 (s / (2π · BLUR · K))^s / (πs).
     """
+    from scipy.fft import dst, next_fast_len
+
     least = SMOOTHNESS / (2 * math.pi * BLUR) * (2 / (math.pi * SMOOTHNESS * slack)) ** (1 / SMOOTHNESS)
     size = next_fast_len(math.ceil(least) + 1, real=True)
     order = np.arange(1.0, size)

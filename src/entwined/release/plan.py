@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from importlib import import_module
 from typing import Final, TypeAlias
 
 from entwined.bounds import Knowledge
@@ -80,6 +81,10 @@ class Plan:
     parts: tuple[Part, ...]
     price: Price
 
+    def _repr_html_(self) -> str:
+        """Show it in a notebook; what people see is drawn by the step after this one."""
+        return str(import_module("entwined.report").to_html(self))
+
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
         """What the engine is asked for."""
@@ -98,14 +103,14 @@ def plan(  # noqa: PLR0913  (a release is described by so many public choices)
     *,
     leakage: Amount | None = None,
     loss: Amount | None = None,
-    dependence: Iterable[Declared | Dependence] = (),
+    dependence: Iterable[Declared | Dependence] | Declared | Dependence = (),
     knowledge: Knowledge = "any",
     delta: Amount | None = None,
     shares: Sequence[Amount] | None = None,
 ) -> Plan:
     """Work out noise, charges and price of a batch; refuse whatever cannot be released."""
     schema.require_approval()
-    accountant = accountant_of(schema, _tuple(dependence), knowledge, _measure(delta))
+    accountant = accountant_of(schema, _tuple(dependence), knowledge, measure_of(delta))
     given = [queries] if isinstance(queries, Query) else list(queries)
     asked = _unique(schema, given)
     wanted = _shares(given, shares)
@@ -142,7 +147,8 @@ def accountant_of(
     return Accountant.of(schema, dependence, knowledge, measure)
 
 
-def _measure(delta: Amount | None) -> Measure:
+def measure_of(delta: Amount | None) -> Measure:
+    """Say in what is charged: pure loss, or with a δ concentrated loss."""
     return PURE if delta is None else Concentrated(positive_fraction(delta, "δ"))
 
 

@@ -1,6 +1,7 @@
 """Schema files: TOML that people review, with the approval beside the content it signs."""
 
 import json
+import re
 import stat
 import tomllib
 from decimal import Decimal
@@ -14,6 +15,10 @@ from entwined.schema.unit import unit_from
 
 LARGEST_FILE: Final = 50_000_000
 WIDEST: Final = 100
+PART: Final = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+LONG_KEY: Final = re.compile(
+    rf"(?:^|[{{,])[ \t]*+\[{{0,2}}[ \t]*+{PART}(?:[ \t]*+\.[ \t]*+{PART}){{6}}", re.MULTILINE
+)
 TOP: Final = {"unit", "neighbours", "most_rows", "rows", "approved", "approved_digest", "column"}
 HEAD: Final = """\
 # What is public about a table. Review every line: nothing is learned from rows later.
@@ -46,6 +51,8 @@ def _text_in(path: Path) -> str:
 
 def schema_of(text: str, *, signed: bool = True) -> Schema:
     """Read the text of a schema file; with `signed` off, whatever approval it bears is left out."""
+    if LONG_KEY.search(text):  # they take the parser very long
+        raise BadSchema("A key has more than six parts joined by dots. A schema needs no more than two.")
     try:
         fields = tomllib.loads(text, parse_float=Decimal)
     except (RecursionError, ValueError, ArithmeticError) as failed:

@@ -9,6 +9,7 @@ import dataclasses
 import gzip
 import io
 import os
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -36,10 +37,10 @@ def checked_path(given: str | os.PathLike[str], *, folder: bool = False) -> Path
     try:
         found = path.is_file() or (folder and path.is_dir())
         full = path.resolve()
-    except (OSError, ValueError):
+    except (OSError, ValueError, RuntimeError):  # a name too long, a zero in it, links in a circle
         found = False
     if not found:
-        raise BadTable(f"There is no file {str(given)!r} to read rows from. Check its name.")
+        raise BadTable(f"There is no file {str(given)!r:.200} to read rows from. Check its name.")
     if WILD & set(str(full)):
         raise BadTable(f"The path {str(full)!r} has one of * ? [ in it. Rename the file or its folder.")
     return full
@@ -74,7 +75,7 @@ def _first_line(path: Path) -> tuple[str, str]:
             start = file.read(LONGEST_HEADER + 1)
         at = min((at for end in (b"\n", b"\r") if (at := start.find(end)) >= 0), default=len(start))
         line = start[:at].decode("utf-8-sig")
-    except (OSError, EOFError, UnicodeDecodeError):
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
         raise BadTable(f"{path} does not start with a line of UTF-8 text. Save it as CSV in UTF-8.") from None
     if at > LONGEST_HEADER or "\0" in line:
         raise BadTable(f"{path} does not start with a line of names. Give CSV with a header of at most 1 MB.")

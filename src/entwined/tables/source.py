@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -63,15 +62,18 @@ def _by_path(given: str, table: str | None, declared: Mapping[str, Column]) -> E
         raise BadTable(f"{given} holds one table; {named!r} names another. Leave it out.")
     if low.endswith(CSV_ENDS):
         return open_csv(given)
-    if low.endswith(PARQUET_ENDS) or Path(given).is_dir():
+    if low.endswith(PARQUET_ENDS) or os.path.isdir(given):  # noqa: PTH112  (False for a name too long)
         return open_parquet(given)
     if low.endswith(SURVEY_ENDS):
         return open_survey(given, declared)
-    raise BadTable(f"{given!r} is no kind of file that is known. {KNOWN}")
+    raise BadTable(f"{given!r:.200} is no kind of file that is known. {KNOWN}")
 
 
 def _by_url(url: str, table: str | None) -> Engine:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # such as an address that lacks its bracket; its words may hold a password
+        raise BadTable(f"The URL of the table cannot be read. {KNOWN}") from None
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     named = options.pop("table", None) if table is None else table
     bare = urlunsplit(parts._replace(query=urlencode(options)))
@@ -87,4 +89,4 @@ def _by_url(url: str, table: str | None) -> Engine:
         from entwined.tables.spark import open_master
 
         return open_master(bare, named)
-    raise BadTable(f"A URL of kind {parts.scheme!r} is not known. {KNOWN}")
+    raise BadTable(f"A URL of kind {parts.scheme!r:.60} is not known. {KNOWN}")

@@ -1,0 +1,220 @@
+"""`entwined budget`: what has been spent, what is left, and by whom; only the ledger is opened."""
+
+import json
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from entwined.cli.arguments import JsonOption, write_text
+from entwined.cli.show import as_json, number, progress, say, table
+from entwined.errors import BadInput, Refused
+
+if TYPE_CHECKING:
+    from entwined.ledger import Book, Entry, Price
+
+USUAL = ("release.toml", "ledger.sqlite")
+LARGEST_FILE = 1_000_000
+LAST = 10  # releases that are shown
+COLUMNS = ("position", "time", "request", "analyst", "outcome", "queries", "nominal", "leakage")
+
+
+def command(
+    place: Annotated[
+        str | None,
+        typer.Argument(metavar="[LEDGER or RELEASE.toml]", help="By default the one in this folder."),
+    ] = None,
+    as_document: JsonOption = False,  # noqa: FBT002
+    export: Annotated[
+        Path | None, typer.Option("--export", help="Write the history to this file, .csv or .json.")
+    ] = None,
+    what_if: Annotated[
+        str | None,
+        typer.Option("--what-if", metavar="LOSS", help="What if the release were made with this nominal ε?"),
+    ] = None,
+) -> None:
+    """Tell what has been spent of the cap, what is left, and what was asked."""
+    from entwined.ledger import Book
+
+    given = _usual() if place is None else place
+    ledger = ledger_of(given)
+    with progress():
+        book = Book(ledger)
+        try:
+            found = document(book, ledger)
+        finally:
+            book.close()
+        if what_if is not None:
+            found["what_if"] = supposed(given, found, what_if)
+    if export is not None:
+        exported(found["history"], export)
+    if as_document:
+        as_json(found)
+    else:
+        show(found)
+
+
+def _usual() -> str:
+    for name in USUAL:
+        if Path(name).exists():
+            return name
+    raise BadInput(f"There is no {' and no '.join(USUAL)} here. Name a ledger or a release.toml.")
+
+
+def ledger_of(place: str) -> str:
+    """Find the ledger that a place is, or that a request names; nothing else of the request is read."""
+    if "://" in place or not place.lower().endswith(".toml"):
+        return place
+    path = Path(place)
+    try:
+        if path.exists() and not path.is_file():  # opening a pipe would wait for ever
+            raise BadInput(f"{place} is no file. Give a release.toml, or the ledger itself.")
+        with path.open("rb") as file:
+            text = file.read(LARGEST_FILE + 1)
+        named = tomllib.loads(text.decode()).get("ledger") if len(text) <= LARGEST_FILE else None
+    except OSError as failed:
+        raise BadInput(f"{place} cannot be read: {failed.strerror}. Check its name.") from None
+    except (ValueError, RecursionError):
+        raise BadInput(f"{place} is not TOML. Give a release.toml, or the ledger itself.") from None
+    if not isinstance(named, str) or not named or "\0" in named:
+        raise BadInput(f"{place} names no ledger. Give a release.toml, or the ledger itself.")
+    return named if "://" in named else str(path.parent / named)
+
+
+def document(book: "Book", ledger: str) -> dict[str, Any]:
+    """Everything that a ledger says, as JSON."""
+    spent = book.spent()
+    return {
+        "ledger": book.store.name if "://" in ledger else ledger,  # a URL may hold a password
+        "cap": float(spent.cap),
+        "spent": amounts(spent.price),
+        "left": max(float(spent.cap - spent.price.worst), 0.0),
+        "entries": spent.entries,
+        "history": list(history(book)),
+    }
+
+
+def amounts(price: "Price") -> dict[str, Any]:
+    """Write a price in floats."""
+    return {
+        "nominal": float(price.nominal),
+        "leakage": {name: float(amount) for name, amount in price.leakage.items()},
+    }
+
+
+def history(book: "Book") -> Iterator[dict[str, Any]]:
+    """Give every charge with what became of it, oldest first."""
+    from entwined.ledger import Kind
+
+    charges: dict[int, Entry] = {}
+    outcomes: dict[int, str] = {}
+    for entry in book.history():
+        if entry.kind is Kind.CHARGE:
+            charges[entry.position] = entry
+        elif entry.kind in (Kind.ANSWERED, Kind.FAILED):
+            outcomes[entry.fields["charge"]] = entry.kind.value
+    for position, entry in charges.items():
+        yield {
+            "position": position,
+            "time": entry.fields["time"],
+            "request": entry.fields["request"],
+            "analyst": entry.fields["analyst"],
+            "outcome": outcomes.get(position, "open"),
+            "queries": entry.fields["document"].get("queries", []),
+            **amounts(entry.price),
+        }
+
+
+def supposed(place: str, found: dict[str, Any], loss: str) -> dict[str, Any]:
+    """Price what a request would add with another loss; without its models only an ε can be added up."""
+    from entwined.numbers import positive_fraction
+
+    exact = positive_fraction(loss, "Loss")
+    if place.lower().endswith(".toml"):
+        from entwined.release.funds import funds_of
+        from entwined.release.request_file import read_request
+
+        request = read_request(place)
+        asked = request.asking(request.questions, None, exact)
+        funds = funds_of(asked, asked.plan()).document
+        return {"loss": float(exact), **{key: funds[key] for key in ("after", "left", "refused")}}
+    if found["spent"]["leakage"]:
+        raise Refused(
+            "The cap of this ledger is on a leakage, and its models stand in a release.toml. Name that file."
+        )
+    after = found["spent"]["nominal"] + float(exact)
+    over = after > found["cap"]
+    return {
+        "loss": float(exact),
+        "after": {"nominal": after, "leakage": {}},
+        "left": found["left"] if over else found["cap"] - after,
+        "refused": f"The total would leak {after:.6g}, over the cap of {found['cap']:.6g}." if over else None,
+    }
+
+
+def exported(rows: list[dict[str, Any]], path: Path) -> None:
+    """Write the history as CSV or JSON."""
+    match path.suffix.lower():
+        case ".json":
+            write_text(path, json.dumps(rows, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+        case ".csv":
+            write_text(path, _csv(rows))
+        case other:
+            raise BadInput(f"The history cannot be written as {other!r}. Name a file .csv or .json.")
+
+
+def _csv(rows: list[dict[str, Any]]) -> str:
+    import csv
+    import io
+
+    from entwined.report.values import harmless
+
+    text = io.StringIO(newline="")
+    lines = csv.writer(text)
+    lines.writerow(COLUMNS)
+    for row in rows:
+        given = [json.dumps(row[key]) if isinstance(row[key], dict | list) else row[key] for key in COLUMNS]
+        lines.writerow([harmless(value) if isinstance(value, str) else value for value in given])
+    return text.getvalue()
+
+
+def show(found: dict[str, Any]) -> None:
+    """Print the budget for people."""
+    say(f"Ledger {found['ledger']}")
+    worst = max(found["spent"]["leakage"].values(), default=found["spent"]["nominal"])
+    say(f"  cap    {number(found['cap'])}")
+    say(f"  spent  {number(worst)}   (nominal ε {number(found['spent']['nominal'])})")
+    for name, amount in found["spent"]["leakage"].items():
+        say(f"         {number(amount)} under {name}")
+    say(f"  left   {number(found['left'])}")
+    if "what_if" in found:
+        say(_if(found["what_if"]))
+    last = found["history"][-LAST:]
+    if last:
+        say()
+        rows = [
+            [
+                str(row["position"]),
+                row["time"],
+                row["analyst"],
+                str(len(row["queries"])),
+                row["outcome"],
+                number(max(row["leakage"].values(), default=row["nominal"])),
+            ]
+            for row in last
+        ]
+        shown = f"The last {len(last)} of {len(found['history'])} charges"
+        table(shown, ["#entry", "time", "analyst", "#queries", "outcome", "#spent after"], rows)
+
+
+def _if(supposed_: dict[str, Any]) -> str:
+    if supposed_["refused"]:
+        return f"With a loss of {number(supposed_['loss'])} it would be refused: {supposed_['refused']}"
+    after = supposed_["after"]
+    worst = max(after["leakage"].values(), default=after["nominal"])
+    return (
+        f"With a loss of {number(supposed_['loss'])} the total would be {number(worst)}, and "
+        f"{number(supposed_['left'])} would be left."
+    )

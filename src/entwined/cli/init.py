@@ -1,0 +1,155 @@
+"""`entwined init`: from a table to a commented release.toml, ready to be reviewed and planned."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from entwined.cli.approve import reviewed
+from entwined.cli.arguments import JsonOption, write_text
+from entwined.cli.show import as_json, progress, say
+from entwined.errors import BadInput
+
+if TYPE_CHECKING:
+    from entwined.schema import Schema
+
+FEW = 12  # values of which each has a bar of its own
+MOST_QUERIES = 4
+BINS = 10
+GROUPING = (
+    "household",
+    "family",
+    "class",
+    "school",
+    "ward",
+    "hospital",
+    "firm",
+    "company",
+    "village",
+    "group",
+)
+HEAD = """\
+# What to release. `entwined plan` tells what it would cost and give, and reads no rows;
+# `entwined release` spends it. Every key is explained here; one that is not known is refused.
+
+title = {title}
+table = {table}            # a path from here, or a URL such as postgresql://host/base?table=name
+schema = {schema}          # what is public about the table; approve it before a release
+ledger = {ledger}          # what has been spent; begun by the first release. Or a postgresql:// URL
+cap = 3.0                  # the most that everything ever released from this table may leak
+leakage = 1.0              # the most that this release may leak. Or loss = 0.5, its nominal ε;
+                           # or neither, if every query says `within`
+knowledge = "any"          # an adversary who may know any other values; "model": one who knows none
+consistent = true          # counts that add up and are not negative; it costs nothing
+# expected_rows = 1000     # about how many rows there are, only to predict the errors of means and medians
+"""
+DEPENDENCE = """
+# What depends on what. Without a [[dependence]] rows are taken to be independent of each other, and an
+# adversary who knows better learns more than the leakage above.
+{mark}[[dependence]]
+{mark}name = {name}
+{mark}model = {{ kind = "groups", largest = 5 }}   # or a file: model = "model.json"
+{mark}by = {by}   # rows that share its value are one group; at most `largest` of them are used
+"""
+QUERIES = """
+# The questions: count, total, mean, variance, quantile, median, minimum, maximum, histogram, marginal, group_by,
+# or sql = "SELECT sex, count(*) FROM {table} GROUP BY sex". Optional for each: a name, a condition
+# where = "age > 20 and sex = 'f'", and within = 30: the 95 % interval is to be ± 30.
+"""
+
+
+def command(
+    source: Annotated[
+        str, typer.Argument(metavar="TABLE", help="CSV, Parquet, DuckDB, SPSS or Stata file, or a URL.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the request.")] = Path(
+        "release.toml"
+    ),
+    schema: Annotated[
+        Path | None, typer.Option("--schema", help="The schema; proposed from the rows if it is not there.")
+    ] = None,
+    as_document: JsonOption = False,  # noqa: FBT002
+) -> None:
+    """Write a commented release.toml for a table, and propose its schema if there is none."""
+    schema_file = output.parent / "schema.toml" if schema is None else schema
+    if output.exists():
+        raise BadInput(f"{output} is there already. Give another name with -o, so that it is not lost.")
+    proposed = not schema_file.exists()
+    with progress():
+        found = schema_for(source, schema_file)
+    write_text(output, request_text(source, schema_file, output, found))
+    if as_document:
+        as_json({"request": str(output), "schema": str(schema_file), "proposed": proposed})
+        return
+    say(
+        f"Wrote {output}."
+        + (f" Proposed a schema in {schema_file}: it tells about rows, keep it private." * proposed)
+    )
+    say(f"1. Review every line of {schema_file}, then: entwined approve {schema_file}")
+    say(f"2. Say in {output} what depends on what and what you want to know, then: entwined plan {output}")
+    say(f"3. When the plan is right: entwined release {output} -o out")
+
+
+def schema_for(source: str, path: Path) -> "Schema":
+    """Read the schema of a table, or propose one; a table that lacks a declared column is refused."""
+    from entwined.tables import describe, open_table
+
+    if not path.exists():
+        write_text(path, describe(source).text)
+    found = reviewed(path)
+    open_table(source, found).close()
+    return found
+
+
+def request_text(source: str, schema_file: Path, output: Path, schema: "Schema") -> str:
+    """Make the text of a request for a table."""
+    from entwined.dependence.syntax import toml_value
+    from entwined.release.words import table_name
+
+    named = table_name(source) or "table"
+    group = next(
+        (name for name in schema.names if any(word in name.lower() for word in GROUPING)),
+        None,
+    )
+    parts = [
+        HEAD.format(
+            title=toml_value(named),
+            table=toml_value(_seen_from(source, output.parent)),
+            schema=toml_value(_seen_from(str(schema_file), output.parent)),
+            ledger=toml_value("ledger.sqlite"),
+        ),
+        DEPENDENCE.format(
+            mark="" if group else "# ",
+            name=toml_value(f"{group}s" if group else "households"),
+            by=toml_value(group or "household"),
+        ),
+        QUERIES.format(table=named if named.isidentifier() else "t"),
+        *proposed_queries(schema),
+    ]
+    return "".join(parts)
+
+
+def _seen_from(place: str, folder: Path) -> str:
+    """Give a path as the request sees it; URLs and absolute paths stay."""
+    path, mark, table = place.partition("::")
+    if "://" in place or Path(path).is_absolute():
+        return place
+    return os.path.relpath(path, folder) + mark + table
+
+
+def proposed_queries(schema: "Schema") -> Iterator[str]:
+    """Propose a few questions: how many rows have each value, and means of numbers."""
+    from entwined.dependence.syntax import toml_value
+    from entwined.schema import Cells, Coded, Numeric
+
+    columns = [column for column in schema.columns if isinstance(column, Coded)]
+    few = [column for column in columns if 1 < column.levels <= FEW]
+    numbers = [column for column in columns if isinstance(column, Numeric) and column.levels > FEW]
+    asked = [("histogram", column, "") for column in few[:MOST_QUERIES]]
+    asked += [("histogram", column, f"bins = {BINS}\n") for column in numbers[: MOST_QUERIES // 2]]
+    if not isinstance(schema.unit, Cells):
+        asked += [("mean", column, "") for column in numbers[: MOST_QUERIES // 2]]
+    for kind, column, more in asked or [("histogram", column, "") for column in columns[:1]]:
+        yield f"\n[[query]]\nkind = {toml_value(kind)}\ncolumn = {toml_value(column.name)}\n{more}"

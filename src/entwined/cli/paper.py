@@ -1,0 +1,111 @@
+"""`entwined paper`: compute a paper's tables and figures again. Nothing that it writes is a release."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from entwined.cli.arguments import JsonOption
+from entwined.cli.show import as_json, progress, table
+from entwined.errors import BadInput
+
+if TYPE_CHECKING:
+    from entwined.papers.tabular_ddp.experiments import Results
+
+
+class Paper(StrEnum):
+    """What can be reproduced."""
+
+    golden = "golden"
+    tabular_ddp = "tabular-ddp"
+
+
+def command(
+    name: Annotated[Paper, typer.Argument(metavar="NAME", help="golden or tabular-ddp.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="A folder for figures and tables.")],
+    trials: Annotated[
+        int | None, typer.Option("--trials", help="How often noise is drawn; as in the paper if left out.")
+    ] = None,
+    beside: Annotated[
+        Path | None,
+        typer.Option("--beside", help="Error figures of other methods to show, in the form of accuracy.csv."),
+    ] = None,
+    as_document: JsonOption = False,  # noqa: FBT002
+) -> None:
+    """Reproduce a paper's tables and figures, with what is wrong in them."""
+    if output.exists() and not output.is_dir():
+        raise BadInput(f"{output} is a file. Give a folder.")
+    if name is Paper.tabular_ddp:
+        tabular_ddp(output, trials, beside, as_document=as_document)
+    elif trials is not None or beside is not None:
+        raise BadInput("The golden table is exact and stands alone. Leave --trials and --beside out.")
+    else:
+        golden(output, as_document=as_document)
+
+
+def golden(output: Path, *, as_document: bool) -> None:
+    """The noise that a chain of 100 steps needs, by every method."""
+    from entwined.papers.golden import chart, golden_rows, show
+    from entwined.report import require_charts
+
+    require_charts()
+    with progress():
+        rows = list(golden_rows())
+    output.mkdir(parents=True, exist_ok=True)
+    chart(rows, output / "golden.svg")
+    if as_document:
+        as_json({"rows": [row._asdict() for row in rows], "files": [str(output / "golden.svg")]})
+        return
+    show(rows)
+    typer.echo(f"\nChart: {output / 'golden.svg'}")
+
+
+def tabular_ddp(output: Path, trials: int | None, beside: Path | None, *, as_document: bool) -> None:
+    """Maughan and Near's mechanism, which is not private: the first line says so."""
+    from entwined.papers.tabular_ddp import NOTICE
+    from entwined.papers.tabular_ddp.experiments import TRIALS, run
+    from entwined.papers.tabular_ddp.pages import read_beside, write
+    from entwined.papers.tabular_ddp.surveys import surveys
+    from entwined.report import require_charts
+
+    require_charts()
+    others = read_beside(beside) if beside is not None else []
+    with progress():
+        results = run(surveys(), TRIALS if trials is None else trials, others)
+        files = write(results, output)
+    if as_document:
+        as_json({"notice": NOTICE, **results.document(), "files": [str(path) for path in files]})
+        return
+    typer.echo(f"{NOTICE}\n")
+    show(results)
+    typer.echo(
+        f"\nThe whole of it is in {output / 'report.md'}, with {len(files) - 1} tables and figures beside."
+    )
+
+
+def show(results: "Results") -> None:
+    """What matters most, for people."""
+    from entwined.papers.tabular_ddp.pages import accuracy_rows, rounded
+
+    table(
+        f"L2 error over all histograms, chunks of 10 columns, mean of {results.trials} trials",
+        ["survey", "method", "private", "ε = 0.1", "ε = 1", "ε = 10"],
+        accuracy_rows(results),
+    )
+    typer.echo()
+    table(
+        "What is leaked where ε = 1 is promised",
+        ["population", "reading", "k", "Laplace scale", "true leakage", "sound scale"],
+        [
+            [
+                one.population,
+                one.reading,
+                str(one.width),
+                *(rounded(shown) for shown in (one.scale, one.leakage_any, one.sound_scale)),
+            ]
+            for one in results.leaks
+        ],
+    )
+    refuted = dict.fromkeys(one.claim for one in results.verdicts if one.refuted)
+    typer.echo(f"\nRefuted by simulation: {', '.join(refuted) or 'nothing'}.")

@@ -1,0 +1,158 @@
+"""`entwined plan`: what a release would cost and give, in every way to protect it; no row is read."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from entwined.cli.arguments import JsonOption, RequestFile, write_text
+from entwined.cli.show import about, as_json, number, progress, say, table
+
+
+def command(
+    request_file: RequestFile,
+    as_document: JsonOption = False,  # noqa: FBT002
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Write the plan as a page to this file.")
+    ] = None,
+) -> None:
+    """Compare the ways to protect a release before anything is spent: noise, errors, leakage, budget."""
+    from entwined.release.outlook import outlook
+    from entwined.release.request_file import read_request
+
+    with progress():
+        document = outlook(read_request(request_file)).document
+        if html is not None:
+            from entwined.report import plan_page
+
+            write_text(html, plan_page(document))
+    if as_document:
+        as_json(document)
+        return
+    show(document)
+    if html is not None:
+        say()
+        say(f"The page is in {html}.")
+
+
+def show(document: dict[str, Any]) -> None:
+    """Print the plan for people."""
+    learned = [model["name"] for model in document["models"] if model["source"] == "exploratory"]
+    if learned:
+        say(f"FOR PLANNING ONLY: {', '.join(learned)} was learned from the private table without a budget.")
+    say(document["title"] or "A release")
+    say(asked(document))
+    say()
+    show_ways(document)
+    say()
+    show_statistics(document)
+    say()
+    say(f"Proposed: {_proposed(document)['title']}. {document['because']}")
+    say(budget_line(document["budget"]))
+
+
+def asked(document: dict[str, Any]) -> str:
+    """Say what was asked for, in a line."""
+    names = ", ".join(model["name"] for model in document["models"])
+    under = (
+        f"under {names}, whatever else is known" if document["knowledge"] == "any" else f"under {names} alone"
+    )
+    match document["asked"]:
+        case {"leakage": amount}:
+            return f"Asked: a leakage of at most {number(amount)}" + (f" {under}." if names else ".")
+        case {"loss": amount}:
+            return f"Asked: a nominal loss of ε = {number(amount)}."
+    return "Asked: answers within the half-widths given."
+
+
+def show_ways(document: dict[str, Any]) -> None:
+    """Print one line a way that applies."""
+    applying = [way for way in document["ways"] if way["applies"]]
+    names = [model["name"] for model in document["models"]]
+    first = document["statistics"][0]["name"]
+    rows = [
+        [
+            f"{way['title']} (proposed)" if way["way"] == document["proposed"] else way["title"],
+            about(way["loss"]),
+            *(about(way["leakage"].get(name)) for name in names),
+            "yes" if way["keeps_promise"] else "NO",
+            about(reach(way["statistics"][0])),
+        ]
+        for way in applying
+    ]
+    leaks = [f"#leaks: {name}" for name in names]
+    table("Ways to protect", ["way", "#ε of a unit", *leaks, "keeps the promise", f"#± of {first}"], rows)
+    others = len(document["ways"]) - len(applying)
+    if others:
+        say(f"{others} other theorems do not apply here; --json says why for each.")
+
+
+def show_statistics(document: dict[str, Any]) -> None:
+    """Print what to expect of each statistic on the proposed way."""
+    rows = []
+    for asked_, found in zip(document["statistics"], _proposed(document)["statistics"], strict=True):
+        within = reach(found)
+        unit = " ranks" if "ranks_within" in found else ""
+        rows.append(
+            [
+                asked_["name"],
+                about(asked_["cells"]),
+                about(found["scale"]),
+                about(found["mean_error"]),
+                about(within) + unit,
+                wish(asked_["wanted"], within),
+                figures(found),
+            ]
+        )
+    columns = ["statistic", "#cells", "#noise scale", "#expected error", "#95 % ±", "#wanted ±", "figures"]
+    table("What to expect, of a cell", columns, rows)
+    for text in dict.fromkeys(
+        found["assumes"] for found in _proposed(document)["statistics"] if found["assumes"]
+    ):
+        say(text)
+
+
+def figures(found: dict[str, Any]) -> str:
+    """Say how sure the figures are."""
+    if reach(found) is None:
+        return "unknown"
+    return "exact" if found["exact"] else "approximate"
+
+
+def reach(found: dict[str, Any]) -> float | None:
+    """Give the half-width of an answer, or the ranks of a choice."""
+    within: float | None = found.get("ranks_within", found["half_width"])
+    return within
+
+
+def wish(wanted: float | None, found: float | None) -> str:
+    """Say what was wanted and whether it is met."""
+    if wanted is None:
+        return ""
+    return about(wanted) + (" ok" if found is not None and found <= wanted else " not met")
+
+
+def _proposed(document: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = next(way for way in document["ways"] if way["way"] == document["proposed"])
+    return found
+
+
+def budget_line(budget: dict[str, Any]) -> str:
+    """Say what the ledger will say."""
+    if budget["again"]:
+        return (
+            f"Budget ({budget['ledger']}): the same questions with the same noise were answered before. From the "
+            "same table the stored answer is given again, and costs nothing more."
+        )
+    if budget["refused"]:
+        return f"The ledger {budget['ledger']} would refuse: {budget['refused']}"
+    before, after = worst(budget["spent"]), worst(budget["after"])
+    return (
+        f"Budget ({budget['ledger']}): {number(before)} of {number(budget['cap'])} is spent; after this "
+        f"release {number(after)}, and {number(budget['left'])} is left."
+    )
+
+
+def worst(price: dict[str, Any]) -> float:
+    """Give the number that the cap is on."""
+    return float(max(price["leakage"].values(), default=price["nominal"]))

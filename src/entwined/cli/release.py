@@ -1,0 +1,62 @@
+"""`entwined release`: plan, charge, read, add noise, and write what may be published into a folder."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from entwined.cli.arguments import JsonOption, RequestFile, YesOption, confirmed
+from entwined.cli.plan import worst
+from entwined.cli.show import as_json, number, progress, say
+
+
+def command(
+    request_file: RequestFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="A new or empty folder for what comes out.")],
+    as_document: JsonOption = False,  # noqa: FBT002
+    yes: YesOption = False,  # noqa: FBT002
+) -> None:
+    """Release the statistics of a request: the ledger is charged first, and what is written may be published."""
+    from entwined.release.fulfil import fulfil
+    from entwined.release.outlook import outlook
+    from entwined.release.request_file import read_request
+    from entwined.report import require_charts, require_free, write_release
+
+    require_charts()
+    require_free(output)
+    with progress():
+        request = read_request(request_file)
+        ahead = outlook(request)
+    if ahead.funds.refused is None:
+        cost = float(ahead.planned.price.worst)
+        confirmed(f"Spend {number(cost)}, after which {number(ahead.funds.left or 0)} is left?", yes=yes)
+    with progress():
+        done = fulfil(request, ahead.planned)
+        files = write_release(
+            output,
+            release=done.release,
+            names=[question.name for question in request.questions],
+            schema=request.schema,
+            outlook=ahead.document,
+            budget=done.funds.document,
+        )
+    if as_document:
+        budget = done.funds.document
+        as_json({"folder": str(output), "files": [path.name for path in files], "budget": budget})
+        return
+    say(
+        f"Released {len(request.questions)} statistics into {output}: {', '.join(path.name for path in files)}."
+    )
+    say(spent(done.funds.document, stored=done.was_stored))
+    names_edges = any(isinstance(one.model.document.get("edges"), str) for one in request.dependence)
+    more = " --models FOLDER, the one that its edge files are in" if names_edges else ""
+    say(f"Check the promise with: entwined verify {output / 'certificate.json'}{more}")
+
+
+def spent(budget: dict[str, Any], *, stored: bool) -> str:
+    """Say in a line what the ledger says now."""
+    paid = "Asked before: nothing new was charged. " if stored else ""
+    return (
+        f"{paid}Spent so far: {number(worst(budget['after']))} of {number(budget['cap'])}; "
+        f"{number(budget['left'])} is left."
+    )

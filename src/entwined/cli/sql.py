@@ -1,0 +1,176 @@
+"""`entwined sql`: one SELECT through the door, and its answer on the screen."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, YesOption, confirmed
+from entwined.cli.release import spent
+from entwined.cli.show import as_json, number, progress, say, table
+from entwined.errors import BadInput
+
+if TYPE_CHECKING:
+    from entwined.release.request import Question, Request
+
+USUAL = Path("release.toml")
+MOST_LINES = 200
+
+
+def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
+    text: Annotated[
+        str, typer.Argument(metavar="SELECT", help='Such as "SELECT sex, count(*) FROM t GROUP BY sex".')
+    ],
+    request: Annotated[
+        Path | None,
+        typer.Option("--request", help="A release.toml: its table, schema, models and ledger are used."),
+    ] = None,
+    source: Annotated[str | None, typer.Option("--table", help="Else: the table, a file or a URL,")] = None,
+    schema: Annotated[Path | None, typer.Option("--schema", help="its approved schema,")] = None,
+    ledger: Annotated[str | None, typer.Option("--ledger", help="the ledger,")] = None,
+    cap: Annotated[str | None, typer.Option("--cap", help="the cap of a ledger that is to be begun,")] = None,
+    model: Annotated[
+        list[Path] | None, typer.Option("--model", help="and dependence models, as often as needed.")
+    ] = None,
+    leakage: Annotated[
+        str | None, typer.Option("--leakage", help="The most that the answer may leak.")
+    ] = None,
+    loss: Annotated[str | None, typer.Option("--loss", help="Or its nominal ε.")] = None,
+    knowledge: KnowledgeOption = Knowledge.any,
+    as_document: JsonOption = False,  # noqa: FBT002
+    yes: YesOption = False,  # noqa: FBT002
+) -> None:
+    """Answer a SELECT of counts, sums, means or quantiles, with the noise that keeps it within a leakage."""
+    from entwined.release.fulfil import fulfil
+    from entwined.release.funds import funds_of
+
+    given = {"--table": source, "--schema": schema, "--ledger": ledger, "--cap": cap, "--model": model}
+    with progress():
+        if request is not None or not (source or schema or ledger):
+            asked = _from_request(text, request, given, leakage, loss)
+        else:
+            asked = _from_options(text, given, knowledge.value, leakage, loss)
+        planned = asked.plan()
+        funds = funds_of(asked, planned)
+    if funds.refused is None:
+        confirmed(
+            f"Spend {number(float(planned.price.worst))}, after which {number(funds.left or 0)} is left?",
+            yes=yes,
+        )
+    with progress():
+        done = fulfil(asked, planned)
+    if as_document:
+        names = [question.name for question in asked.questions]
+        as_json({"names": names, "release": done.release.document(), "budget": done.funds.document})
+        return
+    for question, answer in zip(asked.questions, done.release.answers, strict=True):
+        show(question, asked, answer)
+    say(spent(done.funds.document, stored=done.was_stored))
+
+
+def _amounts(leakage: str | None, loss: str | None) -> tuple[Any, Any]:
+    from entwined.numbers import positive_fraction
+
+    if (leakage is None) == (loss is None):
+        raise BadInput("Give either --leakage, such as 0.5, or --loss.")
+    return (
+        None if leakage is None else positive_fraction(leakage, "Leakage"),
+        None if loss is None else positive_fraction(loss, "Loss"),
+    )
+
+
+def _from_request(
+    text: str, path: Path | None, others: dict[str, Any], leakage: str | None, loss: str | None
+) -> "Request":
+    """Ask the table of a request."""
+    from entwined.release.request_file import read_request, sql_questions
+    from entwined.release.words import table_name
+
+    extra = [name for name, value in others.items() if value]
+    if extra:
+        raise BadInput(f"{extra[0]} is given, and the request says that. Leave one of them out.")
+    if path is None and not USUAL.exists():
+        raise BadInput(f"There is no {USUAL} here. Give --request, or --table, --schema and --ledger.")
+    found = read_request(path or USUAL)
+    questions = sql_questions(text, found.schema, table_name(found.table))
+    return found.asking(tuple(questions), *_amounts(leakage, loss))
+
+
+def _from_options(
+    text: str, given: dict[str, Any], knowledge: Any, leakage: str | None, loss: str | None
+) -> "Request":
+    """Ask a table that the options name."""
+    from entwined.dependence import read_model
+    from entwined.numbers import positive_fraction
+    from entwined.release import Declared
+    from entwined.release.request import Request
+    from entwined.release.request_file import sql_questions
+    from entwined.release.words import table_name
+    from entwined.schema import read_schema
+
+    for name in ("--table", "--schema", "--ledger"):
+        if not given[name]:
+            raise BadInput(f"{name} is missing. Give --table, --schema and --ledger, or --request.")
+    schema = read_schema(given["--schema"])
+    schema.require_approval()
+    allowed = _amounts(leakage, loss)
+    return Request(
+        table=given["--table"],
+        schema=schema,
+        ledger=given["--ledger"],
+        questions=tuple(sql_questions(text, schema, table_name(given["--table"]))),
+        leakage=allowed[0],
+        loss=allowed[1],
+        cap=None if given["--cap"] is None else positive_fraction(given["--cap"], "Cap"),
+        dependence=tuple(Declared(read_model(path)) for path in given["--model"] or ()),
+        knowledge=knowledge,
+    )
+
+
+def show(question: "Question", asked: "Request", answer: Any) -> None:
+    """Print an answer, cell by cell, with the interval of each."""
+    from itertools import islice
+
+    cells = answer.value if isinstance(answer.value, tuple) else (answer.value,)
+    ends = answer.interval
+    rows = []
+    labels = getattr(question.query, "labels", None)
+    named = labels(asked.schema) if labels else iter([()])
+    for place, (label, value) in enumerate(islice(zip(named, cells, strict=True), MOST_LINES)):
+        low, high = ("–", "–") if ends is None else (_cell(end, place) for end in ends)
+        rows.append([*map(_label, label), shown(value), low, high])
+    keys = [axis.column for axis in question.query.axes(asked.schema)] if labels else []  # type: ignore[attr-defined]  # tables have sides
+    table(question.name, [*keys, "#value", "#95 % from", "#to"], rows)
+    if len(cells) > MOST_LINES:
+        say(f"… and {len(cells) - MOST_LINES:,} cells more; --json gives all.")
+    say()
+
+
+def _cell(ends: Any, place: int) -> str:
+    return shown(ends[place] if isinstance(ends, tuple) else ends)
+
+
+def _label(value: object) -> str:
+    match value:
+        case None:
+            return "missing"
+        case (low, high):
+            return f"{shown(low)} to {shown(high)}"
+    return shown(value)
+
+
+def shown(value: object) -> str:
+    """Write a value for people."""
+    from datetime import datetime
+    from fractions import Fraction
+
+    match value:
+        case Fraction():
+            return f"{float(value):,.6g}" if value.denominator > 1 else f"{value.numerator:,}"
+        case bool():
+            return str(value).lower()
+        case int():
+            return f"{value:,}"
+        case datetime():
+            return value.isoformat(sep=" ", timespec="seconds")
+    return str(value)

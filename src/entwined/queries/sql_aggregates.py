@@ -1,0 +1,160 @@
+"""The aggregates of a SELECT: from their trees to questions, for all rows inside or for every group."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from entwined.queries.conditions import is_missing
+from entwined.queries.counts import Count, axis_of
+from entwined.queries.groups import GroupBy
+from entwined.queries.predicate import Predicate, codes_in
+from entwined.queries.quantile import Quantile
+from entwined.queries.query import Query
+from entwined.queries.sql_conditions import number
+from entwined.queries.sql_names import Names, described
+from entwined.queries.sql_tree import only
+from entwined.queries.sql_words import WORD, refused
+from entwined.queries.sums import Mean, Total, Variance
+from entwined.schema import Coded
+from entwined.schema.grids import number_text
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr
+
+Kind: TypeAlias = Literal["count", "sum", "avg", "var_pop", "quantile"]
+
+SIMPLE: Final[dict[str, Kind]] = {"count": "count", "sum": "sum", "avg": "avg", "variancepop": "var_pop"}
+RANKS: Final = {"min": Fraction(0), "median": Fraction(1, 2), "max": Fraction(1)}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One aggregate: `text` is how it may be written; only a count has no column, only a quantile a share."""
+
+    text: str
+    kind: Kind
+    column: Coded | None
+    at: Fraction = Fraction(0)
+
+    def over(self, where: Predicate) -> Query:
+        """Ask about all rows inside."""
+        if self.column is None:
+            return Count(where=where)
+        match self.kind:
+            case "count":
+                return Count(where=where & is_missing(self.column).false)
+            case "sum":
+                return Total(self.column.name, where=where)
+            case "avg":
+                return Mean(self.column.name, where=where)
+            case "var_pop":
+                return Variance(self.column.name, where=where)
+            case "quantile":
+                return Quantile(self.column.name, self.at, where=where)
+
+    def by(self, keys: tuple[Coded, ...], where: Predicate) -> Iterator[tuple[str, Query]]:
+        """Ask about every group: in one question, or in one a group with the words that tell it apart."""
+        names = tuple(key.name for key in keys)
+        match self.kind:
+            case "count":
+                yield "", GroupBy(names, where=self.over(where).where)
+            case "sum" if self.column is not None:
+                yield "", GroupBy(names, self.column.name, where=where)
+            case _:
+                for group, rows in _groups(keys):
+                    if not where.disjoint(rows):
+                        yield f", {group}", self.over(where & rows)
+
+
+def aggregate_of(node: "Expr", names: Names) -> Asked:
+    """Read one aggregate."""
+    match node.key:
+        case "count" if node.this is not None and node.this.key == "star":
+            only(node, "count", "this", "big_int")
+            only(node.this, "count(*)")
+            return Asked("count(*)", "count", None)
+        case key if key in SIMPLE:
+            column = _argument(node, SIMPLE[key], names)
+            return Asked(f"{SIMPLE[key]}({written(column.name)})", SIMPLE[key], column)
+        case key if key in RANKS:
+            column = _argument(node, key, names)
+            return Asked(f"{key}({written(column.name)})", "quantile", column, RANKS[key])
+        case "anonymous" if str(node.this).lower() == "quantile_cont":
+            return _quantile(node, names)
+        case "withingroup":
+            return _percentile(node, names)
+    raise refused(f"in the list of SELECT stands {described(node)} where a key or an aggregate is wanted")
+
+
+def written(name: str) -> str:
+    """Write a column's name as SQL does."""
+    return name if WORD.fullmatch(name) else '"' + name.replace('"', '""') + '"'
+
+
+def _argument(node: "Expr", what: str, names: Names) -> Coded:
+    only(node, f"{what}(…)", "this", "big_int")
+    if node.this is None:
+        raise refused(f"{what}() is of no column")
+    return names.column(node.this, f"in {what}(…)")
+
+
+def _quantile(node: "Expr", names: Names) -> Asked:
+    only(node, "quantile_cont(…)", "this", "expressions")
+    match node.expressions:
+        case [of, share]:
+            return _at(names.column(of, "in quantile_cont(…)"), share)
+    raise refused("quantile_cont takes a column and a share, as in quantile_cont(x, 0.9)")
+
+
+def _percentile(node: "Expr", names: Names) -> Asked:
+    only(node, "WITHIN GROUP", "this", "expression")
+    order, inner = node.expression, node.this
+    if inner.key not in ("percentilecont", "percentiledisc") or order is None or order.key != "order":
+        raise refused("WITHIN GROUP (ORDER BY x) belongs to percentile_cont(p) or percentile_disc(p)")
+    only(inner, "a percentile", "this")
+    only(order, "ORDER BY", "expressions")
+    if len(order.expressions) != 1 or order.expressions[0].key != "ordered":
+        raise refused("WITHIN GROUP orders by one column")
+    only(order.expressions[0], "ORDER BY", "this", "nulls_first")
+    found = _at(names.column(order.expressions[0].this, "after ORDER BY"), inner.this)
+    if inner.key == "percentiledisc" and found.at not in RANKS.values():
+        raise refused(
+            f"percentile_disc({found.at}) may differ by a rank from what is released: write percentile_cont"
+        )
+    return found
+
+
+def _at(column: Coded, share: "Expr") -> Asked:
+    if share.key != "literal" or share.is_string:
+        raise refused(
+            f"there stands {described(share)} where the share of a quantile, from 0 to 1, is wanted"
+        )
+    at = number(share)
+    return Asked(f"quantile_cont({written(column.name)}, {number_text(at)})", "quantile", column, at)
+
+
+def _groups(keys: tuple[Coded, ...]) -> Iterator[tuple[str, Predicate]]:
+    """Name every declared combination of keys, with its rows."""
+    for codes in itertools.product(*(range(axis_of(key).cells) for key in keys)):
+        cell = list(zip(keys, codes, strict=True))
+        rows = reduce(and_, (codes_in(key.name, key.size, ((code, code),)) for key, code in cell))
+        yield ", ".join(_side(key, code) for key, code in cell), rows
+
+
+def _side(key: Coded, code: int) -> str:
+    value = key.value(code)
+    match value:
+        case None:
+            return f"{written(key.name)} is missing"
+        case bool():
+            return f"{written(key.name)} = {str(value).lower()}"
+        case Fraction():
+            return f"{written(key.name)} = {number_text(value)}"
+        case datetime():
+            return f"{written(key.name)} = {value.isoformat(sep=' ')}"
+    return f"{written(key.name)} = {value}"

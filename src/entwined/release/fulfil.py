@@ -1,0 +1,44 @@
+"""Carry out a request: open its table and its ledger, and go through the door."""
+
+from dataclasses import dataclass
+
+from entwined.release.answers import Release
+from entwined.release.door import release
+from entwined.release.funds import Funds, ledger_for, shown
+from entwined.release.plan import Plan
+from entwined.release.request import Request
+from entwined.tables import open_table
+
+
+@dataclass(frozen=True, slots=True)
+class Fulfilled:
+    """What a request gave, in the order of its questions, and what the ledger says before and after it."""
+
+    release: Release
+    funds: Funds
+
+    @property
+    def was_stored(self) -> bool:
+        """Whether the same had been asked before, so that nothing new was charged."""
+        return self.funds.spent == self.funds.after
+
+
+def fulfil(request: Request, planned: Plan) -> Fulfilled:
+    """Release what was planned; a table that cannot be opened is refused before a ledger is begun."""
+    for one in request.dependence:
+        one.check(request.schema)
+    with open_table(request.source, request.schema) as table, ledger_for(request, planned) as ledger:
+        before = ledger.spent().price
+        found = release(
+            table,
+            request.queries,
+            ledger=ledger,
+            leakage=request.terms.leakage,
+            loss=request.terms.loss,
+            shares=request.terms.shares,
+            dependence=request.dependence,
+            knowledge=request.knowledge,
+            consistent=request.consistent,
+        )
+        after = ledger.spent().price
+        return Fulfilled(found, Funds(shown(ledger.book, request), ledger.cap, before, after))

@@ -1,0 +1,150 @@
+"""What the ledger of a request holds and will hold: spent, left, and whether it would refuse."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from entwined.errors import BadInput, BadLedger, NoLedger, OverBudget
+from entwined.ledger import Book, Kind, Ledger, Price
+from entwined.ledger.canonical import fraction_from
+from entwined.numbers import float_above
+from entwined.release.plan import Plan
+from entwined.release.request import URL_MARK, Request
+
+NOTHING: Final = Price(Fraction(0))
+PLANNING_ONLY: Final = (
+    "A model was learned from the private table without a budget, so this is for planning only. Declare it, "
+    "learn it from a public table, or learn it with a budget."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Funds:
+    """What has been spent of a cap before a release and after it; `refused` says why it would not be made.
+
+    `again` says that the same was answered before, of this table or of another one: of this one it would not
+    be charged again.
+    """
+
+    ledger: str
+    cap: Fraction | None
+    spent: Price
+    after: Price
+    refused: str | None = None
+    again: bool = False
+
+    @property
+    def left(self) -> float | None:
+        """What the cap leaves after the release, or now if that is refused."""
+        if self.cap is None:
+            return None
+        worst = self.spent.worst if self.refused else self.after.worst
+        return max(float(self.cap - worst), 0.0)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The budget as JSON."""
+        return {
+            "ledger": self.ledger,
+            "cap": None if self.cap is None else float(self.cap),
+            "spent": amounts(self.spent),
+            "after": amounts(self.after),
+            "left": self.left,
+            "refused": self.refused,
+            "again": self.again,
+        }
+
+
+def amounts(price: Price) -> dict[str, Any]:
+    """Write a price in floats, never below what it is."""
+    leakage: Mapping[str, Fraction | float] = price.leakage
+    return {
+        "nominal": float_above(price.nominal),
+        "leakage": {
+            name: float_above(amount) if isinstance(amount, Fraction) else amount
+            for name, amount in leakage.items()
+        },
+    }
+
+
+def funds_of(request: Request, planned: Plan) -> Funds:
+    """Ask the ledger what it would say to a plan; nothing is charged, and a ledger that is not there is empty."""
+    book = Book(request.place)
+    place = shown(book, request)
+    if request.is_exploratory:
+        return Funds(place, request.cap, NOTHING, NOTHING, PLANNING_ONLY)
+    try:
+        cap = fraction_from(book.first().fields["cap"])
+        spent = book.spent().price
+        again = _was_answered(book, planned)
+    except NoLedger:
+        refused = _why_not_begun(book, request, planned)
+        return Funds(place, request.cap, NOTHING, planned.price, refused)
+    finally:
+        book.close()
+    try:
+        with Ledger(Book(request.place), request.cap or cap, planned.accountant) as ledger:
+            after = ledger.price(planned.parts)
+    except BadLedger as reason:
+        return Funds(place, cap, spent, spent, str(reason))
+    return Funds(place, cap, spent, after, _why_over(after, cap), again)
+
+
+def shown(book: Book, request: Request) -> str:
+    """Name the ledger as the request does; where that may hold a password, as the book itself does."""
+    return book.store.name if URL_MARK in request.ledger else request.ledger
+
+
+def _was_answered(book: Book, planned: Plan) -> bool:
+    """Say whether a charge for the same questions and losses has its answer."""
+    asked = [json.loads(query.fingerprint) for query in planned.queries]
+    alike = set()
+    for entry in book.history():
+        if entry.kind is Kind.CHARGE and entry.parts == planned.parts:
+            alike |= {entry.position} if entry.fields["document"].get("queries") == asked else set()
+        elif entry.kind is Kind.ANSWERED and entry.fields["charge"] in alike:
+            return True
+    return False
+
+
+def _why_not_begun(book: Book, request: Request, planned: Plan) -> str | None:
+    if request.cap is None:
+        return "There is no ledger yet, and no cap for it. Give cap, the most that may ever leak."
+    try:
+        book.anchor.refuse_to_start()
+    except BadLedger as reason:
+        return str(reason)
+    return _why_over(planned.price, request.cap)
+
+
+def _why_over(after: Price, cap: Fraction) -> str | None:
+    if after.worst <= cap:
+        return None
+    return (
+        f"The total would leak {float(after.worst):.6g}, over the cap of {float(cap):.6g}. "
+        "Ask for less, or stop here."
+    )
+
+
+def ledger_for(request: Request, planned: Plan) -> Ledger:
+    """Open the ledger of a request, or begin it, but not for a release that its cap would refuse."""
+    try:
+        cap = request.cap or _cap_of(request.place)
+        return Ledger.open(request.place, cap, planned.accountant)
+    except NoLedger:
+        if request.cap is None:
+            raise BadInput("There is no ledger yet, and no cap for it. Give cap.") from None
+        over = _why_over(planned.price, request.cap)
+        if over:
+            raise OverBudget(f"{over} Nothing was charged.") from None
+        return Ledger.create(request.place, request.cap, planned.accountant)
+
+
+def _cap_of(place: str) -> Fraction:
+    book = Book(place)
+    try:
+        return fraction_from(book.first().fields["cap"])
+    finally:
+        book.close()

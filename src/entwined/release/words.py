@@ -1,0 +1,48 @@
+"""Short words for what is asked and where: default names of statistics, and the name of a table."""
+
+from pathlib import PurePath
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+
+from entwined.queries import Count, GroupBy, Marginal, Quantile, Query
+
+LONGEST: Final = 120
+
+
+def in_words(query: Query, where: str = "") -> str:
+    """Say in a line what a query asks, with its condition as it was written.
+
+    >>> from entwined.queries import Histogram
+    >>> in_words(Histogram("region", 5), "age > 20")
+    'histogram of region in 5 bins where age > 20'
+    """
+    inside = " ".join(where.split())
+    said = _asked(query) + (f" where {inside}" if inside else "")
+    return said if len(said) <= LONGEST else said[: LONGEST - 1] + "…"
+
+
+def _asked(query: Query) -> str:
+    match query:
+        case Count():
+            return "count of rows"
+        case GroupBy(keys=keys, total=str(column)):
+            return f"total of {column} by {' and '.join(keys)}"
+        case GroupBy(keys=names) | Marginal(of=names):
+            return f"count by {' and '.join(names)}"
+        case Quantile(column=column, at=at):
+            usual = {"1/2": "median", "0": "minimum", "1": "maximum"}
+            return f"{usual.get(str(at), f'{float(at):g} quantile')} of {column}"
+    bins = getattr(query, "bins", None)
+    return f"{query.kind} of {', '.join(query.values)}" + (f" in {bins} bins" if bins else "")
+
+
+def table_name(source: str) -> str:
+    """Give the name that SQL calls a table by: that of its file without the ending, or the one in its URL.
+
+    >>> table_name("data/survey.csv.gz"), table_name("db.duckdb::people"), table_name("postgresql://h/d?table=p")
+    ('survey', 'people', 'p')
+    """
+    if "://" in source:
+        return parse_qs(urlsplit(source).query).get("table", [""])[-1]
+    path, _, named = source.partition("::")
+    return named or PurePath(path).name.partition(".")[0]

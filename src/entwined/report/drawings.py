@@ -1,0 +1,101 @@
+"""Which chart suits a statistic: bars, dots, a line in its band, tiles, or none if there is too much to see."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from entwined.report import charts
+from entwined.report.findings import Cell, Finding
+from entwined.report.words import readable
+from entwined.schema import Moment
+
+MOST_BARS: Final = 40
+MOST_STEPS: Final = 2_000
+MOST_TILES: Final = (40, 25)
+FEW_STEPS: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A chart as SVG, with how to read it."""
+
+    svg: str
+    caption: str
+
+
+def drawing_of(finding: Finding) -> Drawing | None:
+    """Draw a statistic, if it can be seen at a glance."""
+    if finding.size == 1:
+        return _single(finding)
+    if finding.is_ordered and FEW_STEPS < finding.size <= MOST_STEPS:
+        return _along(finding)
+    if finding.size <= MOST_BARS:
+        return _bars(finding)
+    if len(finding.axes) == len(MOST_TILES):
+        return _tiles(finding)
+    return None
+
+
+def _single(finding: Finding) -> Drawing | None:
+    (cell,) = finding.cells()
+    if cell.low is None:
+        return None
+    chart = charts.dots(_rows([cell], [finding.name]), _unit(finding), times=isinstance(cell.value, datetime))
+    return Drawing(charts.svg(chart), "The dot is the released number, the whisker its 95 % interval.")
+
+
+def _bars(finding: Finding) -> Drawing:
+    cells = list(finding.cells())
+    chart = charts.bars(_rows(cells, [cell.name for cell in cells]), _unit(finding))
+    return Drawing(charts.svg(chart), "Bars are the released numbers, whiskers their 95 % intervals.")
+
+
+def _along(finding: Finding) -> Drawing:
+    """Draw cells in their order; a cell for missing values has no place there."""
+    (axis,) = finding.axes
+    column = finding.schema.coded(axis.column)
+    starts = [column.value(code) for code in range(0, axis.levels, axis.width)]
+    rows = [_row(cell) | {"at": _number(start)} for start, cell in zip(starts, finding.cells(), strict=False)]
+    side = readable(finding.titled(axis.column), 60)
+    chart = charts.line(rows, side, _unit(finding), times=isinstance(column, Moment))
+    left_out = " Missing values are in the table only." if axis.keeps_missing else ""
+    return Drawing(
+        charts.svg(chart), f"The line is the released number, the band its 95 % interval.{left_out}"
+    )
+
+
+def _tiles(finding: Finding) -> Drawing | None:
+    down, across = (
+        [*dict.fromkeys(side)] for side in zip(*(cell.names for cell in finding.cells()), strict=True)
+    )
+    if len(down) > MOST_TILES[0] or len(across) > MOST_TILES[1]:
+        return None
+    places = itertools.product(charts.labelled(down), charts.labelled(across))
+    rows = [
+        _row(cell) | {"label": label, "column": column}
+        for (label, column), cell in zip(places, finding.cells(), strict=True)
+    ]
+    first, second = (readable(finding.titled(side), 60) for side in finding.sides)
+    return Drawing(
+        charts.svg(charts.heat(rows, _unit(finding))),
+        f"Darker tiles are larger numbers, {first} down and {second} across; the intervals are in the table.",
+    )
+
+
+def _unit(finding: Finding) -> str:
+    return readable(finding.unit, 60)
+
+
+def _rows(cells: Sequence[Cell], names: Sequence[str]) -> list[dict[str, Any]]:
+    return [_row(cell) | {"label": label} for cell, label in zip(cells, charts.labelled(names), strict=True)]
+
+
+def _row(cell: Cell) -> dict[str, Any]:
+    ends = {"value": cell.value, "low": cell.low, "high": cell.high}
+    return {end: _number(number) for end, number in ends.items() if number is not None}
+
+
+def _number(value: Any) -> float | str:
+    return value.isoformat() if isinstance(value, datetime) else float(value)

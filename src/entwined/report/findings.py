@@ -1,0 +1,251 @@
+"""What was found: each released answer with its name, the words for its cells, and the interval of each cell."""
+
+import itertools
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Final, NamedTuple, TypeAlias, cast
+
+from entwined.errors import BadInput
+from entwined.queries import Axis, GroupBy, Histogram, Marginal, Mean, Quantile, Query, Total, Variance
+from entwined.queries.counts import labels
+from entwined.queries.documents import KINDS
+from entwined.release import Answered, Ranks, Release
+from entwined.report.words import moment, readable
+from entwined.schema import Boolean, Categorical, Coded, Ordered, Schema
+from entwined.schema.grids import number_text
+
+MOST_RANGES: Final = 6
+LONGEST_CONDITION: Final = 400
+CODES: Final = re.compile(r'("(?:[^"\\]|\\.)*") in ([0-9.,]+) of ([0-9]+)')
+RANKS: Final = {Fraction(1, 2): "median", Fraction(0): "least value", Fraction(1): "greatest value"}
+
+Number: TypeAlias = int | Fraction | datetime
+
+
+class Cell(NamedTuple):
+    """One released number: where it stands in its table, and between what the truth lies."""
+
+    names: tuple[str, ...]
+    keys: tuple[Any, ...]
+    value: Number
+    low: Number | None
+    high: Number | None
+
+    @property
+    def name(self) -> str:
+        """The cell in words; nothing where a statistic has one number."""
+        return " · ".join(self.names)
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether numbers that were made to agree were moved out of their interval here."""
+        low, value, high = (cast("Any", number) for number in (self.low, self.value, self.high))
+        return low is not None and not low <= value <= high
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One released statistic."""
+
+    name: str
+    answer: Answered
+    schema: Schema
+
+    @cached_property
+    def query(self) -> Query:
+        """The question without its condition."""
+        return query_of(self.answer.asked)
+
+    @cached_property
+    def _asked(self) -> dict[str, Any]:
+        return dict(json.loads(self.answer.asked))
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The sides of the table, none where there is one number."""
+        if isinstance(self.query, Histogram | Marginal | GroupBy):
+            return self.query.axes(self.schema)
+        return ()
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The columns along the sides."""
+        return tuple(axis.column for axis in self.axes)
+
+    @property
+    def size(self) -> int:
+        """How many numbers there are."""
+        return len(self.answer.value) if isinstance(self.answer.value, tuple) else 1
+
+    @property
+    def ranks(self) -> int | None:
+        """For a choice: its rank is within so many rows of the one asked for."""
+        return self.answer.span.within if isinstance(self.answer.span, Ranks) else None
+
+    @property
+    def unit(self) -> str:
+        """What the numbers are numbers of."""
+        match self.query:
+            case Total(column=column) | Mean(column=column) | Quantile(column=column):
+                return str(column)
+            case GroupBy(total=str(column)):
+                return column
+            case Variance(column=column):
+                return f"{column} squared"
+        return "rows"
+
+    def cells(self) -> Iterator[Cell]:
+        """Give every released number in its order."""
+        value: Any = self.answer.value
+        ends: Any = self.answer.interval or (None, None)
+        if not isinstance(value, tuple):
+            yield Cell((), (), value, *ends)
+            return
+        sides = [side_names(axis, self.schema) for axis in self.axes]
+        names, keys = (itertools.product(*([one[at] for one in side] for side in sides)) for at in (0, 1))
+        yield from map(Cell, names, keys, value, *ends)
+
+    @property
+    def question(self) -> str:
+        """What was asked, in words."""
+        where = self._asked["where"]
+        inside = "" if where == "all" else f", of the rows with {condition(where, self.schema)}"
+        return self._subject + inside
+
+    @property
+    def _subject(self) -> str:
+        match self.query:
+            case Histogram(column=column, bins=bins):
+                return (
+                    f"Number of rows for each {'value' if bins is None else 'range'} of {self.titled(column)}"
+                )
+            case Marginal(of=names) | GroupBy(keys=names, total=None):
+                return f"Number of rows for each {self._all(names)}"
+            case GroupBy(keys=names, total=str(column)):
+                return f"Total of {self.titled(column)} for each {self._all(names)}"
+            case Quantile(column=column, at=at):
+                rank = RANKS.get(at, f"quantile at {at}")
+                return f"{rank.capitalize()} of {self.titled(column)}"
+            case Total(column=column) | Mean(column=column) | Variance(column=column):
+                return f"{self.query.kind.capitalize()} of {self.titled(column)}"
+        return "Number of rows"
+
+    def _all(self, names: Sequence[str]) -> str:
+        what = "value" if len(names) == 1 else "combination"
+        return f"{what} of {' and '.join(map(self.titled, names))}"
+
+    def titled(self, column: str) -> str:
+        """Name a column by its label, if it has one."""
+        label = self.schema.column(column).label
+        return readable(f"{label} ({column})" if label and label != column else column)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the cells follow each other along one column of numbers or times."""
+        return len(self.axes) == 1 and isinstance(self.schema.coded(self.sides[0]), Ordered)
+
+
+def query_of(asked: str) -> Query:
+    """Make the question of its canonical text, its condition left out.
+
+    >>> query_of('{"bins":null,"column":"age","query":"histogram","where":"all"}').columns
+    ('age',)
+    """
+    fields = json.loads(asked)
+    kind: Any = KINDS[fields.pop("query")]
+    given = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
+    found: Query = kind(**{key: value for key, value in given.items() if key != "where"})
+    return found
+
+
+def findings(release: Release, names: Sequence[str], schema: Schema) -> tuple[Finding, ...]:
+    """Name the answers of a release."""
+    if len(names) != len(release.answers):
+        raise BadInput(
+            f"{len(names)} names for {len(release.answers)} answers. Give one name a query, in the order asked."
+        )
+    if release.certificate["schema"] != schema.digest:
+        raise BadInput(
+            "The release was made under another schema than this one. Give the one it was made under."
+        )
+    return tuple(Finding(name, answer, schema) for name, answer in zip(names, release.answers, strict=True))
+
+
+def side_names(axis: Axis, schema: Schema) -> list[tuple[str, Any]]:
+    """Name the cells along one side, in words and as keys that other tables can be joined by."""
+    column = schema.coded(axis.column)
+    said = _labels(column)
+    missing = "missing" if "missing" not in said.values() and "missing" not in said else "(missing)"
+    return [_side(value, said, missing) for (value,) in labels((axis,), schema)]
+
+
+def _labels(column: Coded) -> dict[Any, str]:
+    if isinstance(column, Categorical):
+        return dict(zip(column.values, column.labels or column.values, strict=True))
+    return {False: "no", True: "yes"} if isinstance(column, Boolean) else {}
+
+
+def _side(value: Any, said: dict[Any, str], missing: str) -> tuple[str, Any]:
+    match value:
+        case None:
+            return missing, missing
+        case (first, last):
+            name = f"{_text(first, said)} to {_text(last, said)}"
+            return name, name
+    return _text(value, said), value
+
+
+def _text(value: Any, said: dict[Any, str]) -> str:
+    if value in said:
+        return said[value]
+    match value:
+        case Fraction():
+            return number_text(value)
+        case datetime():
+            return moment(value)
+    return str(value)
+
+
+def condition(text: str, schema: Schema) -> str:
+    """Put a condition, which is written in codes, into the values that the codes stand for.
+
+    >>> from entwined.schema import Categorical, Integer
+    >>> people = Schema((Integer("age", 0, 99), Categorical("sex", ("f", "m"), missing="drop")))
+    >>> condition('"age" in 21..99 of 101 and "sex" in 0 of 3', people)
+    'age from 21 to 99 and sex f'
+    """
+    return readable(CODES.sub(lambda found: _ranges(found, schema), text), LONGEST_CONDITION)
+
+
+def _ranges(found: re.Match[str], schema: Schema) -> str:
+    column = schema.coded(json.loads(found[1]))
+    pieces: list[str] = []
+    for one in found[2].split(","):
+        low, _, high = one.partition("..")
+        pieces += _piece(int(low), int(high or low), column)
+    return f"{readable(column.name)} {_listed(pieces)}"
+
+
+def _piece(low: int, high: int, column: Coded) -> list[str]:
+    """Name a range of codes; the last code, for missing, is named by itself."""
+    missing = ["missing"] if high == column.missing_code else []
+    high -= len(missing)
+    if low > high:
+        return missing
+    if (low, high) == (0, column.levels - 1):
+        return ["not missing", *missing]
+    said = _labels(column)
+    first, last = (_text(column.value(code), said) for code in (low, high))
+    if low == high:
+        return [first, *missing]
+    between = f"from {first} to {last}" if isinstance(column, Ordered) else f"{first} … {last}"
+    return [between, *missing]
+
+
+def _listed(pieces: list[str]) -> str:
+    return ", ".join([*pieces[:MOST_RANGES], "…"]) if len(pieces) > MOST_RANGES else " or ".join(pieces)

@@ -1,0 +1,94 @@
+"""Small tables of releases, plans and bounds, as notebooks show them."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import singledispatch
+from typing import Final
+
+from entwined.bounds import Bound, Calibration
+from entwined.release import Answered, Plan, Ranks, Release
+from entwined.release.plan import Added
+from entwined.release.spans import CONFIDENCE
+from entwined.release.words import in_words
+from entwined.report.findings import Cell, query_of
+from entwined.report.page import rendered
+from entwined.report.promise import Promise
+from entwined.report.release_page import line_of, noise_words
+from entwined.report.words import FINEST, figure, number, plural, readable
+
+FEW: Final = 4
+
+
+@singledispatch
+def to_html(shown: object) -> str:
+    """Show a release, a plan, a bound or a calibration as a small HTML table."""
+    raise TypeError(f"A {type(shown).__name__} has no table. Give a release, a plan, a bound, a calibration.")
+
+
+@to_html.register
+def _release(shown: Release) -> str:
+    promise = Promise(shown.certificate)
+    caption = f"{plural(len(shown.answers), 'statistic')}, leakage at most {figure(promise.leakage, up=True)}"
+    rows = [(in_words(query_of(answer.asked)), *_numbers(answer)) for answer in shown.answers]
+    return _table(caption, ("statistic", "value", "95 % interval"), rows)
+
+
+def _numbers(answer: Answered) -> tuple[str, str]:
+    """Write the first few values of an answer, and their intervals."""
+    values = answer.value if isinstance(answer.value, tuple) else (answer.value,)
+    if isinstance(answer.span, Ranks):
+        return line_of(Cell((), (), values[0], None, None))["value"], f"rank ± {answer.span.within:,}"
+    lows, highs = (end if isinstance(end, tuple) else (end,) for end in answer.interval or (None,) * 2)
+    cells = [Cell((), (), *one) for one in zip(values[:FEW], lows, highs, strict=False)]
+    lines = [line_of(cell) for cell in cells]
+    more = ["…"] if len(values) > FEW else []
+    said = [" to ".join(line["interval"]) for line in lines if line["interval"]]
+    return "; ".join([line["value"] for line in lines] + more), "; ".join(said + more)
+
+
+@to_html.register
+def _plan(shown: Plan) -> str:
+    caption = f"Planned, not yet charged: leakage at most {figure(float(shown.price.worst), up=True)}"
+    rows = [
+        (
+            in_words(query),
+            "; ".join(noise_words(shown.statistics[use].text) for use in uses),
+            "; ".join(_reach(shown, use) for use in uses),
+        )
+        for query, uses in zip(shown.queries, shown.uses, strict=True)
+    ]
+    return _table(caption, ("statistic", "noise", "noise within, in 95 % of cases"), rows)
+
+
+def _reach(planned: Plan, use: int) -> str:
+    one = planned.statistics[use]
+    return f"± {figure(one.law.half_width(CONFIDENCE))}" if isinstance(one, Added) else "a choice"
+
+
+@to_html.register
+def _bound(shown: Bound) -> str:
+    rows = [(shown.theorem.name, figure(shown.leakage.worst, up=True), "the smallest")]
+    rows += [
+        (
+            said.theorem.name,
+            "–" if said.leakage is None else figure(said.leakage.worst, up=True),
+            said.why_not or "",
+        )
+        for said in shown.alternatives
+    ]
+    return _table(f"Leakage under {readable(shown.model.kind)}", ("theorem", "leakage", ""), rows)
+
+
+@to_html.register
+def _calibration(shown: Calibration) -> str:
+    rows = [
+        ("largest loss of a unit", number(Fraction(float(shown.loss.per_unit.max())), FINEST, towards=-1)),
+        ("leakage", figure(shown.leakage.worst, up=True)),
+        ("theorem", shown.theorem.name),
+    ]
+    return _table(f"Calibrated under {readable(shown.model.kind)}", ("", ""), rows)
+
+
+def _table(caption: str, headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    shown = [[readable(text) for text in row] for row in rows]
+    return rendered("table.html", caption=caption, headings=headings, rows=shown)

@@ -1,0 +1,141 @@
+"""The plan of a release as a page: every way to protect it side by side, before anything is read or spent."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from entwined.errors import BadInput
+from entwined.report import charts
+from entwined.report.drawings import Drawing
+from entwined.report.page import rendered
+from entwined.report.promise import SOURCES
+from entwined.report.ways import Way, budget_of, exploratory, leaks_drawing, promised, ways_of
+from entwined.report.words import figure, readable
+
+FORMAT: Final = "entwined plan 1"
+MOST_DRAWN: Final = 20
+USUAL: Final = 0.05  # has a column of its own
+
+
+def plan_page(document: Mapping[str, Any]) -> str:
+    """Write a plan as one HTML file that needs nothing else."""
+    if document.get("format") != FORMAT:
+        raise BadInput(
+            f"This is no plan: its format is not {FORMAT!r}. Give what `entwined plan --json` wrote."
+        )
+    charts.require_charts()
+    try:
+        return rendered("plan.html", **_content(document))
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        raise BadInput("A part of the plan is missing or is not what it should be.") from None
+
+
+def _content(document: Mapping[str, Any]) -> dict[str, Any]:
+    ways = ways_of(document)
+    return {
+        "title": readable(document.get("title") or "Planned release"),
+        "exploratory": exploratory(document),
+        "asked": _asked(document),
+        "ways": ways,
+        "unfit": _unfit(ways),
+        "proposed": next((way for way in ways if way.proposed), None),
+        "because": readable(document.get("because") or ""),
+        "leaks": leaks_drawing(document),
+        "statistics": [_statistic(document, at) for at in range(len(document["statistics"]))],
+        "models": [_model(model) for model in document["models"]],
+        "budget": budget_of(document),
+    }
+
+
+def _unfit(ways: Sequence[Way]) -> list[tuple[str, list[str]]]:
+    """Gather the ways that do not apply by why they do not."""
+    titles: dict[str, list[str]] = {}
+    for way in ways:
+        if not way.applies:
+            titles.setdefault(way.why, []).append(way.title)
+    return list(titles.items())
+
+
+def _asked(document: Mapping[str, Any]) -> str:
+    limit = promised(document)
+    if limit is not None:
+        return f"a leakage of at most {figure(limit)}"
+    if "loss" in document["asked"]:
+        return f"a loss of at most {figure(float(document['asked']['loss']))}"
+    return "the accuracy that each statistic names"
+
+
+def _model(model: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "name": readable(model["name"]),
+        "kind": readable(str(model["kind"]).replace("_", " ")),
+        "source": SOURCES[model.get("source", "declared")],
+    }
+
+
+def _statistic(document: Mapping[str, Any], at: int) -> dict[str, Any]:
+    """Gather what every way that applies would do to one statistic."""
+    asked = document["statistics"][at]
+    wanted = asked.get("wanted")
+    lines = [
+        _line(way, way["statistics"][at], wanted) | {"mine": way["way"] == document.get("proposed")}
+        for way in document["ways"]
+        if way["applies"] and at < len(way["statistics"])
+    ]
+    return {
+        "name": readable(asked["name"]),
+        "text": readable(asked.get("sql_or_text") or ""),
+        "cells": int(asked.get("cells") or 1),
+        "wanted": None if wanted is None else figure(float(wanted)),
+        "lines": lines,
+        "assumes": _assumed(document, at),
+        "drawing": _drawing(lines) if at < MOST_DRAWN else None,
+    }
+
+
+def _assumed(document: Mapping[str, Any], at: int) -> str:
+    """Say what the figures of one statistic rest on beside the noise, if on anything."""
+    said = [way["statistics"][at].get("assumes") for way in document["ways"] if at < len(way["statistics"])]
+    return " ".join(dict.fromkeys(f"{readable(one).rstrip('.')}." for one in said if one))
+
+
+def _line(way: Mapping[str, Any], expected: Mapping[str, Any], wanted: float | None) -> dict[str, Any]:
+    half_width = expected.get("half_width")
+    return {
+        "title": readable(way["title"]),
+        "keeps": bool(way["keeps_promise"]),
+        "approximate": not expected.get("exact", True),
+        "scale": _figure(expected.get("scale")),
+        "error": _figure(expected.get("mean_error")),
+        "half_width": half_width,
+        "reach": "–" if half_width is None else f"± {figure(half_width, up=True)}",
+        "meets": None if wanted is None or half_width is None else half_width <= wanted,
+        "ranks": expected.get("ranks_within"),
+        "accuracy": [
+            f"{figure(100 * (1 - one['beta']))} %: ± {figure(one['alpha'], up=True)}"
+            for one in expected.get("accuracy") or ()
+            if one["beta"] != USUAL
+        ],
+    }
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else figure(value)
+
+
+def _drawing(lines: list[dict[str, Any]]) -> Drawing | None:
+    shown = [line for line in lines if line["half_width"] is not None]
+    if len(shown) < 2:  # noqa: PLR2004  (one bar alone compares nothing)
+        return None
+    rows = [
+        {
+            "label": label,
+            "value": line["half_width"],
+            "said": line["reach"],
+            "kept": "yes" if line["keeps"] else "no",
+        }
+        for label, line in zip(charts.labelled([line["title"] for line in shown]), shown, strict=True)
+    ]
+    return Drawing(
+        charts.svg(charts.spread(rows, "half-width of the 95 % interval")),
+        "Half-width of the 95 % interval, by way. Ways that break the promise have the other colour.",
+    )

@@ -1,0 +1,187 @@
+"""What a certificate promises, in words for someone who is in the table."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from entwined.report.words import figure, readable
+
+BELIEFS: Final = (0.01, 0.1, 0.5)
+NEARLY: Final = 0.999
+SECRETS: Final = {
+    "rows": "what the row about you says",
+    "person": "what all rows about you together say",
+    "cells": "any one answer in the row about you",
+}
+PRESENCE: Final = {
+    "rows": "whether the row about you is in the table at all",
+    "person": "whether the rows about you are in the table at all",
+}
+ADVERSARIES: Final = {
+    "any": "knows how the data depend on each other and may even know everybody else's values",
+    "model": "knows how the data depend on each other, but nobody's values",
+}
+SOURCES: Final = {
+    "declared": "declared as public knowledge",
+    "proxy": "learned from another, public table",
+    "learned": "learned from this table with a budget of its own",
+    "exploratory": "learned from this table without a budget, for planning only",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """How far a reader's belief can be moved: a chance before, and the most it can be after."""
+
+    before: str
+    after_this: str
+    after_all: str
+
+
+@dataclass(frozen=True)
+class Promise:
+    """The certificate of a release, read for people."""
+
+    certificate: Mapping[str, Any]
+
+    @property
+    def models(self) -> list[Mapping[str, Any]]:
+        """The certified models."""
+        return list(self.certificate["models"])
+
+    @property
+    def secret(self) -> str:
+        """What the promise is about."""
+        if not self.models and self.certificate["neighbours"] == "add_remove":
+            return PRESENCE[self.certificate["unit"]["kind"]]
+        return SECRETS[self.certificate["unit"]["kind"]]
+
+    @property
+    def adversary(self) -> str:
+        """Who it is promised against."""
+        if not self.models:
+            return "may know everybody else's values, all of them independent of yours"
+        return ADVERSARIES[self.certificate["knowledge"]]
+
+    @property
+    def leakage(self) -> float:
+        """The most that this release leaks on its own, under the worst of its models."""
+        if not self.models:
+            return float(exact(self.certificate["nominal"]))
+        return max(float(model["certificate"]["leakage"]) for model in self.models)
+
+    @property
+    def delta(self) -> str:
+        """The chance with which nothing is promised, rounded up; empty for noise that always keeps it."""
+        return figure(float(exact(self.certificate["delta"])), up=True) if "delta" in self.certificate else ""
+
+    @property
+    def edge_files(self) -> list[str]:
+        """The files that models name, without which nobody can derive the certificate again."""
+        named = [model["declared"]["model"].get("edges") for model in self.models]
+        return [readable(edges) for edges in named if isinstance(edges, str)]
+
+    @property
+    def total(self) -> float:
+        """The most that everything released so far leaks together."""
+        return worst(self.certificate["total"])
+
+    @property
+    def cap(self) -> float:
+        """The most that everything ever released may leak."""
+        return float(exact(self.certificate["total"]["cap"]))
+
+    @property
+    def beliefs(self) -> list[Belief]:
+        """The most that a belief can become, for a few beliefs."""
+        return [
+            Belief(
+                f"{100 * before:.0f} %", share(after(before, self.leakage)), share(after(before, self.total))
+            )
+            for before in BELIEFS
+        ]
+
+    @property
+    def kept(self) -> str:
+        """Which rows count, where not all do."""
+        said = [
+            f"of those that share a value of {readable(declared['by'])} at most {_most(declared['model']):,}"
+            for declared in (model["declared"] for model in self.models)
+            if declared.get("by")
+        ]
+        unit = self.certificate["unit"]
+        if unit["kind"] == "person":
+            said.append(f"of each person at most {unit['most']:,}")
+        return ", ".join(said) + "." if said else ""
+
+    @property
+    def trusted(self) -> list[str]:
+        """Everything that must be believed, each once."""
+        said = [*self.certificate["trusted"]]
+        for model in self.models:
+            said += model["certificate"]["trusted"]
+        return list(dict.fromkeys(said))
+
+
+def _most(model: Mapping[str, Any]) -> int:
+    """How many rows of a group, a series or a node are kept, as the door keeps them."""
+    return int(model.get("largest", model.get("length", 1)))
+
+
+def worst(price: Mapping[str, Any]) -> float:
+    """The number that a cap is on: the largest leakage, or the nominal ε where no model is declared."""
+    leakage = [exact(amount) for amount in price["leakage"].values()]
+    return float(max(leakage) if leakage else exact(price["nominal"]))
+
+
+def exact(amount: str | float) -> Fraction | float:
+    """Read an amount as documents hold it."""
+    return Fraction(amount) if isinstance(amount, str) else amount
+
+
+def after(before: float, leakage: float) -> float:
+    """Bound a belief: odds grow by at most exp(leakage).
+
+    >>> round(after(0.5, 1.0), 3)
+    0.731
+    """
+    return 1 / (1 + (1 - before) / before * math.exp(-leakage))
+
+
+def share(chance: float) -> str:
+    """Write a chance, rounded up.
+
+    >>> share(0.7310585), share(0.99999)
+    ('73.2 %', 'over 99.9 %')
+    """
+    return "over 99.9 %" if chance > NEARLY else f"{math.ceil(chance * 1000) / 10:.1f} %"
+
+
+def model_words(declared: Mapping[str, Any]) -> str:
+    """Say what a declared model says about the table."""
+    model = declared["model"]
+    by = f" that share a value of {readable(declared['by'])}" if declared.get("by") else ""
+    match model:
+        case {"kind": "groups", "largest": largest}:
+            return (
+                f"groups of at most {largest:,}{by}: inside one anything may depend on anything, "
+                "and different groups are independent"
+            )
+        case {"kind": "markov_chain", "length": length}:
+            return f"series of at most {length:,} steps{by}, each of which depends on the one before it"
+        case {"kind": "bayes_net", "variables": variables}:
+            return f"a network of causes between {len(variables):,} quantities"
+        case {"kind": "random_field", "variables": variables}:
+            return f"a field of {len(variables):,} quantities that pull at their neighbours"
+        case {"kind": "graph"}:
+            return f"a network{by} in which neighbours depend on each other"
+        case {"kind": "independent"}:
+            return "nothing depends on anything else"
+    return f"a model of kind {readable(model.get('kind', 'unknown'))}"
+
+
+def times(leakage: float) -> str:
+    """Say what a leakage does to odds."""
+    return figure(math.exp(leakage), up=True) if leakage < 50 else "more than 10²¹"  # noqa: PLR2004  (e^50)

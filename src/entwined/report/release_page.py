@@ -1,0 +1,121 @@
+"""The report of a release: plain words first, then the numbers, then why they are safe to publish."""
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import Any, Final
+
+from entwined.release import Release
+from entwined.report.charts import require_charts
+from entwined.report.drawings import drawing_of
+from entwined.report.findings import Cell, Finding, findings
+from entwined.report.page import rendered
+from entwined.report.promise import SOURCES, Promise, model_words, times, worst
+from entwined.report.ways import Budget, exploratory, leaks_drawing, ways_of
+from entwined.report.words import digits_for, exactly, figure, moment, number, readable
+from entwined.schema import Schema
+
+MOST_LINES: Final = 40
+FRACTION: Final = re.compile(r"\d+/\d+")
+
+
+def report_page(
+    release: Release,
+    *,
+    names: Sequence[str],
+    schema: Schema,
+    outlook: Mapping[str, Any],
+    budget: Mapping[str, Any],
+) -> str:
+    """Write the report as one HTML file that needs nothing else."""
+    require_charts()
+    promise = Promise(release.certificate)
+    found = findings(release, names, schema)
+    return rendered(
+        "report.html",
+        title=readable(outlook.get("title") or "Released statistics"),
+        exploratory=exploratory(outlook),
+        promise=promise,
+        kept=promise.kept,
+        factor=times(promise.leakage),
+        schema=schema,
+        found=[_shown(one) for one in found],
+        numbers=sum(one.size for one in found),
+        models=[_model(model) for model in promise.models],
+        ways=ways_of(outlook),
+        plain=next((way for way in outlook["ways"] if way["way"] == "plain"), None),
+        leaks=leaks_drawing(outlook) if promise.models else None,
+        budget=_budget(promise, budget),
+    )
+
+
+def _budget(promise: Promise, given: Mapping[str, Any]) -> Budget:
+    """Show what the certificate says was spent; a stored answer was charged before, so nothing is added."""
+    before = min(worst(given["spent"]), promise.total)
+    return Budget(readable(given.get("ledger") or ""), promise.cap, before, promise.total)
+
+
+def _model(model: Mapping[str, Any]) -> dict[str, Any]:
+    proved = model["certificate"]
+    return {
+        "name": readable(model["name"]),
+        "words": model_words(model["declared"]),
+        "source": SOURCES[model["declared"]["model"].get("source", "declared")],
+        "guarantee": proved["guarantee"],
+        "theorem": proved["theorem"],
+        "checked": proved["checked"],
+        "leakage": figure(float(proved["leakage"]), up=True),
+    }
+
+
+def _shown(finding: Finding) -> dict[str, Any]:
+    lines = [line_of(cell) for cell in itertools.islice(finding.cells(), MOST_LINES)]
+    return {
+        "name": readable(finding.name),
+        "question": finding.question,
+        "drawing": drawing_of(finding),
+        "sides": [finding.titled(side) for side in finding.sides],
+        "unit": readable(finding.unit, 60),
+        "lines": lines,
+        "hidden": finding.size - len(lines),
+        "noise": "; ".join(noise_words(noise) for noise in finding.answer.noise),
+        "ranks": finding.ranks,
+        "moved": any(cell.is_outside for cell in finding.cells()),
+    }
+
+
+def line_of(cell: Cell) -> dict[str, Any]:
+    """Write a number in as many digits as its interval leaves it, and the interval rounded outwards."""
+    low, high = cell.low, cell.high
+    named = {"names": [readable(name, 80) for name in cell.names]}
+    if isinstance(cell.value, datetime):
+        ends = None if low is None or high is None else (to_minute(low), to_minute(high, up=True))
+        return named | {"value": to_minute(cell.value), "interval": ends}
+    if isinstance(low, datetime) or isinstance(high, datetime) or low is None or high is None:
+        return named | {"value": exactly(cell.value), "interval": None}
+    digits = digits_for(Fraction(high - low) / 2)
+    return named | {
+        "value": number(cell.value, digits),
+        "interval": (number(low, digits, towards=-1), number(high, digits, towards=1)),
+    }
+
+
+def to_minute(value: Any, *, up: bool = False) -> str:
+    """Write a time to the minute.
+
+    >>> to_minute(datetime(2020, 1, 31, 12, 30, 7), up=True)
+    '2020-01-31 12:31'
+    """
+    minute = value.replace(second=0, microsecond=0)
+    return moment(minute + timedelta(minutes=1) if up and minute < value else minute)
+
+
+def noise_words(noise: str) -> str:
+    """Name a noise with its scale in four figures.
+
+    >>> noise_words("discrete Laplace of scale 2/3")
+    'discrete Laplace of scale 0.6667'
+    """
+    return FRACTION.sub(lambda found: figure(float(Fraction(found[0]))), readable(noise))
