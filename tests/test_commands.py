@@ -482,3 +482,16 @@ def test_a_person_at_a_terminal_is_asked_before_anything_is_spent(folder):
     assert b"Spend 1, after which 1 is left?" in shown
     assert not Path("ledger.sqlite").exists()
     assert not Path("out").exists()
+
+
+def test_gaussian_noise_from_file_to_verified_release(folder, run):
+    """With a δ the noise is Gaussian: the plan says so, the release holds it, the certificate derives it."""
+    text = Path("release.toml").read_text().replace("ledger.sqlite", "gaussian.sqlite")
+    Path("gaussian.toml").write_text("delta = 1e-6\n" + text)
+    code, out, err = run("plan", "gaussian.toml")
+    assert code == 0, err
+    assert "but for a chance of 1e-06" in out
+    assert run("release", "gaussian.toml", "-o", "out", "--yes")[0] == 0
+    assert "discrete Gaussian" in Path("out/values.csv").read_text()
+    code, out, err = run("verify", "out/certificate.json")
+    assert (code, "but for a chance of 1e-06" in out) == (0, True), err

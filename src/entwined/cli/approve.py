@@ -11,6 +11,7 @@ from entwined.errors import BadSchema
 
 if TYPE_CHECKING:
     from entwined.schema import Schema
+    from entwined.schema.unit import Unit
 
 LARGEST_FILE = 50_000_000
 WORDS = {"rows": "one row", "person": "all rows of one person", "cells": "one cell of one row"}
@@ -53,7 +54,7 @@ def show(schema: "Schema") -> None:
     """Print what is being approved."""
     from entwined.schema import Coded
 
-    say(f"Protected: {WORDS[schema.unit.kind]} ({schema.unit.document}).")
+    say(f"Protected: {WORDS[schema.unit.kind]}{_which(schema.unit)}.")
     say(f"Neighbouring tables: {schema.neighbours}. At most {schema.most_rows:,} rows.")
     if schema.rows is not None:
         say(f"The number of rows is public: {schema.rows:,}.")
@@ -71,3 +72,13 @@ def show(schema: "Schema") -> None:
 def _short(value: object) -> str:
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return text if len(text) <= 200 else text[:199] + "…"  # noqa: PLR2004  (a few lines of a table)
+
+
+def _which(unit: "Unit") -> str:
+    """Say which column names a person."""
+    document = unit.document
+    return (
+        f" (named by {document['column']}, of whom at most {document['most']} are used)"
+        if "column" in document
+        else ""
+    )

@@ -57,11 +57,12 @@ def asked(document: dict[str, Any]) -> str:
     under = (
         f"under {names}, whatever else is known" if document["knowledge"] == "any" else f"under {names} alone"
     )
+    but = f", but for a chance of {number(document['delta'])}." if document["delta"] else "."
     match document["asked"]:
         case {"leakage": amount}:
-            return f"Asked: a leakage of at most {number(amount)}" + (f" {under}." if names else ".")
+            return f"Asked: a leakage of at most {number(amount)}" + (f" {under}" if names else "") + but
         case {"loss": amount}:
-            return f"Asked: a nominal loss of ε = {number(amount)}."
+            return f"Asked: a nominal loss of ε = {number(amount)}{but}"
     return "Asked: answers within the half-widths given."
 
 

@@ -38,6 +38,7 @@ def fulfil(request: Request, planned: Plan) -> Fulfilled:
             shares=request.terms.shares,
             dependence=request.dependence,
             knowledge=request.knowledge,
+            delta=request.delta,
             consistent=request.consistent,
         )
         after = ledger.spent().price

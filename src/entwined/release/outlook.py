@@ -43,6 +43,7 @@ class Outlook:
             "unit": schema.unit.document,
             "neighbours": schema.neighbours,
             "knowledge": self.request.knowledge,
+            "delta": None if self.request.delta is None else float(self.request.delta),
             "consistent": self.request.consistent,
             "rows": self.request.assumed.rows,
             "models": [

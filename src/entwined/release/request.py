@@ -13,7 +13,7 @@ from entwined.queries import Query
 from entwined.release.accountant import Accountant
 from entwined.release.declared import Declared
 from entwined.release.forecast import Assumed
-from entwined.release.plan import Plan, accountant_of, plan
+from entwined.release.plan import Plan, accountant_of, measure_of, plan
 from entwined.release.wanted import fitted
 from entwined.schema import Schema
 
@@ -63,6 +63,7 @@ class Request:
     cap: Fraction | None = None
     dependence: tuple[Declared, ...] = ()
     knowledge: Knowledge = "any"
+    delta: Fraction | None = None
     consistent: bool = True
     title: str = ""
     rows: int | None = None
@@ -79,6 +80,10 @@ class Request:
             raise BadInput(
                 "Neither a leakage nor a loss is given, and not every query says `within`. "
                 "Give leakage = 1.0, or say of every query how exact it has to be."
+            )
+        if self.delta is not None and self.leakage is None and self.loss is None:
+            raise BadInput(
+                "What an accuracy costs is not worked out for Gaussian noise. Give a leakage or a loss."
             )
         for question in self.questions:
             question.query.check(self.schema)
@@ -102,7 +107,7 @@ class Request:
     @property
     def accountant(self) -> Accountant:
         """What prices are asked of."""
-        return accountant_of(self.schema, self.supposed, self.knowledge)
+        return accountant_of(self.schema, self.supposed, self.knowledge, measure_of(self.delta))
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -146,6 +151,7 @@ class Request:
             shares=self.terms.shares,
             dependence=self.supposed,
             knowledge=self.knowledge,
+            delta=self.delta,
         )
 
     def asking(

@@ -24,7 +24,7 @@ from entwined.schema.raw import is_text, is_whole
 
 LARGEST_FILE: Final = 1_000_000
 TOP: Final = (
-    "title", "table", "schema", "ledger", "cap", "leakage", "loss", "knowledge", "consistent",
+    "title", "table", "schema", "ledger", "cap", "leakage", "loss", "knowledge", "delta", "consistent",
     "expected_rows", "dependence", "query",
 )  # fmt: skip
 ABOUT_MODEL: Final = ("name", "model", "by", "order", "columns")
@@ -53,6 +53,7 @@ def read_request(path: str | Path) -> Request:
             cap=_amount(fields, "cap"),
             dependence=tuple(_models(fields, given.parent)),
             knowledge=_one_of(fields, "knowledge", ("any", "model"), "any"),
+            delta=_amount(fields, "delta"),
             consistent=_one_of(fields, "consistent", (True, False), True),  # noqa: FBT003  (values of a key)
             title=_text(fields, "title", ""),
             rows=_rows(fields),

@@ -13,14 +13,16 @@ from typing import Any, Final
 
 from entwined.bounds.calibrate import largest_multiple
 from entwined.bounds.choose import THEOREMS
-from entwined.bounds.theorem import Theorem
+from entwined.bounds.theorem import Theorem, read_statement
 from entwined.errors import DoesNotApply, Refused, Unreachable
 from entwined.loss import Loss
 from entwined.numbers import float_above, float_below
 from entwined.progress import report
 from entwined.release.accountant import Accountant, BaseLoss
+from entwined.release.concentrated import concentrated_group
 from entwined.release.declared import Declared
 from entwined.release.judge import SLOW, Judge
+from entwined.release.measure import Concentrated
 from entwined.release.plan import Plan
 
 PLAIN: Final = "plain"
@@ -79,6 +81,8 @@ class Crossing:
         proposed = self.proposed()
         if proposed.name == PLAIN:
             return (proposed,)
+        if isinstance(self.accountant.measure, Concentrated):
+            return (self.plain(), proposed)
         others: list[Way] = []
         for number, theorem in enumerate(THEOREMS):
             report("ways to protect", number, len(THEOREMS))
@@ -95,17 +99,21 @@ class Crossing:
         if not leakage:
             why = "No dependence is declared: units are taken to be independent of each other."
             return Way(PLAIN, why, self.planned.loss, nominal, {}, keeps_promise=True)
+        if isinstance(self.accountant.measure, Concentrated):
+            title, _ = read_statement(concentrated_group)
+            return Way("concentrated group", title, self.planned.loss, nominal, leakage, keeps_promise=True)
         bounds = self.accountant.bounds(self.base)
         theorem = bounds[max(leakage, key=lambda name: leakage[name])].theorem
         return Way(theorem.name, theorem.title, self.planned.loss, nominal, leakage, keeps_promise=True)
 
     def plain(self) -> Way:
         """Take what is asked as the ε of one unit alone, as if all were independent, and say what it leaks."""
-        times = Fraction(1) if self.leakage is None else self.leakage / self.base.nominal
+        measure = self.accountant.measure
+        times = Fraction(1) if self.leakage is None else measure.largest(self.leakage) / self.base.nominal
         base = _times(self.base, times)
-        found = {name: bound.leakage.worst for name, bound in self.accountant.bounds(base).items()}
-        nominal = float_above(base.nominal)
-        promised = float_above(base.nominal if self.leakage is None else self.leakage)
+        found = {name: float(leaked) for name, leaked in self.accountant.leakages(base).items()}
+        nominal = float_above(measure.epsilon(base.nominal))
+        promised = nominal if self.leakage is None else float_above(self.leakage)
         keeps = max(found.values()) <= promised
         why = (
             f"Noise for ε = {nominal:.4g} of one unit alone, as if units were independent. Who knows what "

@@ -13,8 +13,8 @@ from entwined.release.words import in_words
 from entwined.report.findings import Cell, query_of
 from entwined.report.page import rendered
 from entwined.report.promise import Promise
-from entwined.report.release_page import line_of, noise_words
-from entwined.report.words import FINEST, figure, number, plural, readable
+from entwined.report.release_page import line_of
+from entwined.report.words import FINEST, figure, noise_words, number, plural, readable
 
 FEW: Final = 4
 

@@ -1,7 +1,6 @@
 """The report of a release: plain words first, then the numbers, then why they are safe to publish."""
 
 import itertools
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -14,11 +13,10 @@ from entwined.report.findings import Cell, Finding, findings
 from entwined.report.page import rendered
 from entwined.report.promise import SOURCES, Promise, model_words, times, worst
 from entwined.report.ways import Budget, exploratory, leaks_drawing, ways_of
-from entwined.report.words import digits_for, exactly, figure, moment, number, readable
+from entwined.report.words import digits_for, exactly, figure, moment, noise_words, number, readable
 from entwined.schema import Schema
 
 MOST_LINES: Final = 40
-FRACTION: Final = re.compile(r"\d+/\d+")
 
 
 def report_page(
@@ -110,12 +108,3 @@ def to_minute(value: Any, *, up: bool = False) -> str:
     """
     minute = value.replace(second=0, microsecond=0)
     return moment(minute + timedelta(minutes=1) if up and minute < value else minute)
-
-
-def noise_words(noise: str) -> str:
-    """Name a noise with its scale in four figures.
-
-    >>> noise_words("discrete Laplace of scale 2/3")
-    'discrete Laplace of scale 0.6667'
-    """
-    return FRACTION.sub(lambda found: figure(float(Fraction(found[0]))), readable(noise))

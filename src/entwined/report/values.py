@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from entwined.release.spans import CONFIDENCE
 from entwined.report.findings import Cell, Finding
+from entwined.report.words import noise_words
 from entwined.schema.grids import number_text
 
 BEFORE: Final = {"statistic": "string", "kind": "string", "cell": "string"}
@@ -68,7 +69,7 @@ def _common(one: Finding) -> dict[str, Any]:
         "confidence": float(CONFIDENCE),
         "ranks_within": one.ranks,
         "unit": one.unit,
-        "noise": "; ".join(one.answer.noise),
+        "noise": "; ".join(map(noise_words, one.answer.noise)),
     }
 
 
