@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pandas as pd
-from pgmpy.estimators import TreeSearch
+from pgmpy.estimators import TreeSearch  # type: ignore[import-not-found]  # it lives in an environment of its own
 
 codes = np.load(sys.argv[1])[
     :, :50

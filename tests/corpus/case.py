@@ -23,6 +23,8 @@ def cases(kind: str, made: Mapping[str, tuple[Make, str]]) -> list[Case]:
     return [Case(kind, name, make, says) for name, (make, says) in made.items()]
 
 
-def each(kind: str, given: Iterable[tuple[str, object, str]], act: Callable[[Workshop, object], list[str]]) -> list[Case]:
+def each(
+    kind: str, given: Iterable[tuple[str, object, str]], act: Callable[[Workshop, object], list[str]]
+) -> list[Case]:
     """Make a case of each thing given, all by the same act."""
     return [Case(kind, name, lambda place, one=one: act(place, one), says) for name, one, says in given]

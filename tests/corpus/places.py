@@ -4,7 +4,7 @@ import os
 import socket
 
 from corpus.case import Case, each
-from corpus.workshop import ROWS, Raw, Workshop
+from corpus.workshop import Raw, Workshop
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".duckdb", ".sav")
 ENDS = {".duckdb": "::survey"}
@@ -42,7 +42,18 @@ def strange(place: Workshop, given: object) -> list[str]:
     return place.release(table=at(path.name))
 
 
-KINDS = ("folder", "pipe", "socket", "loop", "long loop", "link to nothing", "/dev/null", "/dev/zero", "/dev/urandom", "/proc/self/mem")
+KINDS = (
+    "folder",
+    "pipe",
+    "socket",
+    "loop",
+    "long loop",
+    "link to nothing",
+    "/dev/null",
+    "/dev/zero",
+    "/dev/urandom",
+    "/proc/self/mem",
+)
 STRANGE = [
     (f"{kind} as {suffix}", (kind, suffix), "")
     for kind in KINDS
@@ -74,7 +85,7 @@ HOSTILE = [
     "; touch trapped #.csv",
     "| touch trapped",
     "a'); DROP TABLE survey; --.csv",
-    'a"; COPY survey TO \'trapped\'; --.csv',
+    "a\"; COPY survey TO 'trapped'; --.csv",
     "read_csv('/etc/passwd')",
     "(SELECT * FROM 'survey.csv')",
     "survey.csv' UNION SELECT 1 --.csv",
@@ -169,11 +180,27 @@ def command_at(place: Workshop, given: object) -> list[str]:
     """Give a command something that is no file."""
     command, kind, suffix = given
     strange(place, (kind, suffix))
-    more = {"release": ["-o", "out"], "bound": ["--loss", "1"], "calibrate": ["--leakage", "1"], "describe": ["-o", "new.toml"], "init": ["-o", "new.toml", "--schema", "new-schema.toml"]}
+    more = {
+        "release": ["-o", "out"],
+        "bound": ["--loss", "1"],
+        "calibrate": ["--leakage", "1"],
+        "describe": ["-o", "new.toml"],
+        "init": ["-o", "new.toml", "--schema", "new-schema.toml"],
+    }
     return [command, f"bad{suffix}", *more.get(command, [])]
 
 
-FILES = {"release": ".toml", "plan": ".toml", "budget": ".toml", "approve": ".toml", "verify": ".json", "bound": ".json", "calibrate": ".toml", "init": ".csv", "describe": ".csv"}
+FILES = {
+    "release": ".toml",
+    "plan": ".toml",
+    "budget": ".toml",
+    "approve": ".toml",
+    "verify": ".json",
+    "bound": ".json",
+    "calibrate": ".toml",
+    "init": ".csv",
+    "describe": ".csv",
+}
 COMMAND_CASES = [
     (f"{command} of a {kind}", (command, kind, suffix), "")
     for command, suffix in FILES.items()
@@ -194,7 +221,11 @@ NAMES = [
 NAME_CASES = [
     (f"{command} {shown}", [command, name, *more], "")
     for command, *more in NAMES
-    for shown, name in (("a long name", LONG + FILES[command]), ("a missing file", "nothing" + FILES[command]), ("half a character", "\udc80" + FILES[command]))
+    for shown, name in (
+        ("a long name", LONG + FILES[command]),
+        ("a missing file", "nothing" + FILES[command]),
+        ("half a character", "\udc80" + FILES[command]),
+    )
 ]
 CASES: list[Case] = [
     *each("no file", STRANGE, strange),
@@ -204,11 +235,17 @@ CASES: list[Case] = [
         lambda place, name: place.release(table=Raw('"' + _escaped(name) + '"')),
     ),
     *each("URL", [(url[:70], url, says) for url, says in URLS], lambda place, url: place.release(table=url)),
-    *each("ledger URL", [(url[:70], url, "") for url in LEDGER_URLS], lambda place, url: place.release(ledger=url)),
+    *each(
+        "ledger URL",
+        [(url[:70], url, "") for url in LEDGER_URLS],
+        lambda place, url: place.release(ledger=url),
+    ),
     *each("no file for a command", COMMAND_CASES, command_at),
     *each("name for a command", NAME_CASES, lambda place, arguments: arguments),
 ]
 
 
 def _escaped(name: str) -> str:
-    return "".join(sign if " " <= sign <= "~" and sign not in '"\\' else f"\\U{ord(sign):08x}" for sign in name)
+    return "".join(
+        sign if " " <= sign <= "~" and sign not in '"\\' else f"\\U{ord(sign):08x}" for sign in name
+    )

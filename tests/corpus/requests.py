@@ -13,7 +13,11 @@ TEXTS = [
     ("UTF-16 without a mark", (SOUND + ASKED).encode("utf-16-le"), "zero"),
     ("a zero", (SOUND + ASKED).encode() + b"\0", "zero"),
     ("Latin-1", (SOUND + 'title = "Bevölkerung"\n' + ASKED).encode("latin-1"), "not UTF-8"),
-    ("mixed encodings", ('title = "é"\n' + SOUND).encode() + "# é\n".encode("latin-1") + ASKED.encode(), "not UTF-8"),
+    (
+        "mixed encodings",
+        ('title = "é"\n' + SOUND).encode() + "# é\n".encode("latin-1") + ASKED.encode(),
+        "not UTF-8",
+    ),
     ("JSON", b'{"table": "survey.csv"}', "not TOML"),
     ("YAML", b"table: survey.csv\n", "not TOML"),
     ("INI with colons", b"[release]\ntable: survey.csv\n", "not TOML"),
@@ -54,44 +58,132 @@ SEEDS = ("seed", "SEED", "random_state", "rng", "random-state", "seeds", "noise_
 FIELDS = [
     *((f"{key} = 1", {key: 1}, "no seeds here") for key in SEEDS),
     *((f"{key} in the query", {"query": {**COUNT, key: 1}}, "no seeds here") for key in SEEDS),
-    ("a model with a seed", {"models": '[[dependence]]\nmodel = {kind = "groups", largest = 2}\nseed = 1\n'}, "no seeds here"),
-    ("an inline model with a seed", {"models": '[[dependence]]\nmodel = {kind = "groups", largest = 2, seed = 1}\n'}, "seed"),
+    (
+        "a model with a seed",
+        {"models": '[[dependence]]\nmodel = {kind = "groups", largest = 2}\nseed = 1\n'},
+        "no seeds here",
+    ),
+    (
+        "an inline model with a seed",
+        {"models": '[[dependence]]\nmodel = {kind = "groups", largest = 2, seed = 1}\n'},
+        "seed",
+    ),
     *((f"no {key}", {"drop": (key,)}, key) for key in ("table", "schema", "ledger")),
     ("no loss", {"drop": ("loss",)}, "leakage"),
     ("no cap for a new ledger", {"drop": ("cap",)}, "cap"),
     ("a leakage and a loss", {"leakage": 1}, "Keep one"),
     ("a cap below the loss", {"cap": 0.5}, "cap"),
     *((f"{key} unknown", {key: 1}, "unknown") for key in ("lost", "Loss", "epsilon", "x" * 5000)),
-    *((f"{key} = {value}", {key: Raw(value)}, key) for key in ("table", "schema", "ledger", "title") for value in ("1", "true", "[1]", "{a = 1}", "1979-05-27")),
+    *(
+        (f"{key} = {value}", {key: Raw(value)}, key)
+        for key in ("table", "schema", "ledger", "title")
+        for value in ("1", "true", "[1]", "{a = 1}", "1979-05-27")
+    ),
     *((f"{key} of nothing", {key: ""}, key) for key in ("table", "schema", "ledger")),
-    *((f"{key} with a zero", {key: Raw(r'"a\u0000b"')}, key) for key in ("table", "schema", "ledger", "title")),
-    *((f"knowledge = {value}", {"knowledge": Raw(value)}, "knowledge") for value in ('"none"', '"ANY"', "1", "[]", '""')),
-    *((f"consistent = {value}", {"consistent": Raw(value)}, "consistent") for value in ("1", '"true"', "[]", "0.0")),
-    *((f"expected_rows = {value}", {"expected_rows": Raw(value)}, "expected_rows") for value in ("0", "-1", "1.5", '"many"', "true", "9" * 400, "inf")),
+    *(
+        (f"{key} with a zero", {key: Raw(r'"a\u0000b"')}, key)
+        for key in ("table", "schema", "ledger", "title")
+    ),
+    *(
+        (f"knowledge = {value}", {"knowledge": Raw(value)}, "knowledge")
+        for value in ('"none"', '"ANY"', "1", "[]", '""')
+    ),
+    *(
+        (f"consistent = {value}", {"consistent": Raw(value)}, "consistent")
+        for value in ("1", '"true"', "[]", "0.0")
+    ),
+    *(
+        (f"expected_rows = {value}", {"expected_rows": Raw(value)}, "expected_rows")
+        for value in ("0", "-1", "1.5", '"many"', "true", "9" * 400, "inf")
+    ),
 ]
 QUERIES = [
     ("nothing", {}, "either a kind or sql"),
     ("a kind and sql", {"kind": "count", "sql": "SELECT count(*) FROM t"}, "either a kind or sql"),
-    *((f"kind = {kind}", {"kind": Raw(kind)}, "kind") for kind in ('"cuont"', '""', "1", "[1]", "{}", '"__class__"', '"' + "x" * 5000 + '"')),
+    *(
+        (f"kind = {kind}", {"kind": Raw(kind)}, "kind")
+        for kind in ('"cuont"', '""', "1", "[1]", "{}", '"__class__"', '"' + "x" * 5000 + '"')
+    ),
     ("no column", {"kind": "mean"}, "'column'"),
-    *((f"column = {column}", {"kind": "mean", "column": Raw(column)}, "column") for column in ('"nothing"', '""', "1", "[1]", '"age\\u0000"', "'a\"; DROP TABLE survey'", '"who"', '"' + "x" * 5000 + '"', '"AGE"', '"../age"')),
+    *(
+        (f"column = {column}", {"kind": "mean", "column": Raw(column)}, "column")
+        for column in (
+            '"nothing"',
+            '""',
+            "1",
+            "[1]",
+            '"age\\u0000"',
+            "'a\"; DROP TABLE survey'",
+            '"who"',
+            '"' + "x" * 5000 + '"',
+            '"AGE"',
+            '"../age"',
+        )
+    ),
     ("a mean of words", {"kind": "mean", "column": "region"}, ""),
     ("a field too many", {"kind": "count", "column": "age"}, "'column'"),
     ("an unknown field", {"kind": "count", "nonsense": 1}, "unknown"),
-    *((f"bins = {bins}", {"kind": "histogram", "column": "income", "bins": Raw(bins)}, "") for bins in ("0", "-1", "1.5", '"ten"', "[]", "9" * 400)),
-    *((f"at = {at}", {"kind": "quantile", "column": "age", "at": Raw(at)}, "") for at in ("-0.1", "1.1", "nan", "inf", '"half"', "[]", '"1/0"', '"1e999999999"', "1e-300", '"0x1"')),
-    *((f"of = {of}", {"kind": "marginal", "of": Raw(of)}, "") for of in ("[]", '"age"', "[1]", '["age", "age"]', '["nothing"]', '["who"]', "[[]]")),
-    *((f"keys = {keys}", {"kind": "group_by", "keys": Raw(keys)}, "") for keys in ("[]", '"region"', '["nothing"]')),
-    ("a marginal of every value", {"kind": "marginal", "of": ["region", "age", "income"], "where": "age > 1 and age < 1"}, ""),
-    *((f"where = {where[:50]}", {"kind": "count", "where": Raw(where)}, "") for where in (
-        "1", "[]", '""', '"age >"', '"age > > 1"', '"age > \'x\'"', '"nothing > 1"', '"who = \'x\'"', '"age > 1; DROP TABLE survey"',
-        '"age = 1 or 1 = 1"', '"age in (SELECT 1)"', '"error(age)"', '"age / 0 > 1"', '"age > 1e999999999"', '"region like \'%a\'"',
-        '"age > 5 and age < 3"', '"age > nan"', '"(((((age > 1"', "'''" + "(" * 50_000 + "age > 1" + ")" * 50_000 + "'''",
-        "'''" + "not " * 50_000 + "age > 1'''", "'''" + " or ".join(["age = 1 and income = 2"] * 5000) + "'''", '"age\\u0000 > 1"', '"ａｇｅ > 1"', '"age > ١"',
-        "'''" + "age = 1" + "0" * 5000 + "'''")),
-    *((f"within = {within}", {"kind": "count", "within": Raw(within)}, "within") for within in ("0", "-1", "nan", "inf", '"wide"', "[]", "true", "1e-310")),
+    *(
+        (f"bins = {bins}", {"kind": "histogram", "column": "income", "bins": Raw(bins)}, "")
+        for bins in ("0", "-1", "1.5", '"ten"', "[]", "9" * 400)
+    ),
+    *(
+        (f"at = {at}", {"kind": "quantile", "column": "age", "at": Raw(at)}, "")
+        for at in ("-0.1", "1.1", "nan", "inf", '"half"', "[]", '"1/0"', '"1e999999999"', "1e-300", '"0x1"')
+    ),
+    *(
+        (f"of = {of}", {"kind": "marginal", "of": Raw(of)}, "")
+        for of in ("[]", '"age"', "[1]", '["age", "age"]', '["nothing"]', '["who"]', "[[]]")
+    ),
+    *(
+        (f"keys = {keys}", {"kind": "group_by", "keys": Raw(keys)}, "")
+        for keys in ("[]", '"region"', '["nothing"]')
+    ),
+    (
+        "a marginal of every value",
+        {"kind": "marginal", "of": ["region", "age", "income"], "where": "age > 1 and age < 1"},
+        "",
+    ),
+    *(
+        (f"where = {where[:50]}", {"kind": "count", "where": Raw(where)}, "")
+        for where in (
+            "1",
+            "[]",
+            '""',
+            '"age >"',
+            '"age > > 1"',
+            "\"age > 'x'\"",
+            '"nothing > 1"',
+            "\"who = 'x'\"",
+            '"age > 1; DROP TABLE survey"',
+            '"age = 1 or 1 = 1"',
+            '"age in (SELECT 1)"',
+            '"error(age)"',
+            '"age / 0 > 1"',
+            '"age > 1e999999999"',
+            "\"region like '%a'\"",
+            '"age > 5 and age < 3"',
+            '"age > nan"',
+            '"(((((age > 1"',
+            "'''" + "(" * 50_000 + "age > 1" + ")" * 50_000 + "'''",
+            "'''" + "not " * 50_000 + "age > 1'''",
+            "'''" + " or ".join(["age = 1 and income = 2"] * 5000) + "'''",
+            '"age\\u0000 > 1"',
+            '"ａｇｅ > 1"',
+            '"age > ١"',
+            "'''" + "age = 1" + "0" * 5000 + "'''",
+        )
+    ),
+    *(
+        (f"within = {within}", {"kind": "count", "within": Raw(within)}, "within")
+        for within in ("0", "-1", "nan", "inf", '"wide"', "[]", "true", "1e-310")
+    ),
     *((f"name = {name}", {"kind": "count", "name": Raw(name)}, "name") for name in ("1", "[]", '"\\u0000"')),
-    ("one name for two", [{**COUNT, "name": "x"}, {"kind": "mean", "column": "age", "name": "x"}], "called 'x'"),
+    (
+        "one name for two",
+        [{**COUNT, "name": "x"}, {"kind": "mean", "column": "age", "name": "x"}],
+        "called 'x'",
+    ),
 ]
 CASES: list[Case] = [
     *each("request text", TEXTS, text),

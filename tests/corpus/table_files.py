@@ -55,8 +55,14 @@ PARQUET = [
     *((f"without its last {size} bytes", WHOLE[:-size], NO_FOOTER) for size in (1, 4, 8, 9, 100)),
     ("its magic at the end wrong", WHOLE[:-4] + b"PAR2", NO_FOOTER),
     ("encrypted by its magic", WHOLE[:-4] + b"PARE", NO_FOOTER),
-    *((f"a footer of {size} bytes", footer_of(size), NO_FOOTER) for size in (0, -1, 1, 2**31 - 1, -(2**31), 10**6)),
-    *((f"footer damaged at {at}", damaged(WHOLE, FOOTER + at, b"\xff" * 8), NO_FOOTER) for at in (0, 1, 2, 5, 9)),
+    *(
+        (f"a footer of {size} bytes", footer_of(size), NO_FOOTER)
+        for size in (0, -1, 1, 2**31 - 1, -(2**31), 10**6)
+    ),
+    *(
+        (f"footer damaged at {at}", damaged(WHOLE, FOOTER + at, b"\xff" * 8), NO_FOOTER)
+        for at in (0, 1, 2, 5, 9)
+    ),
     ("a footer of zeros", WHOLE[:FOOTER] + bytes(len(WHOLE) - FOOTER - 8) + WHOLE[-8:], ""),
     ("a footer of ones", WHOLE[:FOOTER] + b"\xff" * (len(WHOLE) - FOOTER - 8) + WHOLE[-8:], NO_FOOTER),
     ("nothing but magic", b"PAR1PAR1", NO_FOOTER),
@@ -124,7 +130,11 @@ DUCKDB = [
     ("cut in half", lambda data: data[: len(data) // 2], ""),
     ("magic wrong", lambda data: damaged(data, 8), "DuckDB"),
     ("version wrong", lambda data: damaged(data, 12, b"\xff" * 8), "DuckDB"),
-    ("both headers wrong", lambda data: damaged(damaged(data, 4100, b"\xff" * 50), 8200, b"\xff" * 50), "DuckDB"),
+    (
+        "both headers wrong",
+        lambda data: damaged(damaged(data, 4100, b"\xff" * 50), 8200, b"\xff" * 50),
+        "DuckDB",
+    ),
     ("zeros behind the head", lambda data: data[:4096] + bytes(len(data) - 4096), "DuckDB"),
     ("SQLite", lambda _: b"SQLite format 3\0" + bytes(4096), "DuckDB"),
     ("Parquet", lambda _: WHOLE, "DuckDB"),
@@ -220,7 +230,9 @@ class Trap:
         return open, ("trapped", "w")
 
 
-LAUGHS = b"a: &a [x,x,x]\n" + b"".join(b"%c: &%c [*%c,*%c,*%c]\n" % (at + 1, at + 1, at, at, at) for at in range(97, 121))
+LAUGHS = b"a: &a [x,x,x]\n" + b"".join(
+    b"%c: &%c [*%c,*%c,*%c]\n" % (at + 1, at + 1, at, at, at) for at in range(97, 121)
+)
 OTHERS = [
     ("bad.xlsx", zipped()),
     ("bad.xls", b"\xd0\xcf\x11\xe0" + bytes(600)),

@@ -1,10 +1,13 @@
 """A folder with a private table, its approved schema and a request, in which one thing is then made bad."""
 
 import json
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
-from entwined.schema import Categorical, Integer, Real, Schema, Text
+from entwined.ledger import Ledger
+from entwined.release import Accountant
+from entwined.schema import Categorical, Integer, Real, Schema, Text, read_schema
 from entwined.schema.files import text_of
 
 SECRET = "Zq7secret"
@@ -44,9 +47,17 @@ class Workshop:
         path.write_bytes(data.encode() if isinstance(data, str) else data)
         return name
 
-    def request(self, *, drop: tuple[str, ...] = (), query: object = COUNT, models: str = "", **changed) -> str:
+    def request(
+        self, *, drop: tuple[str, ...] = (), query: object = COUNT, models: str = "", **changed
+    ) -> str:
         """Write release.toml: the usual one, with fields changed, dropped or added."""
-        fields = {"table": "survey.csv", "schema": "schema.toml", "ledger": "ledger.sqlite", "cap": 2, "loss": 1}
+        fields = {
+            "table": "survey.csv",
+            "schema": "schema.toml",
+            "ledger": "ledger.sqlite",
+            "cap": 2,
+            "loss": 1,
+        }
         fields |= changed
         lines = [f"{key} = {_toml(value)}" for key, value in fields.items() if key not in drop]
         queries = query if isinstance(query, list) else [query]
@@ -57,6 +68,12 @@ class Workshop:
     def release(self, **changed) -> list[str]:
         """Release the usual request with something changed."""
         return ["release", self.request(**changed), "-o", "out"]
+
+    def ledger(self, cap: int = 2) -> str:
+        """Begin the ledger of the usual request; nothing is charged."""
+        schema = read_schema(self.folder / "schema.toml")
+        Ledger.create(str(self.folder / "ledger.sqlite"), Fraction(cap), Accountant.of(schema)).close()
+        return "ledger.sqlite"
 
     def plan(self, **changed) -> list[str]:
         """Plan the usual request with something changed."""
@@ -76,4 +93,6 @@ class Raw(str):
 
 
 def _toml(value: object) -> str:
-    return value if isinstance(value, Raw) else json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return (
+        value if isinstance(value, Raw) else json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    )

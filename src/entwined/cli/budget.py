@@ -67,13 +67,16 @@ def ledger_of(place: str) -> str:
     """Find the ledger that a place is, or that a request names; nothing else of the request is read."""
     if "://" in place or not place.lower().endswith(".toml"):
         return place
+    from entwined.schema.files import LONG_KEY
+
     path = Path(place)
     try:
         if path.exists() and not path.is_file():  # opening a pipe would wait for ever
             raise BadInput(f"{place} is no file. Give a release.toml, or the ledger itself.")
         with path.open("rb") as file:
             text = file.read(LARGEST_FILE + 1)
-        named = tomllib.loads(text.decode()).get("ledger") if len(text) <= LARGEST_FILE else None
+        sound = len(text) <= LARGEST_FILE and not LONG_KEY.search(text.decode())
+        named = tomllib.loads(text.decode()).get("ledger") if sound else None
     except OSError as failed:
         raise BadInput(f"{place} cannot be read: {failed.strerror}. Check its name.") from None
     except (ValueError, RecursionError):

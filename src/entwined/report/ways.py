@@ -122,7 +122,7 @@ def budget_of(document: Mapping[str, Any]) -> Budget | None:
         ledger=readable(given.get("ledger") or ""),
         cap=float(exact(given["cap"])),
         before=worst(given["spent"]),
-        after=worst(given["after"]),
+        after=worst(given["spent" if given.get("again") else "after"]),
         refused=readable(given.get("refused") or ""),
     )
 
