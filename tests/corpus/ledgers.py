@@ -7,7 +7,7 @@ import sqlite3
 from corpus.case import Case, each
 from corpus.places import strange
 from corpus.run import run
-from corpus.workshop import ROWS, Raw, Workshop
+from corpus.workshop import ROWS, Workshop
 
 ASK = ["sql", "SELECT count(*) FROM t", "--request", "release.toml", "--loss", "0.25"]
 
@@ -50,7 +50,7 @@ STATEMENTS = [
     ("entries deleted", "DELETE FROM {entries}", ""),
     ("the last entry deleted", "DELETE FROM {entries} WHERE position = (SELECT max(position) FROM {entries})", ""),
     ("the head deleted", "DELETE FROM entwined_head", ""),
-    ("the head dropped", "DROP TABLE entwined_head", "no ledger"),
+    ("the head dropped", "DROP TABLE entwined_head", "remembers a ledger"),
     ("the entries dropped", "DROP TABLE {entries}", ""),
     ("the version changed", "PRAGMA user_version = 99; UPDATE entwined_head SET position = 'x'", ""),
     ("the head set back", "UPDATE entwined_head SET position = 1", ""),
@@ -113,7 +113,7 @@ OTHERS = [
     ("another model", {"models": '[[dependence]]\nmodel = {kind = "groups", largest = 2}\n'}, "models"),
     ("another knowledge", {"knowledge": "model", "models": '[[dependence]]\nmodel = {kind = "groups", largest = 2}\n'}, ""),
     ("more than is left", {"loss": 1.9, "query": {"kind": "mean", "column": "age"}}, "cap"),
-    ("a little more than is left", {"loss": Raw("1.750000000000000000001"), "query": {"kind": "mean", "column": "age"}}, "cap"),
+    ("a little more than is left", {"loss": "1.750000000000000000001", "query": {"kind": "mean", "column": "age"}}, "cap"),
 ]
 
 

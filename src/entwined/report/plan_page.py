@@ -43,6 +43,7 @@ def _content(document: Mapping[str, Any]) -> dict[str, Any]:
         "statistics": [_statistic(document, at) for at in range(len(document["statistics"]))],
         "models": [_model(model) for model in document["models"]],
         "budget": budget_of(document),
+        "again": bool((document.get("budget") or {}).get("again")),
     }
 
 
