@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from entwined.bounds.elimination import elimination_bound, elimination_without_knowledge_bound
+from entwined.bounds.forms import blanks_left_out_bound, blanks_left_out_without_knowledge_bound
 from entwined.bounds.gaussian import GAUSSIAN_THEOREMS
 from entwined.bounds.group import group_bound
 from entwined.bounds.influence import influence_matrix_bound
@@ -33,6 +34,8 @@ THEOREMS: tuple[Theorem[Any], ...] = (
     elimination_without_knowledge_bound,
     pairwise_bound,
     pairwise_scale_bound,
+    blanks_left_out_bound,
+    blanks_left_out_without_knowledge_bound,
     *GAUSSIAN_THEOREMS,
 )
 

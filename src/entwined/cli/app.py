@@ -13,10 +13,12 @@ from entwined.cli import (
     demo,
     describe,
     init,
+    learn,
     paper,
     plan,
     release,
     sql,
+    survey,
     verify,
 )
 from entwined.cli.show import fail
@@ -39,6 +41,8 @@ app.command("release")(release.command)
 app.command("sql")(sql.command)
 app.command("budget")(budget.command)
 app.command("verify")(verify.command)
+app.command("learn")(learn.command)
+app.add_typer(survey.app)
 app.command("bound")(bound.command)
 app.command("calibrate")(calibrate.command)
 app.command("paper")(paper.command)

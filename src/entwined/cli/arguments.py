@@ -68,6 +68,8 @@ def ask(question: str) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
+    if not path.name:
+        raise BadInput(f"{str(path)!r} names no file. Give the path of one.")
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         beside.write_text(text, encoding="utf-8")

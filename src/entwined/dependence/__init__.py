@@ -4,6 +4,7 @@ from entwined.dependence.bayes_net import BayesNet, Variable
 from entwined.dependence.box import Box
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.files import model_from, read_model, write_model
+from entwined.dependence.forms import Forms
 from entwined.dependence.gaussian import Correlations, Gaussian, MaxCorrelation
 from entwined.dependence.graph import Graph
 from entwined.dependence.groups import Groups
@@ -20,6 +21,7 @@ __all__ = [
     "Couplings",
     "Dependence",
     "Edge",
+    "Forms",
     "Gaussian",
     "Graph",
     "Groups",

@@ -10,6 +10,7 @@ from entwined.dependence.bayes_net import BayesNet
 from entwined.dependence.bif import read_bif, write_bif
 from entwined.dependence.contents import read_bytes, text_of
 from entwined.dependence.fields import Fields, columns, listed, refuse_other_than_texts, refuse_types
+from entwined.dependence.forms import Forms
 from entwined.dependence.gaussian import Gaussian, GaussianLaws, MaxCorrelation, correlated
 from entwined.dependence.graph import Graph
 from entwined.dependence.graph_files import graph_from, stands_at
@@ -137,6 +138,23 @@ def bayes_net(fields: Fields, _: Path) -> BayesNet:
     return BayesNet.of_columns(names, values, parents, tables, fields.source)
 
 
+def forms(fields: Fields, folder: Path) -> Forms:
+    """Read the column of the form, the questions that each form asks, and the law of the answers."""
+    fields.only("form", "asked", "answers")
+    within = Fields(fields.members("answers", 'the law of the answers, a model of kind "bayes_net"'))
+    if within.kind != BayesNet.kind:
+        raise BadModel(f'"answers" has the kind {within.kind!r:.60}. Give a model of kind "{BayesNet.kind}".')
+    answers = bayes_net(within, folder)
+    if fields.has("source") and fields.source != answers.source:
+        raise BadModel(
+            f'The model has the source "{fields.source}" and its "answers" have "{answers.source}". Say it once, '
+            'in "answers".'
+        )
+    asked = fields.entries("asked", "a list of the questions for each form, in the order of the forms")
+    refuse_other_than_texts(asked, lambda place: f'"asked" of form {place + 1}')
+    return Forms.of(answers, fields.text("form"), asked)
+
+
 def random_field(fields: Fields, _: Path) -> RandomField:
     """Read the variables with their numbers of values, and the edges with their potentials."""
     fields.only("variables", "edges")
@@ -180,6 +198,7 @@ KINDS: Final[dict[str, Callable[[Fields, Path], Dependence]]] = {
     "groups": groups,
     "markov_chain": markov_chain,
     "bayes_net": bayes_net,
+    "forms": forms,
     "random_field": random_field,
     "gaussian": gaussian,
     "graph": graph_from,

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from operator import index
 from typing import Any, ClassVar, Literal, get_args
 
 from entwined.dependence.couplings import Couplings
@@ -62,6 +63,10 @@ class Coupled(Dependence):
 
 def checked_units(units: int) -> int:
     """Refuse a number of units that cannot be or cannot fit."""
+    try:
+        index(units)
+    except TypeError:
+        raise BadModel(f"A model of {units!r:.60} units. Give a whole number.") from None
     if units < 1:
         raise BadModel(f"A model of {units} units is empty. Give at least one unit.")
     if units > MOST_UNITS:

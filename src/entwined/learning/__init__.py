@@ -1,12 +1,11 @@
 """Dependence learned from a public table, or with a budget; and surveys planned with it.
 
 `codes` public rows · `pairs`, `structure`, `models` from rows to a network · `stronger` the sensitivity curve ·
-`sense` what the design of a survey shows · `forms` questionnaires in several forms · `sharing`, `survey` losses for
+`sense` what the design of a survey shows · `filled_blanks` what the door does not do · `sharing`, `survey` losses for
 all histograms.
 """
 
 from entwined.learning.codes import Codes, public_codes
-from entwined.learning.forms import Forms
 from entwined.learning.models import Learned, learn, learn_with_margin
 from entwined.learning.pairs import PairCounts, pair_counts
 from entwined.learning.sense import Blank, Decided, Form, blank_codes, decided_columns, forms
@@ -19,7 +18,6 @@ __all__ = [
     "Codes",
     "Decided",
     "Form",
-    "Forms",
     "Learned",
     "PairCounts",
     "Plan",

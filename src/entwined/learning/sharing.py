@@ -14,18 +14,14 @@ import numpy as np
 from entwined.bounds import Knowledge
 from entwined.bounds.allocate import cheapest
 from entwined.bounds.calibrate import invert
+from entwined.bounds.forms import blanks_left_out_bound, blanks_left_out_without_knowledge_bound
 from entwined.bounds.kernel import Forest, Link, frontiers_of
 from entwined.bounds.theorem import Theorem
 from entwined.bounds.tilted import NOTHING, forest_passages, join, tilted_transport_bound
 from entwined.bounds.transport import add, transport_bound
-from entwined.dependence import BayesNet
+from entwined.dependence import BayesNet, Forms
 from entwined.errors import BadLoss, DoesNotApply
-from entwined.learning.form_bounds import (
-    blanks_filled_bound,
-    blanks_left_out_bound,
-    blanks_left_out_without_knowledge_bound,
-)
-from entwined.learning.forms import Forms
+from entwined.learning.filled_blanks import Filled, blanks_filled_bound
 from entwined.loss import Leakage, Loss
 from entwined.numbers import FloatArray, float_below, positive_fraction
 
@@ -94,18 +90,23 @@ class OnTree:
 class OnForms:
     """Histograms of all questions of a questionnaire in forms, and of the form itself, which comes last.
 
-    Blanks are left out of the histograms, or filled, which helps only against who knows no answers.
+    Blanks are left out of the histograms; of a model that says by what they are filled, they are, which helps
+    only against who knows no answers.
     """
 
     model: Forms
     knowledge: Knowledge
-    filled: bool = False
 
     def __post_init__(self) -> None:
         if self.filled and self.knowledge == "any":
             raise DoesNotApply(
                 "Filled blanks are bounded only for an adversary who knows no answers. Leave them out."
             )
+
+    @property
+    def filled(self) -> bool:
+        """Whether blanks are filled."""
+        return isinstance(self.model, Filled)
 
     @property
     def columns(self) -> int:
@@ -116,7 +117,7 @@ class OnForms:
     def theorem(self) -> Theorem[Forms]:
         """The theorem that holds the bound."""
         if self.filled:
-            return blanks_filled_bound
+            return blanks_filled_bound  # type: ignore[return-value]  # about the forms whose blanks are filled
         return blanks_left_out_bound if self.knowledge == "any" else blanks_left_out_without_knowledge_bound
 
     def base(self, losses: FloatArray) -> Loss:

@@ -14,11 +14,10 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from entwined.bounds import Knowledge
-from entwined.dependence import BayesNet
+from entwined.dependence import BayesNet, Forms
 from entwined.errors import BadInput, Refused
 from entwined.learning.codes import Codes
-from entwined.learning.form_bounds import laws_of_columns
-from entwined.learning.forms import Forms
+from entwined.learning.filled_blanks import Filled, laws_of_columns
 from entwined.learning.models import SMOOTHING, Learned, learn
 from entwined.learning.sense import Blank, Decided, Form
 from entwined.learning.sharing import OnForms, OnTree, Shared, share
@@ -89,7 +88,10 @@ class Survey:
         """Say what histograms leak against such an adversary."""
         if self.forms is None:
             return OnTree(self.learned.model, knowledge)
-        return OnForms(self.forms, knowledge, filled)
+        if not filled:
+            return OnForms(self.forms, knowledge)
+        laws = laws_of_columns(self.learned.model)
+        return OnForms(Filled(self.forms.answers, self.forms.form, self.forms.asked, laws), knowledge)
 
     def weights(self, *, filled: bool = False) -> FloatArray:
         """Count, for each histogram released, the cells of all histograms in which its noise ends up."""
@@ -106,9 +108,9 @@ class Survey:
     @cached_property
     def fillings(self) -> Mapping[str, FloatArray]:
         """The laws by which blanks are filled."""
-        if self.forms is None:
+        if not self.blanks:
             return {}
-        laws = dict(zip(self.forms.answers.names, self.forms.filling, strict=True))
+        laws = dict(zip(self.learned.model.names, laws_of_columns(self.learned.model), strict=True))
         return {name: laws[name] for name in self.blanks}
 
     def filled_variance(self, rows: int) -> float:
@@ -136,6 +138,11 @@ class Plan:
     def losses(self) -> Mapping[str, float]:
         """The loss of every histogram released."""
         return dict(zip(self.survey.released, self.shared.losses.tolist(), strict=True))
+
+    @property
+    def model(self) -> BayesNet | Forms:
+        """What depends on what, as a release takes it."""
+        return self.survey.forms or self.survey.learned.model
 
     def questions(self, schema: Schema) -> tuple[tuple[Histogram, ...], tuple[Fraction, ...]]:
         """Put the histograms as queries with their shares of the loss, for the door.
@@ -176,12 +183,15 @@ class Plan:
         return float(np.sqrt(self.plain_squared_error / self.squared_error))
 
 
-def plan_survey(survey: Survey, leakage: float, knowledge: Knowledge, rows: int) -> Plan:
+def plan_survey(
+    survey: Survey, leakage: float, knowledge: Knowledge, rows: int, *, at_the_door: bool = False
+) -> Plan:
     """Share a total leakage among the histograms of a survey; `rows` is the public number of respondents.
 
-    Blanks are left out or filled, whichever makes the smaller error.
+    Blanks are left out or filled, whichever makes the smaller error; the door itself only leaves them out.
     """
-    ways = (False, True) if survey.forms is not None and knowledge == "model" else (False,)
+    can_fill = survey.forms is not None and knowledge == "model" and not at_the_door
+    ways = (False, True) if can_fill else (False,)
     plans = []
     for filled in ways:
         shared = share(survey.terms(knowledge, filled=filled), survey.weights(filled=filled), leakage)
@@ -219,4 +229,4 @@ def forms_of(answers: BayesNet, form: Form, codes: Codes) -> Forms:
         if blank.column in answers.names:
             at = answers.names.index(blank.column)
             asked[:, at] = np.isin(np.arange(len(asked)), blank.asked)
-    return Forms(answers, form.column, asked, laws_of_columns(answers))
+    return Forms(answers, form.column, asked)

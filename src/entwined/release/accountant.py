@@ -18,7 +18,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Final, TypeAlias
 
 from entwined.bounds import Bound, Knowledge
-from entwined.dependence import Dependence
+from entwined.dependence import Dependence, Forms
 from entwined.errors import BadModel, BadQuery, LedgerDamaged
 from entwined.ledger import Part, Price
 from entwined.ledger.canonical import canonical, sha256
@@ -26,6 +26,7 @@ from entwined.loss import Loss
 from entwined.numbers import float_above
 from entwined.queries import Predicate, max_cover, max_pair, predicate_from
 from entwined.release.declared import Declared
+from entwined.release.gates import Gates
 from entwined.release.judge import Judge
 from entwined.release.measure import PURE, Concentrated, Measure, Pure
 from entwined.schema import Cells, Person, Schema
@@ -96,6 +97,11 @@ class Accountant:
             named[name] = one, Judge(one.model, self.knowledge)
         return named
 
+    @cached_property
+    def gates(self) -> tuple[Gates, ...]:
+        """Where models of forms allow questions to be read."""
+        return tuple(Gates(one.model, self.schema) for one in self.declared if isinstance(one.model, Forms))
+
     @property
     def kept(self) -> Declared | None:
         """The model whose groups the engine has to keep small, if there is one."""
@@ -140,10 +146,12 @@ class Accountant:
         return Loss.of([float_above(base.columns.get(name, NOTHING)) for name in names])
 
     def base(self, parts: Iterable[Part]) -> BaseLoss:
-        """Find the most that charges amount to at one unit."""
+        """Find the most that charges amount to at one unit; refuse what a model of forms does not cover."""
         by_column: defaultdict[str, Charges] = defaultdict(list)
         for part in sorted(parts):
             column, where = place_of(part.key)
+            for gates in self.gates:
+                gates.check(column, where)
             by_column[column].append((where, part.one, part.both))
         if isinstance(self.schema.unit, Cells):
             columns = {column: max_pair(charges).value for column, charges in by_column.items()}

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from entwined.errors import BadQuery, QueryTooComplex
+from entwined.noise import Additive
 from entwined.numbers import SMALLEST, FloatArray, IntArray
 from entwined.progress import report
 from entwined.release.error_law import ErrorLaw, Share
@@ -95,20 +96,38 @@ def consistent(tables: Sequence[NoisyTable], *, counts: bool) -> Consistent:
     return Consistent(tuple(made), tuple(loose(layouts)), weights.apart)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=1024)
 def error_laws(layouts: tuple[Layout, ...]) -> tuple[tuple[IntArray, tuple[ErrorLaw, ...]], ...]:
     """Give the laws of the errors in each table of a batch, and which one each cell has.
 
     They do not depend on any answer, so they also tell before a release how exact it will be.
     """
-    weights, found = least_squares(layouts), []
+    weights, noises, found = least_squares(layouts), Noises.of(layouts), []
     for place in range(len(layouts)):
         report("laws of errors", place, len(layouts))
-        found.append(_laws_of(weights, place))
+        found.append(_laws_of(weights, noises, place))
     return tuple(found)
 
 
-def _laws_of(weights: LeastSquares, place: int) -> tuple[IntArray, tuple[ErrorLaw, ...]]:
+@dataclass(frozen=True, eq=False, slots=True)
+class Noises:
+    """The different noises of some tables, and the number of each table's; −1 for exact ones."""
+
+    known: tuple[Additive, ...]
+    numbers: IntArray
+
+    @classmethod
+    def of(cls, layouts: tuple[Layout, ...]) -> "Noises":
+        """Number the noises."""
+        known: dict[Additive | None, int] = {}
+        for layout in layouts:
+            if layout.noise is not None:
+                known.setdefault(layout.noise, len(known))
+        numbers = np.array([known.get(layout.noise, -1) for layout in layouts], dtype=np.int64)
+        return cls(tuple(noise for noise in known if noise is not None), numbers)
+
+
+def _laws_of(weights: LeastSquares, noises: Noises, place: int) -> tuple[IntArray, tuple[ErrorLaw, ...]]:
     """Find the laws in one table; cells of a block have the same weights, in another order."""
     sides = weights.tables[place].sides
     firsts = [np.concatenate([[0], np.cumsum(side.sizes)[:-1]]).tolist() for side in sides]
@@ -118,20 +137,17 @@ def _laws_of(weights: LeastSquares, place: int) -> tuple[IntArray, tuple[ErrorLa
     kinds = []
     for start in range(0, len(cells), step):
         some = cells[start : start + step]
-        kinds += [
-            known.setdefault(law, len(known)) for law in _laws(weights.weights(place, some), weights.layouts)
-        ]
+        kinds += [known.setdefault(law, len(known)) for law in _laws(weights.weights(place, some), noises)]
     table = np.array(kinds, dtype=np.int64).reshape([len(side.sizes) for side in sides])
     blocks = [np.repeat(np.arange(len(side.sizes)), side.sizes) for side in sides]
     return table[np.ix_(*blocks)] if sides else table, tuple(known)
 
 
-def _laws(found: Weights, layouts: tuple[Layout, ...]) -> Iterator[ErrorLaw]:
+def _laws(found: Weights, noises: Noises) -> Iterator[ErrorLaw]:
     """Collect equal weights of equal noises; weights that differ by rounding alone are equal."""
-    noises = list(dict.fromkeys(layout.noise for layout in layouts if layout.noise is not None))
-    numbers = np.array([-1 if layout.noise is None else noises.index(layout.noise) for layout in layouts])
-    noisy = numbers[found.owners] >= 0
-    kinds, copies = numbers[found.owners][noisy], found.copies[noisy]
+    owners = noises.numbers[found.owners]
+    noisy = owners >= 0
+    kinds, copies = owners[noisy], found.copies[noisy]
     for weights in np.abs(found.weights[:, noisy]):
         unit = 2.0 ** math.ceil(math.log2(max(weights.max(initial=0), SMALLEST)))
         steps = np.round(weights * (SAME_WEIGHT / unit)).astype(np.int64)
@@ -140,7 +156,7 @@ def _laws(found: Weights, layouts: tuple[Layout, ...]) -> Iterator[ErrorLaw]:
         totals = np.bincount(places, weights=copies).tolist()
         yield ErrorLaw(
             tuple(
-                Share(unit * step / SAME_WEIGHT, noises[number], int(total))
+                Share(unit * step / SAME_WEIGHT, noises.known[number], int(total))
                 for (number, step), total in zip(numbers_and_steps, totals, strict=True)
                 if step
             )

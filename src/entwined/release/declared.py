@@ -24,6 +24,7 @@ from entwined.dependence import (
     BayesNet,
     Coupled,
     Dependence,
+    Forms,
     Graph,
     Groups,
     Independent,
@@ -31,11 +32,14 @@ from entwined.dependence import (
     RandomField,
 )
 from entwined.errors import BadModel, Refused
+from entwined.release.gates import Gates
 from entwined.schema import Cells, Coded, Ordered, Person, Rows, Schema
 
 PUBLIC: Final = (
     "It is public who shares a value of the column {by!r}, and it does not depend on anyone's secret."
 )
+
+ADMITTED: Final = (Independent, Groups, MarkovChain, Graph, BayesNet, RandomField, Forms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +72,7 @@ class Declared:
         """Over cells: the column of each unit."""
         if self.columns:
             return self.columns
-        if isinstance(self.model, BayesNet | RandomField):
+        if isinstance(self.model, BayesNet | RandomField | Forms):
             return self.model.names
         return tuple(column.name for column in schema.columns if isinstance(column, Coded))
 
@@ -86,6 +90,8 @@ class Declared:
         if isinstance(self.model, Coupled) and not isinstance(schema.unit, Cells) and not self.by:
             each = "person" if isinstance(schema.unit, Person) else "row"
             said.append(f"Each {each} is one unit of the {self.title} model, or independent of all of them.")
+        if isinstance(self.model, Forms):
+            said.append(Gates(self.model, schema).words)
         if self.order:
             said.append(
                 f"Column {self.order!r} orders the steps of a series; it is public and never the same twice."
@@ -99,7 +105,7 @@ class Declared:
                 f"The model {self.title!r} was learned from the private table without a budget, so it is for "
                 "planning only. Declare it, learn it from a public table, or learn it with a budget."
             )
-        if not isinstance(self.model, Independent | Groups | MarkovChain | Graph | BayesNet | RandomField):
+        if not isinstance(self.model, ADMITTED):
             raise Refused(
                 f"The model {self.title!r} is {self.model.kind}: its leakage is per unit of distance, and a "
                 "released number has a loss for any two values. Declare groups, a chain or a graph instead."
@@ -116,6 +122,8 @@ def _check_cells(given: Declared, schema: Schema) -> None:
             f"The model {given.title!r} is over the cells of a row, and names a column of groups or steps. "
             "Leave `by` and `order` out, or protect rows."
         )
+    if isinstance(given.model, Forms):
+        _check_forms(given, given.model, schema)
     names = given.variables(schema)
     if len(set(names)) < len(names):
         raise BadModel(f"The model {given.title!r} has a column for two of its units. Name each column once.")
@@ -126,7 +134,20 @@ def _check_cells(given: Declared, schema: Schema) -> None:
         )
 
 
+def _check_forms(given: Declared, model: Forms, schema: Schema) -> None:
+    if given.columns:
+        raise BadModel(
+            f"The model {given.title!r} names its columns itself: the questions and the form. Leave `columns` out."
+        )
+    Gates(model, schema)
+
+
 def _check_rows(given: Declared, schema: Schema) -> None:
+    if isinstance(given.model, Forms):
+        raise BadModel(
+            f"The model {given.title!r} is over the answers of one respondent, but the schema protects "
+            f'{schema.unit.kind}. Give unit = {{kind = "cells"}}, or declare groups.'
+        )
     if given.columns:
         raise BadModel(
             f"The model {given.title!r} names columns as its units, but the schema protects "

@@ -34,6 +34,7 @@ class Question:
     text: str
     within: Fraction | None = None
     chosen: bool = True
+    share: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +133,18 @@ class Request:
     def _placed(self, given: str) -> str:
         return given if URL_MARK in given else str(self.folder / given)
 
+    @property
+    def _shares(self) -> tuple[Fraction, ...] | None:
+        """How the loss is shared, where a question says so; 1 for those that do not."""
+        if all(question.share is None for question in self.questions):
+            return None
+        return tuple(question.share or Fraction(1) for question in self.questions)
+
     @cached_property
     def terms(self) -> Terms:
         """What the door is asked for; where only accuracies are wanted, the loss they take and its shares."""
         if self.leakage is not None or self.loss is not None:
-            return Terms(self.leakage, self.loss)
+            return Terms(self.leakage, self.loss, self._shares)
         wanted = [(one.query, one.within) for one in self.questions if one.within is not None]
         found = fitted(self.accountant, wanted, self.assumed)
         return Terms(None, found.loss, found.shares)

@@ -4,6 +4,7 @@ import difflib
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
@@ -28,7 +29,8 @@ TOP: Final = (
     "expected_rows", "dependence", "query",
 )  # fmt: skip
 ABOUT_MODEL: Final = ("name", "model", "by", "order", "columns")
-ABOUT_QUERY: Final = ("name", "kind", "sql", "where", "within", *SHAPES)
+ABOUT_QUERY: Final = ("name", "kind", "sql", "where", "within", "share", *SHAPES)
+ABOUT_ANY: Final = ("kind", "name", "within", "share")
 SEEDS: Final = frozenset(
     {"seed", "seeds", "random_state", "random_seed", "randomstate", "rng", "rng_seed", "noise_seed", "prng"}
 )
@@ -175,7 +177,8 @@ def _questions(fields: Mapping[str, Any], schema: Schema) -> tuple[Question, ...
         called = given.get("name")
         with placed(f"[[query]] {number}" + (f" ({called[:60]!r})" if isinstance(called, str) else "")):
             _known(given, ABOUT_QUERY, "A query")
-            found += _asked(given, schema, table)
+            share = _amount(given, "share")
+            found += [replace(one, share=share) for one in _asked(given, schema, table)]
     return tuple(found)
 
 
@@ -184,7 +187,7 @@ def _asked(given: Mapping[str, Any], schema: Schema, table: str) -> list[Questio
     if ("sql" in given) == ("kind" in given):
         raise BadQuery("A query needs either a kind or sql. Give one of them.")
     if "sql" in given:
-        extra = sorted(given.keys() - {"sql", "name", "within"})
+        extra = sorted(given.keys() - {"sql", "name", "within", "share"})
         if extra:
             raise BadQuery(f"A query in SQL has the key {extra[0]!r}. Say it in the SQL.")
         return sql_questions(_text(given, "sql"), schema, table, name, within)
@@ -192,7 +195,7 @@ def _asked(given: Mapping[str, Any], schema: Schema, table: str) -> list[Questio
     if not isinstance(kind, str) or kind not in KINDS:
         near = difflib.get_close_matches(str(kind)[:60], list(KINDS), n=1)
         raise BadQuery(f"kind = {kind!r:.60}. Ask for {near[0] if near else ', '.join(KINDS)}.")
-    about = {key: value for key, value in given.items() if key not in ("kind", "name", "within")}
+    about = {key: value for key, value in given.items() if key not in ABOUT_ANY}
     if "where" in about:
         _text(about, "where")
     query = query_from({"query": kind, **about}, schema)

@@ -173,6 +173,11 @@ def model_words(declared: Mapping[str, Any]) -> str:
             return f"series of at most {length:,} steps{by}, each of which depends on the one before it"
         case {"kind": "bayes_net", "variables": variables}:
             return f"a network of causes between {len(variables):,} quantities"
+        case {"kind": "forms", "form": form, "asked": asked, "answers": {"variables": variables}}:
+            return (
+                f"a questionnaire in {len(asked):,} forms drawn at random, named by {readable(form)}, with a network "
+                f"of causes between the answers to {len(variables):,} questions"
+            )
         case {"kind": "random_field", "variables": variables}:
             return f"a field of {len(variables):,} quantities that pull at their neighbours"
         case {"kind": "graph"}:

@@ -17,6 +17,7 @@ from entwined.report.words import digits_for, exactly, figure, moment, noise_wor
 from entwined.schema import Schema
 
 MOST_LINES: Final = 40
+MOST_CHARTS: Final = 80  # a page of more would take long to draw and to open; the tables are all there
 
 
 def report_page(
@@ -39,7 +40,7 @@ def report_page(
         kept=promise.kept,
         factor=times(promise.leakage),
         schema=schema,
-        found=[_shown(one) for one in found],
+        found=[_shown(one, drawn=at < MOST_CHARTS) for at, one in enumerate(found)],
         numbers=sum(one.size for one in found),
         models=[_model(model) for model in promise.models],
         ways=ways_of(outlook),
@@ -68,12 +69,12 @@ def _model(model: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _shown(finding: Finding) -> dict[str, Any]:
+def _shown(finding: Finding, *, drawn: bool) -> dict[str, Any]:
     lines = [line_of(cell) for cell in itertools.islice(finding.cells(), MOST_LINES)]
     return {
         "name": readable(finding.name),
         "question": finding.question,
-        "drawing": drawing_of(finding),
+        "drawing": drawing_of(finding) if drawn else None,
         "sides": [finding.titled(side) for side in finding.sides],
         "unit": readable(finding.unit, 60),
         "lines": lines,

@@ -124,6 +124,10 @@ class Place(NamedTuple):
     connection: "duckdb.DuckDBPyConnection"
     spill: str
 
+    def close(self) -> None:
+        """Forget both."""
+        _closed(*self)
+
 
 def opened(setup: Sequence[str] = (), paths: Sequence[str] = ()) -> Place:
     """Start a DuckDB, let `setup` reach these paths, and lock it."""

@@ -10,7 +10,8 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -114,18 +115,28 @@ def open_parquet(given: str | os.PathLike[str]) -> Duck:
     if not parts:
         raise BadTable(f"The folder {path} has no Parquet files. Give one that has.")
     paths = [str(checked_path(part)) for part in parts]
-    relation = f"read_parquet([{', '.join(map(quoted_text, paths))}])"
+    listed = ", ".join(map(quoted_text, paths))
+    relation = f"read_parquet([{listed}])"
     place = opened(paths=paths)
-    columns = _columns(relation, place, path, collated=False)
-    return Duck(relation, _repeating(columns, place, paths), place)
+    with _opening(place, path):
+        _refuse_wide(place, path, listed)
+        columns = described(place.connection, relation, collated=False)
+        return Duck(relation, _repeating(columns, place, listed), place)
 
 
-def _repeating(columns: Mapping[str, Shown], place: Place, paths: Sequence[str]) -> Mapping[str, Shown]:
+def _refuse_wide(place: Place, path: Path, listed: str) -> None:
+    """Refuse far more columns than a schema declares: only to name them would take minutes."""
+    each = f"SELECT COUNT(*) AS entries FROM parquet_schema([{listed}]) GROUP BY file_name"
+    found = place.connection.execute(f"SELECT MAX(entries) > {2 * MOST_COLUMNS} FROM ({each})").fetchone()
+    if found and found[0]:
+        raise BadTable(f"{path} has more than {MOST_COLUMNS:,} columns. Leave out those that are not needed.")
+
+
+def _repeating(columns: Mapping[str, Shown], place: Place, listed: str) -> Mapping[str, Shown]:
     """Mark the columns that their files keep in fewer bytes than values written out would take.
 
     This is read from the files' own summaries, and decides nothing but the order of work.
     """
-    listed = ", ".join(map(quoted_text, paths))
     sizes = f"SUM(total_uncompressed_size) < {BYTES_A_VALUE} * SUM(num_values)"
     ask = f"SELECT path_in_schema FROM parquet_metadata([{listed}]) GROUP BY path_in_schema HAVING {sizes}"
     few = {name for (name,) in place.connection.execute(ask).fetchall()}
@@ -142,7 +153,8 @@ def open_duckdb(given: str | os.PathLike[str], table: str) -> Duck:
         raise BadTable(
             f"{path} cannot be opened as a DuckDB database. Check the file, and that no program is writing to it."
         ) from None
-    return Duck(relation, _columns(relation, place, path, collated=True), place)
+    with _opening(place, path):
+        return Duck(relation, described(place.connection, relation, collated=True), place)
 
 
 def _parts(table: str) -> Sequence[str]:
@@ -150,10 +162,16 @@ def _parts(table: str) -> Sequence[str]:
     return (schema, name) if dot else ("main", table)
 
 
-def _columns(relation: str, place: Place, path: Path, *, collated: bool) -> Mapping[str, Shown]:
+@contextmanager
+def _opening(place: Place, path: Path) -> Iterator[None]:
+    """Close what cannot be opened, and say so in words of our own."""
     try:
-        return described(place.connection, relation, collated=collated)
+        yield
+    except BadTable:
+        place.close()
+        raise
     except _errors():
+        place.close()
         raise BadTable(
             f"{path} has no such table that can be opened. Check the name of the table and what kind of file it is."
         ) from None

@@ -1,50 +1,67 @@
 """Questionnaires in several forms, drawn at random, each asking some of the questions."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from entwined.dependence import BayesNet, Dependence, Source
+from entwined.dependence.bayes_net import BayesNet
+from entwined.dependence.model import Dependence, Source
 from entwined.errors import BadModel
 from entwined.loss import Loss
 from entwined.numbers import FloatArray, round_up
 
-Flags = NDArray[np.bool_]
+Flags: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class Forms(Dependence):
     """`answers` is the law of what a respondent would answer to all questions, whatever the form.
 
-    `asked[s, j]` says whether form s asks question j. `filling[j]` is the public law that blanks of question j are
-    filled by, if they are. The units are the questions in their order, and then the form itself.
+    `asked[s, j]` says whether form s asks question j; forms are in the order of the codes of the column `form`.
+    The units are the questions in their order, and then the form itself. What stands in the cell of a question
+    that was not asked is no answer: it is not among the values of `answers`.
     """
 
     answers: BayesNet
     form: str
     asked: Flags
-    filling: tuple[FloatArray, ...] = ()
     kind: ClassVar[str] = "forms"
     plural: ClassVar[str] = "questionnaires in forms"
 
     def __post_init__(self) -> None:
         if self.form in self.answers.names:
-            raise BadModel(f"The form {self.form!r} is among the questions. Learn from the questions alone.")
+            raise BadModel(
+                f"The form {self.form!r:.60} is among the questions. Describe the answers without it."
+            )
         if self.asked.dtype != np.bool_ or self.asked.shape[1:] != (self.answers.units,):
             raise BadModel(
                 "Which form asks what needs one truth value a form and question. Give such a table."
             )
         if not self.asked.any(axis=0).all():
             name = self.answers.names[int(np.argmin(self.asked.any(axis=0)))]
-            raise BadModel(f"No form asks the question {name!r}. Leave it out.")
-        sizes = [len(values) for values in self.answers.values]
-        if self.filling and [law.shape for law in self.filling] != [(size,) for size in sizes]:
-            raise BadModel("The laws that fill blanks do not fit the questions. Give one chance an answer.")
+            raise BadModel(f"No form asks the question {name!r:.60}. Leave it out.")
+        self.asked.flags.writeable = False
+
+    @classmethod
+    def of(cls, answers: BayesNet, form: str, asked: list[list[str]]) -> "Forms":
+        """Look up by name which questions each form asks."""
+        places = {name: place for place, name in enumerate(answers.names)}
+        table = np.zeros((len(asked), answers.units), dtype=np.bool_)
+        for number, names in enumerate(asked):
+            for name in names:
+                if name not in places:
+                    raise BadModel(
+                        f"Form {number + 1} asks {name!r:.60}, which is no question of the answers. Describe it."
+                    )
+                if table[number, places[name]]:
+                    raise BadModel(f"Form {number + 1} asks {name!r:.60} twice. List it once.")
+                table[number, places[name]] = True
+        return cls(answers, form, table)
 
     @property
-    def source(self) -> Source:  # type: ignore[override]  # where the law of the answers comes from
+    def source(self) -> Source:  # type: ignore[override]  # a model of forms has none beside that of its answers
         """Where the law of the answers comes from."""
         return self.answers.source
 
@@ -65,19 +82,12 @@ class Forms(Dependence):
 
     @property
     def document(self) -> dict[str, Any]:
-        """The model as fields of a file."""
+        """The model as the fields of its file."""
         asked = [
             [name for name, there in zip(self.answers.names, row, strict=True) if there]
             for row in self.asked.tolist()
         ]
-        filling = {"filling": [law.tolist() for law in self.filling]} if self.filling else {}
-        return {
-            "kind": self.kind,
-            "form": self.form,
-            "asked": asked,
-            "answers": self.answers.document,
-            **filling,
-        }
+        return {"kind": self.kind, "form": self.form, "asked": asked, "answers": self.answers.document}
 
     def group_totals(self, loss: Loss) -> FloatArray:
         """Everything has a bearing on everything that the form decides."""

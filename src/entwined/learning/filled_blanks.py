@@ -1,87 +1,46 @@
-"""Questionnaires in several forms, drawn at random: who got which form must not be paid for question by question.
+"""Blanks that are filled at random by the public law of the answers, so that they say nothing about the form.
 
-Half of the respondents are asked some questions, the other half others. In every histogram of such a question the
-blank cell says which form a respondent had, so a hundred histograms say it a hundred times. Two mechanisms avoid
-that. Either a question's blanks are left out of its histogram: a change of form then moves each by one instead of
-two. Or each blank is filled by a draw from the public law of the answers: it then says nothing about the form but
-through what answers say together.
+It takes a mechanism that the door does not have: it reads rows as they are and fills nothing. So this bound is for
+plans and simulations only, and it is not among the theorems that a release is certified by.
 """
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from entwined.bounds.contraction import contract_one
+from entwined.bounds.forms import knowing_law
 from entwined.bounds.kernel import ROOT, Frontier, frontiers_of
-from entwined.bounds.messages import message_passing_bound
-from entwined.bounds.theorem import Theorem, theorem
-from entwined.bounds.tilted import tilted_transport_bound
-from entwined.bounds.transport import add, transport_bound
-from entwined.dependence import BayesNet
-from entwined.errors import DoesNotApply
-from entwined.learning.forms import Forms
+from entwined.bounds.theorem import theorem
+from entwined.bounds.transport import add
+from entwined.dependence import BayesNet, Forms
+from entwined.errors import BadModel, DoesNotApply
 from entwined.loss import Leakage, Loss
 from entwined.numbers import ULP, FloatArray, round_up
 
 LAWS_ERROR: Final = 1e-12  # far above the rounding of a law worked out along a tree
 
 
-@theorem("any")
-def blanks_left_out_bound(loss: Loss, model: Forms) -> Leakage:
-    """Bound the leakage where a question is read only of those whose form asks it.
+@dataclass(frozen=True, eq=False)
+class Filled(Forms):
+    """A questionnaire in forms whose blanks are filled: `filling[j]` is the public law for question j."""
 
-    Theorem. Let a respondent's form S be drawn independently of the answers Y to all questions, let form s ask
-    the questions A_s, and let the cell of a question that is not asked be blank. Let the mechanism read a
-    question only where the form asks it, and have base loss ε_j for the cell of question j and ε_S for the cell
-    of the form. Let L_i(s) bound the leakage about Y_i, whatever other answers are known, of a mechanism with
-    losses ε_j for j in A_s and 0 for the others. Then the leakage about the cell of question i is at most the
-    largest L_i(s) of the forms that ask it, and, if some do not, at most ε_S + L_i(s) for those: whatever is
-    known of the other cells. About the form it is ε_S.
+    filling: tuple[FloatArray, ...] = ()
 
-    Checked. L_i(s) is the smaller of what tilted transport and message passing say.
-
-    Trusted. Forms are drawn at random, independently of the answers. The law of the answers is the model. Every
-    release reads a question under the condition that the form asks it.
-
-    Proof. Write f(s, y) for the likelihood of the output; it depends on y through A_s alone, so it may be taken
-    at the answers to all questions, and has losses ε_j for j in A_s and 0 for the others. Secrets a and b of an
-    asked cell: given the form, the law of Y is the model's, so the ratio is within L_i(s). If the form is not
-    known, both sides are mixtures over forms with the same weights, for S is independent of Y. Secrets blank and
-    b: the blank comes from forms s that do not ask i, b from forms t that do. Cells that are known show the
-    same in s and t, so they are answers to questions that both ask, or blanks. Then E[f(t, Y) | Y_i = b, known]
-    ≤ e^{ε_S} E[f(s, Y) | Y_i = b, known], as only the cell of the form changes, and this is within L_i(s) of
-    E[f(s, Y) | known], a mixture over the values of Y_i. The other direction is the same. Mixtures over s and t
-    have ratios within the worst pair. Secrets s and t: E[f(t, Y) | known] ≤ e^{ε_S} E[f(s, Y) | known].
-
-    Source. New here.
-    """
-    return Leakage(_left_out(loss, model, _known_values))
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        sizes = [len(values) for values in self.answers.values]
+        if [law.shape for law in self.filling] != [(size,) for size in sizes]:
+            raise BadModel("The laws that fill blanks do not fit the questions. Give one chance an answer.")
 
 
 @theorem("model")
-def blanks_left_out_without_knowledge_bound(loss: Loss, model: Forms) -> Leakage:
-    """Bound the leakage where a question is read only of those whose form asks it, if no cell is known.
-
-    Theorem. As for blanks left out, with L_i(s) a bound on the leakage about Y_i where nothing is known but the
-    law.
-
-    Checked. L_i(s) is the smaller of what transport and message passing say.
-
-    Trusted. Forms are drawn at random, independently of the answers. The law of the answers is the model. Every
-    release reads a question under the condition that the form asks it. The adversary knows no cell.
-
-    Proof. As for blanks left out, with nothing known.
-
-    Source. New here.
-    """
-    return Leakage(_left_out(loss, model, _known_law))
-
-
-@theorem("model")
-def blanks_filled_bound(loss: Loss, model: Forms) -> Leakage:
+def blanks_filled_bound(loss: Loss, model: Filled) -> Leakage:
     """Bound the leakage where every blank is filled by a draw of its own, if no cell is known.
+
+    The door fills nothing, so no release is certified by it: it is never among the theorems that are asked.
 
     Theorem. Let a respondent's form S be drawn independently of the answers Y to all questions. Let the cell of
     a question that is not asked be filled by an independent draw from a public law q_j. Let every statistic be
@@ -115,10 +74,8 @@ def blanks_filled_bound(loss: Loss, model: Forms) -> Leakage:
 
     Source. New here.
     """
-    if not model.filling:
-        raise DoesNotApply("Nothing says by what blanks are filled. Give the laws, or leave blanks out.")
     losses, own = loss.per_unit[:-1], float(loss.per_unit[-1])
-    each = [_known_law(Loss(np.where(row, losses, 0.0)), model.answers).per_unit for row in model.asked]
+    each = [knowing_law(Loss(np.where(row, losses, 0.0)), model.answers).per_unit for row in model.asked]
     joins = [_joined(np.where(row, losses, 0.0), model.answers) for row in model.asked]
     off = np.array(list(map(_off, losses.tolist(), model.filling, laws_of_columns(model.answers))))
     leakage = np.max(np.where(model.asked, each, 0.0), axis=0)
@@ -129,33 +86,6 @@ def blanks_filled_bound(loss: Loss, model: Forms) -> Leakage:
         secret = ~model.asked[s] & model.asked[t]
         leakage = np.where(secret, np.maximum(leakage, round_up(apart + each[t])), leakage)
     return Leakage(np.append(leakage, worst))
-
-
-def _left_out(loss: Loss, model: Forms, inner: Callable[[Loss, BayesNet], Leakage]) -> FloatArray:
-    losses, own = loss.per_unit[:-1], float(loss.per_unit[-1])
-    each = np.array([inner(Loss(np.where(row, losses, 0.0)), model.answers).per_unit for row in model.asked])
-    there = np.max(np.where(model.asked, each, 0.0), axis=0)
-    blank = np.max(np.where(model.asked, 0.0, round_up(own + each)), axis=0)
-    return np.append(np.maximum(there, blank), own)
-
-
-def _known_values(loss: Loss, answers: BayesNet) -> Leakage:
-    return _smallest(loss, answers, (message_passing_bound, tilted_transport_bound))
-
-
-def _known_law(loss: Loss, answers: BayesNet) -> Leakage:
-    return _smallest(loss, answers, (message_passing_bound, transport_bound))
-
-
-def _smallest(loss: Loss, answers: BayesNet, theorems: tuple[Theorem[Any], ...]) -> Leakage:
-    """Take the smallest bound of each unit; message passing always has one."""
-    best = theorems[0](loss, answers).per_unit
-    for other in theorems[1:]:
-        try:
-            best = np.minimum(best, other(loss, answers).per_unit)
-        except DoesNotApply:
-            continue
-    return Leakage(best)
 
 
 def _joined(losses: FloatArray, answers: BayesNet) -> float:

@@ -1,0 +1,106 @@
+"""Questionnaires in several forms, drawn at random: who got which form must not be paid for question by question.
+
+Half of the respondents are asked some questions, the other half others. In every histogram of such a question the
+blank cell says which form a respondent had, so a hundred histograms say it a hundred times. Where blanks are left
+out instead, so that a question is read only of those whose form asks it, a change of form moves each histogram by
+one row, and the blank itself is never seen.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from entwined.bounds.messages import message_passing_bound
+from entwined.bounds.theorem import Theorem, theorem
+from entwined.bounds.tilted import tilted_transport_bound
+from entwined.bounds.transport import transport_bound
+from entwined.dependence import BayesNet, Forms
+from entwined.errors import DoesNotApply
+from entwined.loss import Leakage, Loss
+from entwined.numbers import FloatArray, round_up
+
+
+@theorem("any")
+def blanks_left_out_bound(loss: Loss, model: Forms) -> Leakage:
+    """Bound the leakage where a question is read only of those whose form asks it.
+
+    Theorem. Let a respondent's form S be drawn independently of the answers Y to all questions, let form s ask
+    the questions A_s, and let the cell of a question be blank if and only if it is not asked. Let the mechanism
+    read a question only where the form asks it, and have base loss ε_j for the cell of question j and ε_S for
+    the cell of the form. Let L_i(s) bound the leakage about Y_i, whatever other answers are known, of a mechanism with
+    losses ε_j for j in A_s and 0 for the others. Then the leakage about the cell of question i is at most the
+    largest L_i(s) of the forms that ask it, and, if some do not, at most ε_S + L_i(s) for those: whatever is
+    known of the other cells. About the form it is ε_S. All this holds as well if some respondents have a form
+    that is not listed and asks what all others ask and perhaps more, of which nothing more is read.
+
+    Checked. L_i(s) is the smaller of what tilted transport and message passing say.
+
+    Trusted. Forms are drawn at random, independently of the answers. The law of the answers is the model. A
+    blank stands where the form does not ask, and nowhere else. A question is read only where the form asks it,
+    which the door checks of its own releases.
+
+    Proof. Write f(s, y) for the likelihood of the output; it depends on y through A_s alone, so it may be taken
+    at the answers to all questions, and has losses ε_j for j in A_s and 0 for the others. Secrets a and b of an
+    asked cell: given the form, the law of Y is the model's, so the ratio is within L_i(s). If the form is not
+    known, both sides are mixtures over forms with the same weights, for S is independent of Y. Secrets blank and
+    b: the blank comes from forms s that do not ask i, b from forms t that do. Cells that are known show the
+    same in s and t, so they are answers to questions that both ask, or blanks. Then E[f(t, Y) | Y_i = b, known]
+    ≤ e^{ε_S} E[f(s, Y) | Y_i = b, known], as only the cell of the form changes, and this is within L_i(s) of
+    E[f(s, Y) | known], a mixture over the values of Y_i. The other direction is the same. Mixtures over s and t
+    have ratios within the worst pair. Secrets s and t: E[f(t, Y) | known] ≤ e^{ε_S} E[f(s, Y) | known]. Of a form
+    that is not listed no more is read than of any other, so that L_i(s) of any other bounds what it says, and
+    ε_S is for changes to it too: wherever it is one of a pair, a listed form bounds it in its place.
+
+    Source. New here.
+    """
+    return Leakage(_left_out(loss, model, knowing_values))
+
+
+@theorem("model")
+def blanks_left_out_without_knowledge_bound(loss: Loss, model: Forms) -> Leakage:
+    """Bound the leakage where a question is read only of those whose form asks it, if no cell is known.
+
+    Theorem. As for blanks left out, with L_i(s) a bound on the leakage about Y_i where nothing is known but the
+    law.
+
+    Checked. L_i(s) is the smaller of what transport and message passing say.
+
+    Trusted. Forms are drawn at random, independently of the answers. The law of the answers is the model. A
+    blank stands where the form does not ask, and nowhere else. A question is read only where the form asks it,
+    which the door checks of its own releases. The adversary knows no cell.
+
+    Proof. As for blanks left out, with nothing known.
+
+    Source. New here.
+    """
+    return Leakage(_left_out(loss, model, knowing_law))
+
+
+def _left_out(loss: Loss, model: Forms, inner: Callable[[Loss, BayesNet], Leakage]) -> FloatArray:
+    losses, own = loss.per_unit[:-1], float(loss.per_unit[-1])
+    each = np.array([inner(Loss(np.where(row, losses, 0.0)), model.answers).per_unit for row in model.asked])
+    there = np.max(np.where(model.asked, each, 0.0), axis=0)
+    blank = np.max(np.where(model.asked, 0.0, round_up(own + each)), axis=0)
+    return np.append(np.maximum(there, blank), own)
+
+
+def knowing_values(loss: Loss, answers: BayesNet) -> Leakage:
+    """Bound what an adversary learns about answers who knows any of the others."""
+    return _smallest(loss, answers, (message_passing_bound, tilted_transport_bound))
+
+
+def knowing_law(loss: Loss, answers: BayesNet) -> Leakage:
+    """Bound what an adversary learns about answers who knows their law alone."""
+    return _smallest(loss, answers, (message_passing_bound, transport_bound))
+
+
+def _smallest(loss: Loss, answers: BayesNet, theorems: tuple[Theorem[Any], ...]) -> Leakage:
+    """Take the smallest bound of each unit; message passing always has one."""
+    best = theorems[0](loss, answers).per_unit
+    for other in theorems[1:]:
+        try:
+            best = np.minimum(best, other(loss, answers).per_unit)
+        except DoesNotApply:
+            continue
+    return Leakage(best)

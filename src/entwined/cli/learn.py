@@ -1,0 +1,63 @@
+"""`entwined learn`: a dependence model over columns, from a public table of the same questions."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption
+from entwined.cli.show import as_json, number, progress, say, table
+from entwined.errors import BadInput
+
+
+def command(  # noqa: PLR0913  (options of one command)
+    public: Annotated[
+        str,
+        typer.Argument(
+            metavar="PUBLIC", help="A public table: an earlier wave, a pilot. Not the private one."
+        ),
+    ],
+    schema: Annotated[Path, typer.Option("--schema", help="The schema of the private table.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model, .json or .toml.")],
+    parents: Annotated[
+        int, typer.Option("--parents", min=1, max=4, help="Parents of a column; 1 is a tree.")
+    ] = 1,
+    smoothing: Annotated[str, typer.Option("--smoothing", help="What is added to every count.")] = "1",
+    confidence: Annotated[
+        str | None, typer.Option("--confidence", help="Instead of smoothing: intervals of this confidence.")
+    ] = None,
+    knowledge: KnowledgeOption = Knowledge.any,
+    as_document: JsonOption = False,  # noqa: FBT002
+) -> None:
+    """Learn what depends on what between columns from a public table; nothing is charged, and its name is kept."""
+    from entwined.bounds import calibrate
+    from entwined.dependence import write_model
+    from entwined.learning import learn, learn_with_margin, public_codes, sensitivity_curve
+    from entwined.schema import read_schema
+
+    if output.exists():
+        raise BadInput(f"{output} is there already. Give another name, so that no model is lost.")
+    with progress():
+        codes = public_codes(public, read_schema(schema))
+        found = (
+            learn(codes, Path(public).name, parents=parents, smoothing=smoothing)
+            if confidence is None
+            else learn_with_margin(codes, Path(public).name, confidence, parents=parents)
+        )
+        allowed = calibrate(found.model, 1.0, knowledge.value)
+        curve = {} if confidence else sensitivity_curve(found.model, allowed.loss, knowledge.value)
+    write_model(found.model, output)
+    if as_document:
+        as_json(
+            {
+                "model": str(output), "learned": found.title, "columns": found.model.units,
+                "loss_of_leakage_1": allowed.multiple, "curve": {f"{at:g}": leaks for at, leaks in curve.items()},
+            }
+        )  # fmt: skip
+        return
+    say(f"A model of {found.model.units} columns, {found.title}, is in {output}.")
+    say(f"Equal losses of {number(allowed.multiple)} a column leak at most 1 by it.")
+    if curve:
+        say()
+        rows = [[f"{share:+.0%}", number(leaks)] for share, leaks in curve.items()]
+        table("What the same losses leak if every log odds were larger", ["log odds", "#leakage"], rows)

@@ -1,0 +1,128 @@
+"""`entwined survey`: all questions of a survey at once, planned with what a public pilot shows."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, write_text
+from entwined.cli.show import as_json, number, progress, say
+from entwined.errors import BadInput, Refused
+
+app = typer.Typer(
+    name="survey",
+    help="Release all questions of a survey, with noise shared by what depends on what.",
+    no_args_is_help=True,
+)
+UNIT = (
+    'A survey is planned for single answers. Say unit = {kind = "cells"} in the schema, and approve it again.'
+)
+
+
+@app.command("propose")
+def propose(
+    pilot: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PILOT", help="A public table: an earlier wave, a pilot. Not the private one."
+        ),
+    ],
+    schema: Annotated[Path, typer.Option("--schema", help="The schema of the private table.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the proposals.")],
+    as_document: JsonOption = False,  # noqa: FBT002
+) -> None:
+    """Find skip logic, forms and columns that others decide in a public pilot, for the holder to confirm."""
+    from entwined.learning.proposals import Proposals
+    from entwined.schema import read_schema
+
+    require_new(output)
+    with progress():
+        found = Proposals.of(pilot, read_schema(schema))
+    write_text(output, found.text(relative(pilot, output), relative(schema, output)))
+    if as_document:
+        as_json({"proposals": str(output), "forms": len(found.forms), "decided": len(found.decided)})
+        return
+    say(
+        f"{len(found.forms)} forms and {len(found.decided)} columns that others decide are proposed in {output}."
+    )
+    say(
+        "Confirm what holds by design, then: entwined survey request "
+        + str(output)
+        + " --table TABLE -o release.toml"
+    )
+
+
+@app.command("request")
+def request(  # noqa: PLR0913  (options of one command)
+    proposals: Annotated[
+        Path, typer.Argument(metavar="SURVEY.toml", help="Proposals that you went through.")
+    ],
+    private: Annotated[str, typer.Option("--table", help="The private table.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to write release.toml; a model goes beside it.")
+    ],
+    rows: Annotated[int, typer.Option("--rows", min=1, help="About how many respondents it has.")],
+    leakage: Annotated[float, typer.Option("--leakage", help="The most that all of it may leak.")] = 1.0,
+    cap: Annotated[
+        float, typer.Option("--cap", help="The most that everything ever released may leak.")
+    ] = 3.0,
+    ledger: Annotated[
+        str, typer.Option("--ledger", help="Where the ledger is or will be.")
+    ] = "ledger.sqlite",
+    knowledge: KnowledgeOption = Knowledge.any,
+    as_document: JsonOption = False,  # noqa: FBT002
+) -> None:
+    """Learn the dependence, share the leakage among all questions, and write a request to plan and release."""
+    from entwined.dependence import write_model
+    from entwined.learning.asking import request_text
+    from entwined.learning.proposals import read_confirmed, schema_named
+    from entwined.learning.survey import plan_survey
+    from entwined.schema import Cells
+
+    model = output.with_suffix(".model.json")
+    require_new(output, model)
+    with progress():
+        place = schema_named(proposals)
+        schema, survey = read_confirmed(proposals)
+        if not isinstance(schema.unit, Cells):
+            raise Refused(UNIT)
+        planned = plan_survey(survey, leakage, knowledge.value, rows, at_the_door=True)
+        text = request_text(
+            planned,
+            schema,
+            table=private,
+            schema=relative(place, output),
+            ledger=ledger,
+            cap=f"{cap:g}",
+            model=model.name,
+        )
+    write_text(output, text)
+    write_model(planned.model, model)
+    told = {
+        "request": str(output),
+        "model": str(model),
+        "questions": len(planned.losses),
+        "gain": planned.gain,
+    }
+    if as_document:
+        as_json({**told, "l2": planned.squared_error**0.5, "plain_l2": planned.plain_squared_error**0.5})
+        return
+    say(f"{len(planned.losses)} histograms are asked for in {output}; the model is in {model}.")
+    say(
+        f"Their L2 error will be about {number(planned.squared_error**0.5)}, {number(planned.gain)} times less than "
+        "with plain Laplace noise for the same promise."
+    )
+    say(f"Next: entwined plan {output}")
+
+
+def require_new(*paths: Path) -> None:
+    """Refuse to write over what somebody went through."""
+    for path in paths:
+        if path.exists():
+            raise BadInput(f"{path} is there already. Give another name, so that it is not lost.")
+
+
+def relative(path: Path, beside: Path) -> str:
+    """Name a path from the folder of another file."""
+    return os.path.relpath(path, beside.parent)

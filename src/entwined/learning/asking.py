@@ -1,0 +1,72 @@
+"""From a planned survey to a request file: one histogram a question, each with its share of the loss."""
+
+import json
+from collections.abc import Iterator
+from typing import Final
+
+from entwined.learning.sense import Blank
+from entwined.learning.survey import Plan
+from entwined.schema import Categorical, Coded, Schema
+
+DIGITS: Final = 9
+HEAD: Final = """\
+# All histograms of a survey of {rows:,} respondents, planned with what {pilot} shows. The unit of protection is one
+# answer of one respondent, not whether somebody took part.
+# Expected L2 error of all histograms: {error:,.0f}; with plain Laplace noise for the same promise {plain:,.0f}.
+title = {title}
+table = {table}
+schema = {schema}
+ledger = {ledger}
+cap = {cap}
+leakage = {leakage}
+knowledge = "{knowledge}"
+
+[[dependence]]
+name = {name}
+model = {model}
+"""
+
+
+def request_text(plan: Plan, questions: Schema, **places: str) -> str:
+    """Write a planned survey as release.toml; `places` names the files, and the cap."""
+    pilot = plan.survey.table
+    head = HEAD.format(
+        rows=plan.rows,
+        pilot=pilot,
+        error=plan.squared_error**0.5,
+        plain=plan.plain_squared_error**0.5,
+        leakage=plan.target,
+        knowledge=plan.knowledge,
+        cap=places.pop("cap"),
+        title=json.dumps(f"All questions, planned with {pilot}"),
+        name=json.dumps(plan.survey.learned.title),
+        **{key: json.dumps(value) for key, value in places.items()},
+    )
+    return head + "".join(_queries(plan, questions)) + "".join(_worked_out(plan))
+
+
+def _queries(plan: Plan, schema: Schema) -> Iterator[str]:
+    for name, loss in plan.losses.items():
+        blank = plan.survey.blanks.get(name)
+        where = f"where = {json.dumps(_condition(blank, schema))}\n" if blank else ""
+        yield (
+            f'\n[[query]]\nkind = "histogram"\ncolumn = {json.dumps(name)}\n{where}share = {loss:.{DIGITS}g}\n'
+        )
+
+
+def _condition(blank: Blank, schema: Schema) -> str:
+    """Say where a question is asked, in the words of conditions."""
+    column = schema.coded(blank.by)
+    quoted = '"' + blank.by.replace('"', '""') + '"'
+    return f"{quoted} in ({', '.join(_constant(column, code) for code in blank.asked)})"
+
+
+def _constant(column: Coded, code: int) -> str:
+    text = str(column.value(code))
+    return "'" + text.replace("'", "''") + "'" if isinstance(column, Categorical) else text.lower()
+
+
+def _worked_out(plan: Plan) -> Iterator[str]:
+    """Say which histograms are added up from others, as comments."""
+    for one in plan.survey.decided:
+        yield f"\n# {json.dumps(one.column)} is worked out from {json.dumps(one.by)}: it costs nothing more.\n"

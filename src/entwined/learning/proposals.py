@@ -1,0 +1,128 @@
+"""What a pilot shows of a questionnaire, as a file that the holder confirms line by line.
+
+Only what is true by design belongs there: that a column is worked out from another, or that a form was drawn at
+random. What is not confirmed is not used.
+"""
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from entwined.dependence.contents import read_bytes, text_of
+from entwined.errors import BadInput, BadModel
+from entwined.learning.codes import Codes, public_codes
+from entwined.learning.models import SMOOTHING
+from entwined.learning.pairs import PairCounts, pair_counts
+from entwined.learning.sense import Decided, Form, blank_codes, decided_columns, forms
+from entwined.learning.survey import Survey
+from entwined.numbers import positive_fraction
+from entwined.schema import Schema, read_schema
+
+LARGEST_FILE: Final = 10_000_000
+RANDOM: Final = 0.05  # nats; who is asked what says more than this about no answer, if forms were drawn at random
+KEYS: Final = {"pilot", "schema", "smoothing", "decided", "form"}
+HEAD: Final = """\
+# What {pilot} shows of the questionnaire. Set confirmed = true where it holds by design, whatever people answer:
+# a column that is worked out from another one needs no histogram of its own, and a form that was drawn at random
+# need not be paid for question by question. What is not confirmed is not used.
+pilot = {pilot}
+schema = {schema}
+smoothing = {smoothing}   # added to every count of the pilot; it is part of what is trusted
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Proposals:
+    """A pilot read under a schema, with all that could be confirmed."""
+
+    name: str
+    schema: Schema
+    pilot: Codes
+    decided: tuple[Decided, ...]
+    forms: tuple[Form, ...]
+
+    @classmethod
+    def of(cls, pilot: str | Path, schema: Schema) -> "Proposals":
+        """Look at a public table; what another column decides is sought with every form kept."""
+        codes = public_codes(pilot, schema)
+        pairs = pair_counts(codes)
+        found = tuple(form for form in forms(pairs, blank_codes(pairs)) if form.information < RANDOM)
+        return cls(Path(pilot).name, schema, codes, _decided(pairs, found), found)
+
+    def text(self, pilot: str, schema: str) -> str:
+        """Write them for the holder, nothing confirmed."""
+        head = HEAD.format(pilot=json.dumps(pilot), schema=json.dumps(schema), smoothing=SMOOTHING)
+        return head + "".join(self._entries())
+
+    def _entries(self) -> Iterator[str]:
+        for form in self.forms:
+            yield _entry("form", form.words(self.schema), {"column": form.column})
+        for one in self.decided:
+            yield _entry("decided", one.words(self.schema), {"column": one.column, "by": one.by})
+
+    def confirmed(self, fields: Mapping[str, Any]) -> Survey:
+        """Take what the holder confirmed; what the pilot does not show is refused."""
+        taken = [entry["column"] for entry in _confirmed(fields, "form", ("column",))]
+        if len(taken) > 1:
+            raise BadInput(f"{len(taken)} forms are confirmed. Confirm the one that was drawn at random.")
+        form = next((one for one in self.forms if one.column in taken), None)
+        if taken and form is None:
+            raise BadInput(f"{taken[0]!r} decides the blanks of no questions in the pilot. Propose again.")
+        known = {(one.column, one.by): one for one in self.decided}
+        wanted = [(entry["column"], entry["by"]) for entry in _confirmed(fields, "decided", ("column", "by"))]
+        for column, by in wanted:
+            if (column, by) not in known:
+                raise BadInput(f"In the pilot {column!r} is not decided by {by!r}. Propose again.")
+        smoothing = float(positive_fraction(fields.get("smoothing", SMOOTHING), "Smoothing"))
+        return Survey(self.pilot, self.name, tuple(known[pair] for pair in wanted), form, smoothing)
+
+
+def read_confirmed(path: Path) -> tuple[Schema, Survey]:
+    """Read what the holder confirmed, and the pilot and schema that it is about."""
+    fields = _fields(path)
+    schema = read_schema(schema_named(path))
+    return schema, Proposals.of(path.parent / fields["pilot"], schema).confirmed(fields)
+
+
+def schema_named(path: Path) -> Path:
+    """Find the schema that proposals are about."""
+    return path.parent / str(_fields(path)["schema"])
+
+
+def _fields(path: Path) -> dict[str, Any]:
+    try:
+        fields = tomllib.loads(text_of(read_bytes(path, LARGEST_FILE)))
+    except (tomllib.TOMLDecodeError, RecursionError, BadModel) as failed:
+        raise BadInput(
+            f"{path}: it is no TOML file: {failed}. Write it with `entwined survey propose`."
+        ) from None
+    unknown = sorted(fields.keys() - KEYS)
+    if unknown or not all(isinstance(fields.get(key), str) for key in ("pilot", "schema")):
+        wrong = f"the key {unknown[0]!r} is not known" if unknown else "pilot or schema is missing"
+        raise BadInput(f"{path}: {wrong}. Write it with `entwined survey propose`.")
+    return fields
+
+
+def _decided(pairs: PairCounts, found: tuple[Form, ...]) -> tuple[Decided, ...]:
+    return decided_columns(pairs, tuple(form.column for form in found[:1]))
+
+
+def _entry(kind: str, words: str, fields: Mapping[str, str]) -> str:
+    lines = [f"{key} = {json.dumps(value)}" for key, value in fields.items()]
+    plain = " ".join(words.split())
+    return "\n".join(["", f"# {plain}", f"[[{kind}]]", *lines, "confirmed = false", ""])
+
+
+def _confirmed(fields: Mapping[str, Any], kind: str, keys: tuple[str, ...]) -> list[dict[str, Any]]:
+    given = fields.get(kind, [])
+    if not isinstance(given, list) or not all(isinstance(entry, dict) for entry in given):
+        raise BadInput(f"{kind} is no list of tables. Start each with [[{kind}]].")
+    for entry in given:
+        if set(entry) != {*keys, "confirmed"} or not isinstance(entry["confirmed"], bool):
+            raise BadInput(
+                f"A [[{kind}]] has {', '.join(keys)} and confirmed = true or false, and nothing else."
+            )
+    return [entry for entry in given if entry["confirmed"]]

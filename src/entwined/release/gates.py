@@ -1,0 +1,99 @@
+"""Where a question of a questionnaire in forms may be read: only in rows whose form asks it.
+
+The bounds for forms hold if a question that some forms leave out has no bearing on anything released where the form
+does not ask it. A statistic is charged on every column that can move it, each time under its whole condition. So a
+part on such a question, or under a condition that reads it, has to be inside the rows whose form asks it: then no
+other row is in any statistic that the question can move. The loss of the form itself comes from the same
+conditions, since every one of them reads the form.
+
+A row without a form, or with a value that is not declared, is never among those who were asked unless the model
+has a form for it: of such a row nothing is read but what all forms ask, which the theorem covers.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from entwined.dependence import Forms
+from entwined.errors import BadModel, Refused
+from entwined.queries import Predicate
+from entwined.schema import Coded, Schema
+
+SHOWN: Final = 3  # questions that are named where there are many
+
+
+@dataclass(frozen=True, eq=False)
+class Gates:
+    """The questions that some forms leave out, each with the codes of the forms that ask it."""
+
+    model: Forms
+    schema: Schema
+
+    def __post_init__(self) -> None:
+        levels, listed = self.column.levels, len(self.model.asked)
+        if listed not in (levels, levels + 1):
+            raise BadModel(
+                f"The model has {listed} forms, and the column {self.column.name!r} has {levels} values. Say of "
+                "each value, in the order of the schema, what that form asks; missing may be one more, the last."
+            )
+        for name in self.asked:
+            answers = len(self.model.answers.values[self.model.answers.names.index(name)])
+            if answers >= self.schema.coded(name).size:
+                raise BadModel(
+                    f"The question {name!r} has {answers} answers in the model and as many codes in the schema, "
+                    "so that none is left for a blank. Describe the answers of those who were asked, alone."
+                )
+
+    @property
+    def column(self) -> Coded:
+        """The column of the form."""
+        return self.schema.coded(self.model.form)
+
+    @cached_property
+    def asked(self) -> Mapping[str, frozenset[int]]:
+        """By question the codes of the forms that ask it."""
+        return {
+            self.model.answers.names[at]: frozenset(np.flatnonzero(self.model.asked[:, at]).tolist())
+            for at in np.flatnonzero(self.model.gated).tolist()
+        }
+
+    def check(self, column: str, where: Predicate) -> None:
+        """Refuse a part that lets a question matter where the form does not ask it."""
+        touched = self.asked.keys() & {column, *where.columns}
+        if not touched:
+            return
+        inside = {
+            code
+            for low, high in where.codes(self.column.name, self.column.size)
+            for code in range(low, high + 1)
+        }
+        for name in sorted(touched):
+            if not inside <= self.asked[name]:
+                raise Refused(
+                    f"The question {name!r} is read where the form does not ask it, and a blank would tell the "
+                    f"form. Ask only where {self.column.name!r} is {self._values(self.asked[name])}."
+                )
+
+    @property
+    def words(self) -> str:
+        """Say which form leaves out what, for the holder to vouch for."""
+        said = []
+        for code, row in enumerate(self.model.asked):
+            names = [name for name, there in zip(self.model.answers.names, row, strict=True) if not there]
+            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+            left = ", ".join(map(repr, names[:SHOWN])) + more if names else "nothing"
+            said.append(f"where it is {self._values({code})}, {left}")
+        return (
+            f"Column {self.column.name!r} says which form a respondent had, and a form leaves out: "
+            + "; ".join(said)
+            + "."
+        )
+
+    def _values(self, codes: frozenset[int] | set[int]) -> str:
+        return " or ".join(
+            "missing" if code == self.column.missing_code else repr(str(self.column.value(code)))
+            for code in sorted(codes)
+        )
