@@ -38,8 +38,9 @@ SYNTAXES: Final = {
 }
 
 
-def read_model(path: Path) -> Dependence:
+def read_model(where: str | Path) -> Dependence:
     """Read a model from its file; every failure names the file."""
+    path = Path(where)
     if path.suffix.lower() == ".bif":
         return read_bif(path)
     try:
@@ -54,8 +55,9 @@ def read_model(path: Path) -> Dependence:
         ) from None
 
 
-def write_model(model: Dependence, path: Path) -> None:
+def write_model(model: Dependence, where: str | Path) -> None:
     """Write a model to a file that reads back as the same model."""
+    path = Path(where)
     if path.suffix.lower() == ".bif":
         if not isinstance(model, BayesNet):
             raise BadModel(f"{path}: A {model.kind} model is no network. Write it as .json or .toml.")

@@ -1,0 +1,109 @@
+"""`entwined learn` and `entwined survey`: what is written, confirmed and refused."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from entwined.dependence import read_model
+from entwined.schema import Categorical, Cells, Schema, write_schema
+from test_commands import document, run  # noqa: F401  (a fixture)
+
+ANSWERS = {"mood": ("good", "bad"), "health": ("well", "ill", "unsure"), "short": ("fine", "not fine")}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(1)
+    for name, rows in (("pilot.csv", 400), ("wave.csv", 500)):
+        lines = [",".join(ANSWERS)]
+        for _ in range(rows):
+            good = draw.random() < 0.5
+            health = "well" if draw.random() < (0.8 if good else 0.3) else draw.choice(["ill", "unsure"])
+            lines.append(f"{'good' if good else 'bad'},{health},{'fine' if health == 'well' else 'not fine'}")
+        Path(name).write_text("\n".join(lines) + "\n")
+    columns = tuple(Categorical(name, values, missing="drop") for name, values in ANSWERS.items())
+    write_schema(Schema(columns, unit=Cells(), most_rows=1000).approve(), "schema.toml")
+    write_schema(Schema(columns, most_rows=1000).approve(), "rows.toml")
+    return tmp_path
+
+
+def test_a_model_is_learned_and_named(folder, run):  # noqa: F811
+    said = document(run("learn", "pilot.csv", "--schema", "schema.toml", "-o", "model.json", "--json"))
+    assert said["columns"] == 3
+    assert "pilot.csv (400 rows" in said["learned"]
+    assert list(said["curve"].values()) == sorted(said["curve"].values())
+    model = read_model("model.json")
+    assert (model.source, model.names) == ("proxy", tuple(ANSWERS))
+    safe = document(
+        run(
+            "learn",
+            "pilot.csv",
+            "--schema",
+            "schema.toml",
+            "-o",
+            "wide.json",
+            "--confidence",
+            "0.95",
+            "--json",
+        )
+    )
+    assert safe["loss_of_leakage_1"] < said["loss_of_leakage_1"]  # intervals hold stronger laws
+
+
+def test_what_is_confirmed_is_used_and_nothing_else(folder, run):  # noqa: F811
+    assert run("survey", "propose", "pilot.csv", "--schema", "schema.toml", "-o", "survey.toml")[0] == 0
+    asked = ("survey", "request", "survey.toml", "--table", "wave.csv", "--rows", "500")
+    plain = document(run(*asked, "-o", "plain.toml", "--json"))
+    assert plain["questions"] == 3
+    text = Path("survey.toml").read_text()
+    Path("survey.toml").write_text(text.replace("confirmed = false", "confirmed = true"))
+    merged = document(run(*asked, "-o", "merged.toml", "--json"))
+    assert merged["questions"] == 2
+    assert merged["gain"] > plain["gain"] > 1
+    assert run("release", "merged.toml", "-o", "out", "--yes")[0] == 0
+    assert run("verify", "out/certificate.json")[0] == 0
+    certificate = json.loads(Path("out/certificate.json").read_text())
+    assert certificate["models"][0]["name"].startswith("learned from pilot.csv (400 rows")
+    assert certificate["models"][0]["certificate"]["leakage"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (('by = "health"', 'by = "mood"'), "is not decided by"),
+        (("confirmed = true", "confirmed = 1"), "confirmed = true or false"),
+        (("pilot =", "pilots ="), "'pilots' is not known"),
+        (("pilot.csv", "gone.csv"), "gone.csv"),
+        (("smoothing = 1.0", "smoothing = 0"), "not above zero"),
+        (("schema.toml", "rows.toml"), "cells"),
+        (("[[decided]]", "[[decided"), "no TOML"),
+    ],
+)
+def test_wrong_confirmations_are_refused(folder, run, change, said):  # noqa: F811
+    run("survey", "propose", "pilot.csv", "--schema", "schema.toml", "-o", "survey.toml")
+    text = Path("survey.toml").read_text().replace("confirmed = false", "confirmed = true")
+    assert change[0] in text
+    Path("survey.toml").write_text(text.replace(*change))
+    code, out, err = run(
+        "survey", "request", "survey.toml", "--table", "wave.csv", "--rows", "500", "-o", "r.toml"
+    )
+    assert (code, out) in {(1, ""), (2, "")}
+    assert said in err
+    assert not Path("r.toml").exists()
+
+
+def test_nothing_that_was_gone_through_is_written_over(folder, run):  # noqa: F811
+    Path("there.toml").write_text("mine")
+    for command in (
+        ("learn", "pilot.csv", "--schema", "schema.toml", "-o", "there.toml"),
+        ("survey", "propose", "pilot.csv", "--schema", "schema.toml", "-o", "there.toml"),
+        ("survey", "request", "there.toml", "--table", "wave.csv", "--rows", "5", "-o", "there.toml"),
+    ):
+        code, out, err = run(*command)
+        assert (code, out) == (2, "")
+        assert "already" in err
+    assert Path("there.toml").read_text() == "mine"
