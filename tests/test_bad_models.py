@@ -150,6 +150,14 @@ BOUND = {"kind": "gaussian", "size": 8, "max_correlation": 0.1}
 GRAPH = {"kind": "graph", "edges": [[0, 1], [1, 2]], "log_odds": 0.4}
 
 
+FORMS = {
+    "kind": "forms",
+    "form": "sheet",
+    "asked": [["a"], ["a", "b"]],
+    "answers": {"kind": "bayes_net", "variables": [A, B]},
+}
+
+
 def net(*variables):
     return {"kind": "bayes_net", "variables": list(variables)}
 
@@ -300,6 +308,28 @@ DOCUMENTS = [
         ),
         "'z' has 80 parents",
     ),
+    # questionnaires in forms
+    (without(FORMS, "form"), '"form"'),
+    (without(FORMS, "asked"), '"asked"'),
+    (without(FORMS, "answers"), '"answers"'),
+    ({**FORMS, "form": 1}, '"form" is 1'),
+    ({**FORMS, "form": "a"}, "'a' is among the questions"),
+    ({**FORMS, "filling": []}, "'filling'"),
+    ({**FORMS, "asked": {}}, '"asked" is an object'),
+    ({**FORMS, "asked": ["a", "b"]}, "\"asked\" of form 1 is 'a'"),
+    ({**FORMS, "asked": [["a"], ["b", 2]]}, '"asked" of form 2 holds 2'),
+    ({**FORMS, "asked": [["a"], ["b", "z"]]}, "Form 2 asks 'z'"),
+    ({**FORMS, "asked": [["a", "b", "a"]]}, "Form 1 asks 'a' twice"),
+    ({**FORMS, "asked": []}, "No form asks the question 'a'"),
+    ({**FORMS, "asked": [["a"], ["a"]]}, "No form asks the question 'b'"),
+    ({**FORMS, "asked": [[True, False]]}, '"asked" of form 1 holds true'),
+    ({**FORMS, "answers": []}, '"answers" is a list'),
+    ({**FORMS, "answers": {}}, '"kind"'),
+    ({**FORMS, "answers": {"kind": "groups", "largest": 2}}, "\"answers\" has the kind 'groups'"),
+    ({**FORMS, "answers": FORMS}, "\"answers\" has the kind 'forms'"),
+    ({**FORMS, "answers": net(A, {**B, "table": [[0.5, 0.5]]})}, "The table of 'b'"),
+    ({**FORMS, "source": "guess"}, "'guess'"),
+    ({**FORMS, "source": "exploratory"}, 'its "answers" have "declared"'),
     # fields
     (without(FIELD, "variables"), '"variables"'),
     (without(FIELD, "edges"), '"edges"'),

@@ -15,7 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from entwined.dependence import BayesNet, Box, Graph, Groups, Independent, MarkovChain, RandomField, Variable
+from entwined.dependence import (
+    BayesNet,
+    Box,
+    Forms,
+    Graph,
+    Groups,
+    Independent,
+    MarkovChain,
+    RandomField,
+    Variable,
+)
 from entwined.dependence.files import KINDS, model_from, read_model, write_model
 from entwined.dependence.gaussian import Correlations, Gaussian, MaxCorrelation
 from entwined.dependence.syntax import toml_text
@@ -31,6 +41,7 @@ BET = {
     "parents": ["coin", "die"],
     "table": [[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4], [0.5, 0.5], [0.4, 0.6]],
 }
+ANSWERS = {"kind": "bayes_net", "variables": [COIN, DIE, BET]}
 DOCUMENTS = {
     "independent": {"kind": "independent", "units": 100},
     "independent proxy": {"kind": "independent", "units": 1, "source": "proxy"},
@@ -57,6 +68,19 @@ DOCUMENTS = {
     "net of odd names": {
         "kind": "bayes_net",
         "variables": [{**COIN, "name": 'a "b"\\ \u00fc\u2028 \U0001f600', "values": ["", "'\x7f\n"]}],
+    },
+    "forms": {
+        "kind": "forms",
+        "form": "sheet",
+        "asked": [["coin", "die"], ["bet", "die"]],
+        "answers": ANSWERS,
+    },
+    "forms, one empty": {
+        "kind": "forms",
+        "form": 'the "form"',
+        "asked": [["die", "bet", "coin"], []],
+        "answers": {**ANSWERS, "source": "proxy"},
+        "source": "proxy",
     },
     "field": {
         "kind": "random_field",
@@ -99,6 +123,8 @@ def arrays(model) -> list[np.ndarray]:
         return [model.transition.low, model.transition.high, *start]
     if isinstance(model, BayesNet | RandomField):
         return [x for block in model.blocks for x in (block.scope, block.table.low, block.table.high)]
+    if isinstance(model, Forms):
+        return [model.asked, *arrays(model.answers)]
     if isinstance(model, Graph):
         return [model.ends, model.log_odds]
     if isinstance(model, Gaussian):

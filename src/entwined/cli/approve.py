@@ -19,7 +19,7 @@ WORDS = {"rows": "one row", "person": "all rows of one person", "cells": "one ce
 
 def command(
     schema_file: Annotated[
-        Path, typer.Argument(metavar="SCHEMA.toml", help="A schema that you have reviewed.")
+        Path, typer.Argument(metavar="SCHEMA.toml", help="A schema that you have reviewed.", readable=False)
     ],
     yes: YesOption = False,  # noqa: FBT002
     as_document: JsonOption = False,  # noqa: FBT002

@@ -22,12 +22,15 @@ class Knowledge(StrEnum):
     model = "model"
 
 
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A dependence model: JSON, TOML or BIF.")]
+# readable=False: whether a file can be read is said by who reads it, in one line
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A dependence model: JSON, TOML or BIF.", readable=False)
+]
 KnowledgeOption = Annotated[
     Knowledge, typer.Option("--knowledge", help="The adversary knows any other values, or only the model.")
 ]
 RequestFile = Annotated[
-    Path, typer.Argument(metavar="RELEASE.toml", help="What to release: see `entwined init`.")
+    Path, typer.Argument(metavar="RELEASE.toml", help="What to release: see `entwined init`.", readable=False)
 ]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before going on.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]

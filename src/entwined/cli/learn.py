@@ -48,16 +48,18 @@ def command(  # noqa: PLR0913  (options of one command)
         curve = {} if confidence else sensitivity_curve(found.model, allowed.loss, knowledge.value)
     write_model(found.model, output)
     if as_document:
-        as_json(
-            {
-                "model": str(output), "learned": found.title, "columns": found.model.units,
-                "loss_of_leakage_1": allowed.multiple, "curve": {f"{at:g}": leaks for at, leaks in curve.items()},
-            }
-        )  # fmt: skip
+        told = {"model": str(output), "learned": found.title, "columns": found.model.units}
+        shown = {f"{at:g}": leaks for at, leaks in curve.items()}
+        as_json({**told, "loss_of_leakage_1": allowed.multiple, "curve": shown})
         return
     say(f"A model of {found.model.units} columns, {found.title}, is in {output}.")
     say(f"Equal losses of {number(allowed.multiple)} a column leak at most 1 by it.")
     if curve:
-        say()
-        rows = [[f"{share:+.0%}", number(leaks)] for share, leaks in curve.items()]
-        table("What the same losses leak if every log odds were larger", ["log odds", "#leakage"], rows)
+        show(curve)
+
+
+def show(curve: dict[float, float]) -> None:
+    """Print the sensitivity curve."""
+    say()
+    rows = [[f"{share:+.0%}", number(leaks)] for share, leaks in curve.items()]
+    table("What the same losses leak if every log odds were larger", ["log odds", "#leakage"], rows)

@@ -2,13 +2,16 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, write_text
 from entwined.cli.show import as_json, number, progress, say
 from entwined.errors import BadInput, Refused
+
+if TYPE_CHECKING:
+    from entwined.learning.survey import Plan
 
 app = typer.Typer(
     name="survey",
@@ -97,20 +100,21 @@ def request(  # noqa: PLR0913  (options of one command)
             cap=f"{cap:g}",
             model=model.name,
         )
-    write_text(output, text)
     write_model(planned.model, model)
-    told = {
-        "request": str(output),
-        "model": str(model),
-        "questions": len(planned.losses),
-        "gain": planned.gain,
-    }
+    write_text(output, text)
+    show(planned, output, model, as_document=as_document)
+
+
+def show(planned: "Plan", output: Path, model: Path, *, as_document: bool) -> None:
+    """Say what was written and what it is good for."""
+    error, plain = planned.squared_error**0.5, planned.plain_squared_error**0.5
     if as_document:
-        as_json({**told, "l2": planned.squared_error**0.5, "plain_l2": planned.plain_squared_error**0.5})
+        told = {"request": str(output), "model": str(model), "questions": len(planned.losses)}
+        as_json({**told, "gain": planned.gain, "l2": error, "plain_l2": plain})
         return
     say(f"{len(planned.losses)} histograms are asked for in {output}; the model is in {model}.")
     say(
-        f"Their L2 error will be about {number(planned.squared_error**0.5)}, {number(planned.gain)} times less than "
+        f"Their L2 error will be about {number(error)}, {number(planned.gain)} times less than "
         "with plain Laplace noise for the same promise."
     )
     say(f"Next: entwined plan {output}")

@@ -18,7 +18,7 @@ SCHEMA = "schema.toml"
 
 def command(
     certificate: Annotated[
-        Path, typer.Argument(metavar="CERTIFICATE", help="A certificate that entwined wrote.")
+        Path, typer.Argument(metavar="CERTIFICATE", help="A certificate that entwined wrote.", readable=False)
     ],
     as_document: JsonOption = False,  # noqa: FBT002
     schema: Annotated[

@@ -58,7 +58,9 @@ def _condition(blank: Blank, schema: Schema) -> str:
     """Say where a question is asked, in the words of conditions."""
     column = schema.coded(blank.by)
     quoted = '"' + blank.by.replace('"', '""') + '"'
-    return f"{quoted} in ({', '.join(_constant(column, code) for code in blank.asked)})"
+    there = [_constant(column, code) for code in blank.asked if code != column.missing_code]
+    missing = f"{quoted} is null" if column.missing_code in blank.asked else ""
+    return " or ".join(filter(None, [f"{quoted} in ({', '.join(there)})" if there else "", missing]))
 
 
 def _constant(column: Coded, code: int) -> str:

@@ -22,7 +22,9 @@ from entwined.numbers import positive_fraction
 from entwined.schema import Schema, read_schema
 
 LARGEST_FILE: Final = 10_000_000
-RANDOM: Final = 0.05  # nats; who is asked what says more than this about no answer, if forms were drawn at random
+RANDOM: Final = (
+    0.05  # nats; who is asked what says more than this about no answer, if forms were drawn at random
+)
 KEYS: Final = {"pilot", "schema", "smoothing", "decided", "form"}
 HEAD: Final = """\
 # What {pilot} shows of the questionnaire. Set confirmed = true where it holds by design, whatever people answer:

@@ -88,7 +88,7 @@ def _components(predicates: Sequence[Predicate]) -> list[tuple[Predicate, ...]]:
     return [tuple(members) for _, members in components]
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def bunched(predicates: tuple[Predicate, ...]) -> tuple[Bunch, ...]:
     """Give the atoms of the sets as bits, in one bunch if there are few enough, else in several."""
     bunches: list[Bunch] = []
