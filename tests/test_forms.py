@@ -12,9 +12,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from entwined.bounds import bound, certify
 from entwined.bounds.certificate import digest
 from entwined.bounds.forms import blanks_left_out_bound
-from entwined.dependence import BayesNet, Forms, Groups, Variable
+from entwined.dependence import BayesNet, Forms, Groups, Variable, read_model, write_model
 from entwined.errors import BadModel, Refused
 from entwined.ledger import Charge, Ledger, Part
 from entwined.loss import Loss
@@ -109,13 +110,16 @@ class Population:
         return np.exp(-np.abs(outputs[None] - exact[:, None, moving]) @ (1 / scales[moving]))
 
     def leakages(self, likelihoods, knowledge):
-        """The most that anything released tells about each cell, whatever other cells are known."""
+        """The most that anything released tells about each cell, whatever other cells are known.
+
+        Where the form is public it is always known, and no secret.
+        """
         units = self.shown.shape[1]
-        found = np.zeros(units)
-        for cell in range(units):
-            others = [one for one in range(units) if one != cell]
+        found, form = np.zeros(units), (units - 1,) * self.model.public
+        for cell in range(units - self.model.public):
+            others = [one for one in range(units) if one != cell and one not in form]
             sets = itertools.chain.from_iterable(itertools.combinations(others, r) for r in range(units))
-            for known in sets if knowledge == "any" else [()]:
+            for known in [(*one, *form) for one in sets] if knowledge == "any" else [form]:
                 for values in {tuple(row) for row in self.shown[:, list(known)].tolist()}:
                     there = self.chance * (self.shown[:, list(known)] == np.array(values)).all(axis=1)
                     secrets = sorted(set(self.shown[there > 0, cell].tolist()))
@@ -149,6 +153,45 @@ def test_no_cell_is_told_more_about_than_the_certificate_says(trial, knowledge):
     truth = population.leakages(population.likelihoods(planned, schema), knowledge)
     assert (truth <= certified(planned) + 1e-9).all()
     assert truth.max() > 0.4  # not vacuous
+
+
+@pytest.mark.parametrize("knowledge", ["any", "model"])
+@pytest.mark.parametrize("trial", range(TRIALS))
+def test_where_the_form_is_public_no_answer_is_told_more_about_than_the_certificate_says(trial, knowledge):
+    rng = np.random.default_rng([7, trial])
+    model = Forms(answers(rng), "sheet", (HALF, PART)[trial % 2].copy(), public=True)
+    schema = questionnaire(model)
+    queries = asked(model, schema)
+    planned = plan(schema, queries, leakage=1, dependence=[model], knowledge=knowledge)
+    population = Population(model, ((0.5, 0.5), (0.9, 0.1), (0.6, 0.3, 0.1))[trial % 3])
+    truth = population.leakages(population.likelihoods(planned, schema), knowledge)
+    assert (truth <= certified(planned) + 1e-9).all()
+    assert truth.max() > 0.4
+    secret = Forms(model.answers, "sheet", model.asked.copy())
+    assert planned.loss >= plan(schema, queries, leakage=1, dependence=[secret], knowledge=knowledge).loss
+
+
+def test_what_need_not_be_hidden_need_not_be_paid_for_and_is_not_hidden():
+    alone = BayesNet.of([Variable(f"q{j}", ("0", "1"), (), [[0.5, 0.5]]) for j in range(3)])
+    public, secret = (Forms(alone, "sheet", HALF.copy(), public=one) for one in (True, False))
+    schema = questionnaire(public)
+    open_, hidden = (
+        plan(schema, asked(model, schema), leakage=1, dependence=[model]) for model in (public, secret)
+    )
+    assert open_.loss > 1.5 * hidden.loss
+    population = Population(secret)
+    assert population.leakages(population.likelihoods(open_, schema), "any").max() > 1.5
+
+
+def test_a_public_form_is_written_and_said(tmp_path):
+    model = Forms(copies(3), "sheet", HALF.copy(), public=True)
+    write_model(model, tmp_path / "model.json")
+    again = read_model(tmp_path / "model.json")
+    assert again.public
+    assert again.document == model.document
+    found = bound(model, Loss.uniform(1, 4))
+    assert found.theorem.name == "public form"
+    assert "Who had which form is public" in certify(found)["trusted"][0]
 
 
 @pytest.mark.parametrize("knowledge", ["any", "model"])

@@ -4,7 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from entwined.bounds.elimination import elimination_bound, elimination_without_knowledge_bound
-from entwined.bounds.forms import blanks_left_out_bound, blanks_left_out_without_knowledge_bound
+from entwined.bounds.forms import (
+    blanks_left_out_bound,
+    blanks_left_out_without_knowledge_bound,
+    public_form_bound,
+    public_form_without_knowledge_bound,
+)
 from entwined.bounds.gaussian import GAUSSIAN_THEOREMS
 from entwined.bounds.group import group_bound
 from entwined.bounds.influence import influence_matrix_bound
@@ -36,6 +41,8 @@ THEOREMS: tuple[Theorem[Any], ...] = (
     pairwise_scale_bound,
     blanks_left_out_bound,
     blanks_left_out_without_knowledge_bound,
+    public_form_bound,
+    public_form_without_knowledge_bound,
     *GAUSSIAN_THEOREMS,
 )
 

@@ -77,9 +77,73 @@ def blanks_left_out_without_knowledge_bound(loss: Loss, model: Forms) -> Leakage
     return Leakage(_left_out(loss, model, knowing_law))
 
 
+@theorem("any")
+def public_form_bound(loss: Loss, model: Forms) -> Leakage:
+    """Bound the leakage about answers where everybody knows who had which form.
+
+    Theorem. Let a respondent's form S be public and drawn independently of the answers Y to all questions, let form
+    s ask the questions A_s, and let the cell of a question be blank if and only if it is not asked. Let the
+    mechanism have base loss ε_j for the cell of question j. Let L_i(s) bound the leakage about Y_i, whatever other
+    answers are known, of a mechanism with losses ε_j for j in A_s and 0 for the others. Then the leakage about the
+    answer to question i, given the form and whatever is known of other cells, is at most the largest L_i(s) of the
+    forms that ask it. The form itself is no secret. A form that is not listed asks what all others ask and perhaps
+    more, of which nothing more is read.
+
+    Checked. L_i(s) is the smaller of what tilted transport and message passing say.
+
+    Trusted. Who had which form is public: neither the form nor whether a question was asked is protected. Forms are
+    drawn at random, independently of the answers. The law of the answers is the model. A blank stands where the form
+    does not ask, and nowhere else. A question is read only where the form asks it, which the door checks of its own
+    releases.
+
+    Proof. The form is known to be s, and says nothing about Y. The likelihood of the output depends on Y through the
+    cells of A_s alone, the others being blank, so it has losses ε_j for j in A_s and 0 for the others, and given s
+    the law of Y is the model's. Of a form that is not listed less is read than of any other, so its bound is below.
+
+    Source. New here.
+    """
+    return Leakage(_public(loss, model, knowing_values))
+
+
+@theorem("model")
+def public_form_without_knowledge_bound(loss: Loss, model: Forms) -> Leakage:
+    """Bound the leakage about answers where the form is public and no answer is known.
+
+    Theorem. As for a public form, with L_i(s) a bound on the leakage about Y_i where nothing is known but the law
+    and the form.
+
+    Checked. L_i(s) is the smaller of what transport and message passing say.
+
+    Trusted. Who had which form is public: neither the form nor whether a question was asked is protected. Forms are
+    drawn at random, independently of the answers. The law of the answers is the model. A blank stands where the form
+    does not ask, and nowhere else. A question is read only where the form asks it, which the door checks of its own
+    releases. The adversary knows no answer.
+
+    Proof. As for a public form, with no answer known.
+
+    Source. New here.
+    """
+    return Leakage(_public(loss, model, knowing_law))
+
+
+def _public(loss: Loss, model: Forms, inner: Callable[[Loss, BayesNet], Leakage]) -> FloatArray:
+    if not model.public:
+        raise DoesNotApply("Who had which form is a secret here. Blanks left out cover it.")
+    return np.append(np.max(np.where(model.asked, _each(loss, model, inner), 0.0), axis=0), 0.0)
+
+
+def _each(loss: Loss, model: Forms, inner: Callable[[Loss, BayesNet], Leakage]) -> FloatArray:
+    """Bound the leakage about each answer by the questions of each form alone."""
+    losses = loss.per_unit[:-1]
+    return np.array([inner(Loss(np.where(row, losses, 0.0)), model.answers).per_unit for row in model.asked])
+
+
 def _left_out(loss: Loss, model: Forms, inner: Callable[[Loss, BayesNet], Leakage]) -> FloatArray:
-    losses, own = loss.per_unit[:-1], float(loss.per_unit[-1])
-    each = np.array([inner(Loss(np.where(row, losses, 0.0)), model.answers).per_unit for row in model.asked])
+    if model.public:
+        raise DoesNotApply(
+            "Who had which form is public here, and need not be hidden. A public form covers it."
+        )
+    own, each = float(loss.per_unit[-1]), _each(loss, model, inner)
     there = np.max(np.where(model.asked, each, 0.0), axis=0)
     blank = np.max(np.where(model.asked, 0.0, round_up(own + each)), axis=0)
     return np.append(np.maximum(there, blank), own)

@@ -10,7 +10,7 @@ from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput
 
 
-def command(  # noqa: PLR0913  (options of one command)
+def command(  # noqa: PLR0913, PLR0917  (options of one command)
     public: Annotated[
         str,
         typer.Argument(

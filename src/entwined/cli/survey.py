@@ -57,7 +57,7 @@ def propose(
 
 
 @app.command("request")
-def request(  # noqa: PLR0913  (options of one command)
+def request(  # noqa: PLR0913, PLR0917  (options of one command)
     proposals: Annotated[
         Path, typer.Argument(metavar="SURVEY.toml", help="Proposals that you went through.")
     ],

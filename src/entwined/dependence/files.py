@@ -142,7 +142,7 @@ def bayes_net(fields: Fields, _: Path) -> BayesNet:
 
 def forms(fields: Fields, folder: Path) -> Forms:
     """Read the column of the form, the questions that each form asks, and the law of the answers."""
-    fields.only("form", "asked", "answers")
+    fields.only("form", "public", "asked", "answers")
     within = Fields(fields.members("answers", 'the law of the answers, a model of kind "bayes_net"'))
     if within.kind != BayesNet.kind:
         raise BadModel(f'"answers" has the kind {within.kind!r:.60}. Give a model of kind "{BayesNet.kind}".')
@@ -154,7 +154,10 @@ def forms(fields: Fields, folder: Path) -> Forms:
         )
     asked = fields.entries("asked", "a list of the questions for each form, in the order of the forms")
     refuse_other_than_texts(asked, lambda place: f'"asked" of form {place + 1}')
-    return Forms.of(answers, fields.text("form"), asked)
+    public = fields.values.get("public", False)
+    if not isinstance(public, bool):
+        raise BadModel(f'"public" is {public!r:.60}. Give true if everybody may know the form, or false.')
+    return Forms.of(answers, fields.text("form"), asked, public=public)
 
 
 def random_field(fields: Fields, _: Path) -> RandomField:

@@ -1,6 +1,6 @@
 """Questionnaires in several forms, drawn at random, each asking some of the questions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -21,12 +21,14 @@ class Forms(Dependence):
 
     `asked[s, j]` says whether form s asks question j; forms are in the order of the codes of the column `form`.
     The units are the questions in their order, and then the form itself. What stands in the cell of a question
-    that was not asked is no answer: it is not among the values of `answers`.
+    that was not asked is no answer: it is not among the values of `answers`. With `public`, who had which form is
+    known to everybody, and only answers are secret.
     """
 
     answers: BayesNet
     form: str
     asked: Flags
+    public: bool = field(default=False, kw_only=True)
     kind: ClassVar[str] = "forms"
     plural: ClassVar[str] = "questionnaires in forms"
 
@@ -45,7 +47,7 @@ class Forms(Dependence):
         self.asked.flags.writeable = False
 
     @classmethod
-    def of(cls, answers: BayesNet, form: str, asked: list[list[str]]) -> "Forms":
+    def of(cls, answers: BayesNet, form: str, asked: list[list[str]], *, public: bool = False) -> "Forms":
         """Look up by name which questions each form asks."""
         places = {name: place for place, name in enumerate(answers.names)}
         table = np.zeros((len(asked), answers.units), dtype=np.bool_)
@@ -58,7 +60,7 @@ class Forms(Dependence):
                 if table[number, places[name]]:
                     raise BadModel(f"Form {number + 1} asks {name!r:.60} twice. List it once.")
                 table[number, places[name]] = True
-        return cls(answers, form, table)
+        return cls(answers, form, table, public=public)
 
     @property
     def source(self) -> Source:  # type: ignore[override]  # a model of forms has none beside that of its answers
@@ -87,7 +89,14 @@ class Forms(Dependence):
             [name for name, there in zip(self.answers.names, row, strict=True) if there]
             for row in self.asked.tolist()
         ]
-        return {"kind": self.kind, "form": self.form, "asked": asked, "answers": self.answers.document}
+        public = {"public": True} if self.public else {}
+        return {
+            "kind": self.kind,
+            "form": self.form,
+            **public,
+            "asked": asked,
+            "answers": self.answers.document,
+        }
 
     def group_totals(self, loss: Loss) -> FloatArray:
         """Everything has a bearing on everything that the form decides."""

@@ -61,13 +61,19 @@ class Proposals:
 
     def _entries(self) -> Iterator[str]:
         for form in self.forms:
-            yield _entry("form", form.words(self.schema), {"column": form.column})
+            public = (
+                "public = true, if everybody may know who had which form: then only answers are protected"
+            )
+            yield _entry(
+                "form", f"{form.words(self.schema)}; {public}", {"column": form.column, "public": False}
+            )
         for one in self.decided:
             yield _entry("decided", one.words(self.schema), {"column": one.column, "by": one.by})
 
     def confirmed(self, fields: Mapping[str, Any]) -> Survey:
         """Take what the holder confirmed; what the pilot does not show is refused."""
-        taken = [entry["column"] for entry in _confirmed(fields, "form", ("column",))]
+        given = _confirmed(fields, "form", ("column", "public"))
+        taken = [entry["column"] for entry in given]
         if len(taken) > 1:
             raise BadInput(f"{len(taken)} forms are confirmed. Confirm the one that was drawn at random.")
         form = next((one for one in self.forms if one.column in taken), None)
@@ -79,7 +85,8 @@ class Proposals:
             if (column, by) not in known:
                 raise BadInput(f"In the pilot {column!r} is not decided by {by!r}. Propose again.")
         smoothing = float(positive_fraction(fields.get("smoothing", SMOOTHING), "Smoothing"))
-        return Survey(self.pilot, self.name, tuple(known[pair] for pair in wanted), form, smoothing)
+        public = any(entry["public"] is True for entry in given)
+        return Survey(self.pilot, self.name, tuple(known[pair] for pair in wanted), form, smoothing, public)
 
 
 def read_confirmed(path: Path) -> tuple[Schema, Survey]:
@@ -112,7 +119,7 @@ def _decided(pairs: PairCounts, found: tuple[Form, ...]) -> tuple[Decided, ...]:
     return decided_columns(pairs, tuple(form.column for form in found[:1]))
 
 
-def _entry(kind: str, words: str, fields: Mapping[str, str]) -> str:
+def _entry(kind: str, words: str, fields: Mapping[str, str | bool]) -> str:
     lines = [f"{key} = {json.dumps(value)}" for key, value in fields.items()]
     plain = " ".join(words.split())
     return "\n".join(["", f"# {plain}", f"[[{kind}]]", *lines, "confirmed = false", ""])
@@ -122,8 +129,10 @@ def _confirmed(fields: Mapping[str, Any], kind: str, keys: tuple[str, ...]) -> l
     given = fields.get(kind, [])
     if not isinstance(given, list) or not all(isinstance(entry, dict) for entry in given):
         raise BadInput(f"{kind} is no list of tables. Start each with [[{kind}]].")
+    kinds: dict[str, type] = {**dict.fromkeys(keys, str), "confirmed": bool}
+    kinds |= {"public": bool} if "public" in keys else {}
     for entry in given:
-        if set(entry) != {*keys, "confirmed"} or not isinstance(entry["confirmed"], bool):
+        if {key: type(value) for key, value in entry.items()} != kinds:
             raise BadInput(
                 f"A [[{kind}]] has {', '.join(keys)} and confirmed = true or false, and nothing else."
             )

@@ -14,7 +14,12 @@ import numpy as np
 from entwined.bounds import Knowledge
 from entwined.bounds.allocate import cheapest
 from entwined.bounds.calibrate import invert
-from entwined.bounds.forms import blanks_left_out_bound, blanks_left_out_without_knowledge_bound
+from entwined.bounds.forms import (
+    blanks_left_out_bound,
+    blanks_left_out_without_knowledge_bound,
+    public_form_bound,
+    public_form_without_knowledge_bound,
+)
 from entwined.bounds.kernel import Forest, Link, frontiers_of
 from entwined.bounds.theorem import Theorem
 from entwined.bounds.tilted import NOTHING, forest_passages, join, tilted_transport_bound
@@ -118,6 +123,8 @@ class OnForms:
         """The theorem that holds the bound."""
         if self.filled:
             return blanks_filled_bound  # type: ignore[return-value]  # about the forms whose blanks are filled
+        if self.model.public:
+            return public_form_bound if self.knowledge == "any" else public_form_without_knowledge_bound
         return blanks_left_out_bound if self.knowledge == "any" else blanks_left_out_without_knowledge_bound
 
     def base(self, losses: FloatArray) -> Loss:
@@ -141,7 +148,7 @@ class OnForms:
             found = slopes_on_tree(self.model.answers, np.where(asked, losses[:-1], 0.0), self.knowledge)
             inside = np.hstack([found * asked, np.zeros((len(found), 1))])
             rows.append(inside[asked])
-            if not self.filled:
+            if not self.filled and not self.model.public:
                 moved = np.append(BLANK_SHARE * self.model.gated, 1.0)
                 rows.append(inside[~asked] + moved)
         return np.vstack([*rows, own])

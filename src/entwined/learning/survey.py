@@ -6,7 +6,7 @@ cell of it, whether it is released itself or worked out from what is.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Final, TypeAlias
@@ -36,7 +36,8 @@ Weights: TypeAlias = dict[str, float]
 class Survey:
     """A public table of the same questions, and what the holder confirmed about them.
 
-    `decided` columns are worked out from others, and `form` says who was asked what.
+    `decided` columns are worked out from others, and `form` says who was asked what; with `public_form` everybody
+    may know who that was, and only answers are secret.
     """
 
     pilot: Codes
@@ -44,6 +45,7 @@ class Survey:
     decided: tuple[Decided, ...] = ()
     form: Form | None = None
     smoothing: float = SMOOTHING
+    public_form: bool = False
 
     def __post_init__(self) -> None:
         away = {one.column for one in self.decided}
@@ -82,7 +84,9 @@ class Survey:
     @cached_property
     def forms(self) -> Forms | None:
         """The questionnaire in forms, if it is one."""
-        return forms_of(self.learned.model, self.form, self.pilot) if self.form else None
+        if self.form is None:
+            return None
+        return replace(forms_of(self.learned.model, self.form, self.pilot), public=self.public_form)
 
     def terms(self, knowledge: Knowledge, *, filled: bool = False) -> OnTree | OnForms:
         """Say what histograms leak against such an adversary."""
@@ -190,7 +194,9 @@ def plan_survey(
 
     Blanks are left out or filled, whichever makes the smaller error; the door itself only leaves them out.
     """
-    can_fill = survey.forms is not None and knowledge == "model" and not at_the_door
+    can_fill = (
+        survey.forms is not None and knowledge == "model" and not at_the_door and not survey.public_form
+    )
     ways = (False, True) if can_fill else (False,)
     plans = []
     for filled in ways:

@@ -76,6 +76,8 @@ def _first_line(path: Path) -> tuple[str, str]:
             start = file.read(LONGEST_HEADER + 1)
         at = min((at for end in (b"\n", b"\r") if (at := start.find(end)) >= 0), default=len(start))
         line = start[:at].decode("utf-8-sig")
+    except PermissionError:
+        raise BadTable(f"{path} may not be read. Ask for the right to read it.") from None
     except (OSError, EOFError, zlib.error, UnicodeDecodeError):
         raise BadTable(f"{path} does not start with a line of UTF-8 text. Save it as CSV in UTF-8.") from None
     if at > LONGEST_HEADER or "\0" in line:
