@@ -6,6 +6,7 @@ the survey's design is taken as confirmed. The other half is released. The surve
 
 import csv
 import gzip
+import itertools
 import json
 import os
 import subprocess
@@ -162,6 +163,9 @@ def errors(codes: Codes) -> list[dict[str, Any]]:
                     "gain": planned.gain, "l2": planned.squared_error**0.5,
                     "plain_l2": planned.plain_squared_error**0.5,
                 }  # fmt: skip
+                if cut.survey.form is not None:
+                    public = replace(cut.survey, public_form=True)
+                    record["gain_if_the_form_is_public"] = plan_survey(public, target, knowledge, 0).gain
                 if seed == 0 and target == 1.0:
                     random = np.random.default_rng(7)
                     drawn = [simulated(planned, cut.rest, random) for _ in range(TRIALS)]
@@ -200,14 +204,14 @@ def seconds(columns: int, codes: Codes | None = None) -> dict[str, float]:
     return {"tree_cpu": middle - began, "network_cpu": time.process_time() - middle}
 
 
-def whole(path: Path, knowledge: Knowledge) -> None:
+def whole(path: Path, knowledge: Knowledge, *, public: bool) -> None:
     """In a process of its own, through the door: two files in, all histograms and a certificate out."""
     schema = replace(codebook(path), unit=Cells())
     with tempfile.TemporaryDirectory() as name:
         pilot, rest, rows = split(path, Path(name))
         schema = replace(schema, rows=rows).approve()
         began = time.process_time()
-        survey = designed(public_codes(pilot, schema), pilot.name)
+        survey = replace(designed(public_codes(pilot, schema), pilot.name), public_form=public)
         planned = plan_survey(survey, 1.0, knowledge, rows, at_the_door=True)
         queries, shares = planned.questions(schema)
         model = Declared(planned.model, name=survey.learned.title)
@@ -232,7 +236,7 @@ def whole(path: Path, knowledge: Knowledge) -> None:
     status = Path("/proc/self/status").read_text()
     peak = int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) / 1024
     found = {
-        "knowledge": knowledge, "model": model.model.kind, "cpu": taken, "megabytes": peak,
+        "knowledge": knowledge, "model": model.model.kind, "public_form": public, "cpu": taken, "megabytes": peak,
         "histograms": len(queries), "leakage": leakage,
         "theorem": given.certificate["models"][0]["certificate"]["theorem"]["name"],
         "gain": planned.gain * float(Fraction(given.certificate["loss_of_each_statistic"])),
@@ -364,8 +368,8 @@ def run(names: Sequence[str] = tuple(FILES)) -> dict[str, Any]:
         codes = public_codes(file_of(name), codebook(file_of(name)))
         figures[name] = {"rows": codes.rows, "questions": len(codes.names), "errors": errors(codes)}
         figures[name]["whole"] = []
-        for knowledge in KNOWLEDGE:
-            words = [sys.executable, "-m", "bench.surveys", str(file_of(name)), knowledge]
+        for knowledge, public in itertools.product(KNOWLEDGE, ("secret", "public")):
+            words = [sys.executable, "-m", "bench.surveys", str(file_of(name)), knowledge, public]
             done = subprocess.run(words, capture_output=True, text=True, check=True)
             figures[name]["whole"].append(json.loads(done.stdout))
         with tempfile.TemporaryDirectory() as folder:
@@ -391,4 +395,4 @@ def for_the_paper(errors_of: dict[str, list[dict[str, Any]]]) -> None:
 
 
 if __name__ == "__main__":
-    whole(Path(sys.argv[1]), "any" if sys.argv[2] == "any" else "model")
+    whole(Path(sys.argv[1]), "any" if sys.argv[2] == "any" else "model", public=sys.argv[3] == "public")
