@@ -116,7 +116,7 @@ def test_one_odd_cell_changes_nothing_but_its_own_row(tmp_path):
     ("text", "name", "why"),
     [
         ("", "rows.csv", "not a list of 1 to"),
-        ("a,a\n1,2\n", "rows.csv", "two columns named 'a'"),
+        ("a,a\n1,2\n", "rows.csv", "one name for columns 1 and 2"),
         ("a,b\n1,2\n", "rows.csv", "declares the column 'age'"),
         (b"\xff\xfea\0g\0e\0\n\0", "rows.csv", "UTF-8"),
         ("age\0\n1\n", "rows.csv", "does not start with a line of names"),

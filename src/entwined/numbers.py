@@ -14,6 +14,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 
 ULP: Final = float(np.finfo(np.float64).eps)
+MOST_DIGITS: Final = 1000
 SMALLEST: Final = 1e-300
 LARGEST: Final = 1e300
 
@@ -43,11 +44,21 @@ def float_below(exact: Fraction) -> float:
 def positive_fraction(given: str | float | Fraction, name: str) -> Fraction:
     """Read a budget exactly: "0.1" is one tenth, not the float next to it."""
     try:
-        exact = given if isinstance(given, Fraction) else Fraction(Decimal(str(given).strip()))
+        exact = given if isinstance(given, Fraction) else _exact(str(given).strip())
     except (InvalidOperation, ValueError, OverflowError):
-        raise BadLoss(f"{name} {given!r} is not a finite number. Give a decimal such as 0.5.") from None
+        raise BadLoss(f"{name} {given!r:.60} is not a finite number. Give a decimal such as 0.5.") from None
     if exact <= 0:
-        raise BadLoss(f"{name} {given} is not above zero. Give a positive number such as 0.5.")
+        raise BadLoss(f"{name} {given!s:.60} is not above zero. Give a positive number such as 0.5.")
     if not SMALLEST < exact < LARGEST:
-        raise BadLoss(f"{name} {given} is outside 1e-300 to 1e300. Give a number in a usable range.")
+        raise BadLoss(f"{name} {given!s:.60} is outside 1e-300 to 1e300. Give a number in a usable range.")
     return exact
+
+
+def _exact(text: str) -> Fraction:
+    """Read a decimal in plain digits; one far out of range is not written out: it would fill the memory."""
+    if len(text) > MOST_DIGITS or not text.isascii():
+        raise ValueError(text)
+    number = Decimal(text)
+    if number.is_finite() and number and abs(number.adjusted()) > MOST_DIGITS:
+        return Fraction(10**MOST_DIGITS if number > 0 else -1)  # refused for the same reason
+    return Fraction(number)

@@ -7,7 +7,7 @@ import tarfile
 import zipfile
 
 from corpus.case import each
-from corpus.workshop import HEADER, ROW, ROWS
+from corpus.workshop import HEADER, ROW, ROWS, SECRET
 
 PACKED = gzip.compress(ROWS, mtime=0)
 NAMES = b"region,age,income,who"
@@ -57,9 +57,10 @@ PLAIN = [
     ("a quote that stays open", b'region,"age,income,who\n' + ROW, "list of 1 to"),
     ("three quotes", b'"region"",age,income,who\n' + ROW, "list of 1 to"),
     ("a name over two lines", b'"reg\nion",age,income,who\n' + ROW, "list of 1 to"),
-    ("a name twice", b"region,age,income,who,age\n" + ROW, "two columns"),
+    ("a name twice", b"region,age,income,who,age\n" + ROW, "one name"),
     ("a column too few", b"region,income,who\n" + ROW, "'age'"),
     ("no header at all", ROW, "'region'"),
+    ("no header, and a cell twice", f"{SECRET},{SECRET},1,2\n".encode() + ROW, "one name"),
     ("names in capitals", HEADER.upper() + ROW, "'region'"),
     ("spaces around names", b" region , age , income , who \n" + ROW, "'region'"),
     ("names in two kinds of delimiter", b"region,age;income;who\n" + ROW, "'region'"),

@@ -104,20 +104,48 @@ DECLARED = [
     ("the folder", 'model = "."', ""),
     ("an unknown key", 'model = {kind = "groups", largest = 2}\nsize = 2', "unknown"),
     ("an unknown kind", 'model = {kind = "group", largest = 2}', "unknown"),
-    ("groups by a column that is not there", 'model = {kind = "groups", largest = 2}\nby = "nothing"', "nothing"),
+    (
+        "groups by a column that is not there",
+        'model = {kind = "groups", largest = 2}\nby = "nothing"',
+        "nothing",
+    ),
     ("groups of nobody", 'model = {kind = "groups", largest = 0}\nby = "region"', ""),
-    ("a chain shorter than the table", f'model = {{kind = "markov_chain", length = 2, transition = {LAW}}}', "steps"),
-    ("a chain by a column without an order", f'model = {{kind = "markov_chain", length = 2, transition = {LAW}}}\nby = "region"', "order"),
-    ("a chain ordered by words", f'model = {{kind = "markov_chain", length = 2, transition = {LAW}}}\nby = "who"\norder = "region"', "order"),
-    ("a chain ordered by text", f'model = {{kind = "markov_chain", length = 2, transition = {LAW}}}\nby = "region"\norder = "who"', ""),
+    (
+        "a chain shorter than the table",
+        f'model = {{kind = "markov_chain", length = 2, transition = {LAW}}}',
+        "steps",
+    ),
+    (
+        "a chain by a column without an order",
+        f'model = {{kind = "markov_chain", length = 2, transition = {LAW}}}\nby = "region"',
+        "order",
+    ),
+    (
+        "a chain ordered by words",
+        f'model = {{kind = "markov_chain", length = 2, transition = {LAW}}}\nby = "who"\norder = "region"',
+        "order",
+    ),
+    (
+        "a chain ordered by text",
+        f'model = {{kind = "markov_chain", length = 2, transition = {LAW}}}\nby = "region"\norder = "who"',
+        "",
+    ),
     ("columns over rows", 'model = {kind = "groups", largest = 2}\ncolumns = ["age"]', "columns"),
     ("columns of another type", 'model = {kind = "groups", largest = 2}\ncolumns = "age"', "columns"),
     ("an order without a series", 'model = {kind = "groups", largest = 2}\norder = "age"', "order"),
     ("a Gaussian", 'model = {kind = "gaussian", size = 8, max_correlation = 0.1}', "distance"),
-    ("an exploratory model", 'model = {kind = "groups", largest = 2, source = "exploratory"}', "without a budget"),
+    (
+        "an exploratory model",
+        'model = {kind = "groups", largest = 2, source = "exploratory"}',
+        "without a budget",
+    ),
     ("a source that is none", 'model = {kind = "groups", largest = 2, source = "heard"}', "Source"),
     ("independent rows by a column", 'model = {kind = "independent", units = 1000}\nby = "region"', ""),
-    ("a net over rows", 'model = {kind = "bayes_net", variables = [{name = "a", values = ["x", "y"], parents = [], table = [[0.5, 0.5]]}]}\nby = "region"\norder = "age"', ""),
+    (
+        "a net over rows",
+        'model = {kind = "bayes_net", variables = [{name = "a", values = ["x", "y"], parents = [], table = [[0.5, 0.5]]}]}\nby = "region"\norder = "age"',
+        "",
+    ),
     ("a name that is a number", 'model = {kind = "groups", largest = 2}\nname = 1', "name"),
     ("by that is a list", 'model = {kind = "groups", largest = 2}\nby = ["region"]', "by"),
 ]
@@ -128,7 +156,9 @@ CASES: list[Case] = [
         [(f"{at}: {json.dumps(document)[:60]}", document, "") for at, document in enumerate(DOCUMENTS)],
         documented,
     ),
-    *each("model of a request", DECLARED, lambda place, text: place.release(models=f"[[dependence]]\n{text}\n")),
+    *each(
+        "model of a request", DECLARED, lambda place, text: place.release(models=f"[[dependence]]\n{text}\n")
+    ),
     *each(
         "options of a model",
         [
@@ -137,7 +167,13 @@ CASES: list[Case] = [
             ("a count against any knowledge", ["--count", "1"], "knowledge model"),
             ("two ways at once", ["--weights", "1", "--importance", "1"], "at most one"),
         ],
-        lambda place, more: ["calibrate", place.model({"kind": "markov_chain", "length": 5, "transition": [[0.9, 0.1], [0.1, 0.9]]}), "--leakage", "1", *more],
+        lambda place, more: [
+            "calibrate",
+            place.model({"kind": "markov_chain", "length": 5, "transition": [[0.9, 0.1], [0.1, 0.9]]}),
+            "--leakage",
+            "1",
+            *more,
+        ],
     ),
     *each(
         "no theorem",

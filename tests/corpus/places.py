@@ -4,7 +4,7 @@ import os
 import socket
 
 from corpus.case import Case, each
-from corpus.workshop import Raw, Workshop
+from corpus.workshop import PASSWORD, Raw, Workshop
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".duckdb", ".sav")
 ENDS = {".duckdb": "::survey"}
@@ -148,7 +148,7 @@ URLS = [
     ("postgresql://127.0.0.1:1/base?sslmode=never&table=survey", ""),
     ("postgresql://127.0.0.1:1/base?nonsense=1&table=survey", ""),
     ("postgresql://127.0.0.1:1/base?service=none&table=survey", ""),
-    ("postgresql://someone:Tr0ubador@127.0.0.1:1/base?table=survey", ""),
+    (f"postgresql://someone:{PASSWORD}@127.0.0.1:1/base?table=survey", ""),
     ("postgres://127.0.0.1:1/base?table=a%22%3B%20DROP%20TABLE%20b%3B", ""),
     ("postgresql://127.0.0.1:1/base?table=a%00b", ""),
 ]
@@ -159,21 +159,9 @@ LEDGER_URLS = [
     "postgresql://127.0.0.1:1/base",
     "postgresql://127.0.0.1:99999/base",
     "postgresql://[::1/base",
-    "postgresql://someone:Tr0ubador@127.0.0.1:1/base?schema=x",
+    f"postgresql://someone:{PASSWORD}@127.0.0.1:1/base?schema=x",
     "postgresql://127.0.0.1:1/base?nonsense=1",
 ]
-
-
-def request_at(place: Workshop, kind: object) -> list[str]:
-    """Put something that is no file where the request should be."""
-    kind, command = kind
-    strange(place, (kind, ".toml"))
-    (place.folder / "release.toml").unlink()
-    more = ["-o", "out"] if command == "release" else []
-    return [command, "bad.toml", *more]
-
-
-COMMANDS = ("release", "plan", "budget", "approve", "verify", "bound", "calibrate", "init", "describe")
 
 
 def command_at(place: Workshop, given: object) -> list[str]:
@@ -241,7 +229,7 @@ CASES: list[Case] = [
         lambda place, url: place.release(ledger=url),
     ),
     *each("no file for a command", COMMAND_CASES, command_at),
-    *each("name for a command", NAME_CASES, lambda place, arguments: arguments),
+    *each("name for a command", NAME_CASES, lambda _, arguments: arguments),
 ]
 
 

@@ -125,7 +125,7 @@ QUERIES = [
     ("an unknown field", {"kind": "count", "nonsense": 1}, "unknown"),
     *(
         (f"bins = {bins}", {"kind": "histogram", "column": "income", "bins": Raw(bins)}, "")
-        for bins in ("0", "-1", "1.5", '"ten"', "[]", "9" * 400)
+        for bins in ("0", "-1", "1.5", '"ten"', "[]")
     ),
     *(
         (f"at = {at}", {"kind": "quantile", "column": "age", "at": Raw(at)}, "")

@@ -1,5 +1,7 @@
 """SQL that says more than can be promised, reaches for other tables, or is none."""
 
+# ruff: noqa: S608  (texts are put together here to be refused, or run on made-up rows)
+
 from corpus.case import Case, each
 
 TEXTS = [
@@ -33,11 +35,18 @@ LARGE = [
     ("10,000 brackets", "SELECT count(*) FROM t WHERE " + "(" * 10_000 + "age > 1" + ")" * 10_000),
     ("open brackets", "SELECT count(*) FROM t WHERE " + "(" * 20_000),
     ("10,000 NOTs", "SELECT count(*) FROM t WHERE " + "NOT " * 10_000 + "age > 1"),
-    ("5,000 ORs of two", "SELECT count(*) FROM t WHERE " + " OR ".join(f"(age = {at % 100} AND income = {at})" for at in range(5000))),
+    (
+        "5,000 ORs of two",
+        "SELECT count(*) FROM t WHERE "
+        + " OR ".join(f"(age = {at % 100} AND income = {at})" for at in range(5000)),
+    ),
     ("a text of 100,000 letters", "SELECT count(*) FROM t WHERE region = '" + "x" * 100_000 + "'"),
     ("a number of 10,000 digits", "SELECT count(*) FROM t WHERE age > " + "9" * 10_000),
     ("a column of 10,000 letters", f"SELECT sum({'x' * 10_000}) FROM t"),
-    ("500 aggregates", "SELECT " + ", ".join(f"quantile_cont(age, 0.{at:04})" for at in range(500)) + " FROM t"),
+    (
+        "500 aggregates",
+        "SELECT " + ", ".join(f"quantile_cont(age, 0.{at:04})" for at in range(500)) + " FROM t",
+    ),
     ("an IN of 20,000", "SELECT count(*) FROM t WHERE age IN (" + ", ".join(["1"] * 20_000) + ")"),
     ("CASE in CASE", "SELECT count(*) FROM t WHERE " + "CASE WHEN true THEN " * 2000 + "1" + " END" * 2000),
     ("subqueries", "SELECT count(*) FROM " + "(SELECT * FROM " * 1000 + "t" + ")" * 1000),
@@ -46,7 +55,10 @@ LARGE = [
     ("comments", "SELECT count(*) FROM t " + "/*" * 20_000),
     ("commas", "SELECT " + "," * 20_000 + " FROM t"),
 ]
-GIVEN = [*((f"{text[:60]!r} of {len(text)}", text, "") for text in TEXTS), *((name, text, "") for name, text in LARGE)]
+GIVEN = [
+    *((f"{text[:60]!r} of {len(text)}", text, "") for text in TEXTS),
+    *((name, text, "") for name, text in LARGE),
+]
 CASES: list[Case] = [
     *each("SQL", GIVEN, lambda place, text: ["sql", "--request", place.request(), "--loss=0.5", "--", text]),
     *each(
@@ -60,16 +72,68 @@ CASES: list[Case] = [
             ("no schema", ["--table", "survey.csv", "--ledger", "ledger.sqlite"], "--schema"),
             ("no table", ["--schema", "schema.toml", "--ledger", "ledger.sqlite"], "--table"),
             ("no ledger", ["--schema", "schema.toml", "--table", "survey.csv"], "--ledger"),
-            ("no cap", ["--schema", "schema.toml", "--table", "survey.csv", "--ledger", "ledger.sqlite"], "cap"),
-            ("a table of no kind", ["--schema", "schema.toml", "--table", "a'b", "--ledger", "ledger.sqlite", "--cap", "1"], ""),
-            ("an empty ledger name", ["--schema", "schema.toml", "--table", "survey.csv", "--ledger", "", "--cap", "1"], "--ledger"),
-            ("a ledger in a file", ["--schema", "schema.toml", "--table", "survey.csv", "--ledger", "survey.csv/x", "--cap", "1"], ""),
-            ("the table as ledger", ["--schema", "schema.toml", "--table", "survey.csv", "--ledger", "survey.csv", "--cap", "1"], ""),
-            ("the schema as model", ["--schema", "schema.toml", "--table", "survey.csv", "--ledger", "l.sqlite", "--cap", "1", "--model", "schema.toml"], ""),
-            ("the table as schema", ["--schema", "survey.csv", "--table", "survey.csv", "--ledger", "l.sqlite", "--cap", "1"], ""),
+            (
+                "no cap",
+                ["--schema", "schema.toml", "--table", "survey.csv", "--ledger", "ledger.sqlite"],
+                "cap",
+            ),
+            (
+                "a table of no kind",
+                ["--schema", "schema.toml", "--table", "a'b", "--ledger", "ledger.sqlite", "--cap", "1"],
+                "",
+            ),
+            (
+                "an empty ledger name",
+                ["--schema", "schema.toml", "--table", "survey.csv", "--ledger", "", "--cap", "1"],
+                "--ledger",
+            ),
+            (
+                "a ledger in a file",
+                [
+                    "--schema",
+                    "schema.toml",
+                    "--table",
+                    "survey.csv",
+                    "--ledger",
+                    "survey.csv/x",
+                    "--cap",
+                    "1",
+                ],
+                "",
+            ),
+            (
+                "the table as ledger",
+                ["--schema", "schema.toml", "--table", "survey.csv", "--ledger", "survey.csv", "--cap", "1"],
+                "",
+            ),
+            (
+                "the schema as model",
+                [
+                    "--schema",
+                    "schema.toml",
+                    "--table",
+                    "survey.csv",
+                    "--ledger",
+                    "l.sqlite",
+                    "--cap",
+                    "1",
+                    "--model",
+                    "schema.toml",
+                ],
+                "",
+            ),
+            (
+                "the table as schema",
+                ["--schema", "survey.csv", "--table", "survey.csv", "--ledger", "l.sqlite", "--cap", "1"],
+                "",
+            ),
             ("no request", [], "release.toml"),
             ("a request that is not there", ["--request", "nothing.toml"], "no such file"),
-            ("a ledger URL of another kind", ["--schema", "schema.toml", "--table", "survey.csv", "--ledger", "mysql://x/y", "--cap", "1"], ""),
+            (
+                "a ledger URL of another kind",
+                ["--schema", "schema.toml", "--table", "survey.csv", "--ledger", "mysql://x/y", "--cap", "1"],
+                "",
+            ),
         ],
         lambda _, more: ["sql", "SELECT count(*) FROM t", "--loss", "1", *more],
     ),

@@ -10,9 +10,10 @@ from entwined.release import Accountant
 from entwined.schema import Categorical, Integer, Real, Schema, Text, read_schema
 from entwined.schema.files import text_of
 
-SECRET = "Zq7secret"
+SECRET = "Zq7secret"  # noqa: S105  (a mark to look for)
 NUMBER = "739135713"
 """Every cell of the private table holds one of the two, and no message may."""
+PASSWORD = "Tr0ubador"  # noqa: S105  (another)
 HEADER = b"region,age,income,who\n"
 ROW = f"{SECRET} north,{NUMBER},{NUMBER}.5,{SECRET}\n".encode()
 ROWS = HEADER + ROW * 20
@@ -90,6 +91,8 @@ class Workshop:
 
 class Raw(str):
     """TOML that is written as it is."""
+
+    __slots__ = ()
 
 
 def _toml(value: object) -> str:

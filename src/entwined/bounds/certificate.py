@@ -19,6 +19,7 @@ from entwined.version import __version__
 
 FORMAT = "entwined certificate 1"
 LISTED_UNITS = 10_000
+LARGEST_FILE = 512_000_000  # as of the model that it holds
 CLOSE = 1e-9  # how far libraries of other versions may differ in the last digits
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 
@@ -174,6 +175,8 @@ def same(given: Any, derived_again: Any) -> bool:
 def write_certificate(document: dict[str, Any], path: Path) -> None:
     """Write a certificate whole or not at all."""
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    if not path.name:
+        raise BadInput(f"{str(path)!r} names no file. Give the path of one.")
     draft = path.with_name(path.name + ".part")
     try:
         draft.write_text(text, encoding="utf-8")
@@ -187,6 +190,8 @@ def write_certificate(document: dict[str, Any], path: Path) -> None:
 def read_certificate(path: Path) -> Any:
     """Read a certificate file."""
     try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise BadCertificate(f"{path} has over {LARGEST_FILE:,} bytes. Give a file that entwined wrote.")
         text = path.read_text(encoding="utf-8")
         return json.loads(text, parse_constant=refuse_constant)
     except OSError as reason:

@@ -9,6 +9,9 @@ import typer
 
 from entwined.cli import approve, budget, plan, release, verify
 from entwined.cli.show import say
+from entwined.errors import BadInput
+
+MARK = ".entwined-demo"
 
 
 def command(
@@ -17,6 +20,9 @@ def command(
     """Go the whole path on a real survey: schema, plan, release, report, verification."""
     from entwined.demo import write_demo
 
+    refuse_others(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / MARK).touch()
     write_demo(folder)
     request, schema, output = folder / "release.toml", folder / "schema.toml", folder / "out"
     if output.exists():
@@ -35,6 +41,20 @@ def command(
     budget.command(str(request))
     say()
     say(f"Open {output / 'report.html'} in a browser. Then change {request} and plan again.")
+
+
+def refuse_others(folder: Path) -> None:
+    """Refuse a folder with files of others: what stands there would be approved, released and overwritten."""
+    if (folder / MARK).is_file():
+        return
+    try:
+        empty = not any(folder.iterdir())
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError):
+        empty = False
+    if not empty:
+        raise BadInput(f"{folder!s:.200} is not empty and not of a demo before. Name a new folder.")
 
 
 def step(line: str) -> None:

@@ -106,8 +106,10 @@ def public_codes(source: Any, schema: Schema, *, table: str | None = None) -> Co
             found = reader.rows(statement(steps, f"SELECT {wanted} FROM {last}"))  # noqa: S608  (our own names)
     except EntwinedError:
         raise
-    except Exception as failed:
-        raise BadTable(f"The public table cannot be read: {failed}") from failed
+    except Exception:  # noqa: BLE001  (its words may hold cells, and somebody may have named the private table)
+        raise BadTable(
+            "The table cannot be read under this schema. See what is in it with `entwined describe`."
+        ) from None
     finally:
         engine.close()
     values = np.array(found, dtype=np.int32).reshape(-1, len(columns))

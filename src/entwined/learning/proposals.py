@@ -5,13 +5,13 @@ random. What is not confirmed is not used.
 """
 
 import json
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from entwined.dependence.contents import read_bytes, text_of
+from entwined.dependence.syntax import toml_document
 from entwined.errors import BadInput, BadModel
 from entwined.learning.codes import Codes, public_codes
 from entwined.learning.models import SMOOTHING
@@ -103,8 +103,8 @@ def schema_named(path: Path) -> Path:
 
 def _fields(path: Path) -> dict[str, Any]:
     try:
-        fields = tomllib.loads(text_of(read_bytes(path, LARGEST_FILE)))
-    except (tomllib.TOMLDecodeError, RecursionError, BadModel) as failed:
+        fields: dict[str, Any] = toml_document(text_of(read_bytes(path, LARGEST_FILE)))
+    except BadModel as failed:
         raise BadInput(
             f"{path}: it is no TOML file: {failed}. Write it with `entwined survey propose`."
         ) from None

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from entwined.errors import LedgerDamaged
+from entwined.errors import BadLedger, LedgerDamaged
 from entwined.ledger.anchor import Anchor, default_anchor
 from entwined.ledger.canonical import fraction_from
 from entwined.ledger.charge import Part, Price, add_up
@@ -176,4 +176,6 @@ def _store(where: str | Path, patience: float) -> Store:
     """Choose the database that a place names."""
     if isinstance(where, str) and where.startswith(("postgresql://", "postgres://")):
         return PostgresStore(where, patience)
+    if isinstance(where, str) and "://" in where:  # a file of that name would be a ledger nobody meant
+        raise BadLedger("A ledger's URL starts with postgresql://. Give such a URL, or the path of a file.")
     return SqliteStore(Path(where), patience)

@@ -42,8 +42,11 @@ class SqliteStore:
     """A ledger in one file."""
 
     def __init__(self, path: Path, patience: float) -> None:
-        self._path = path.resolve()
-        self._locks = self._path.with_name(self._path.name + "-locks")
+        try:
+            self._path = path.resolve()
+            self._locks = self._path.with_name(self._path.name + "-locks")
+        except (OSError, RuntimeError, ValueError):  # links in a circle, a zero, the root of all folders
+            raise BadLedger(f"{path!s:.200} cannot be the file of a ledger. Name another file.") from None
         self._patience = patience
         self._pool = Pool(self._connect, lambda known: known[0].close())
 

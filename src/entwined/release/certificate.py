@@ -15,7 +15,7 @@ from entwined.bounds.certificate import CLOSE, digest, loss_document
 from entwined.dependence import model_from
 from entwined.errors import BadCertificate, EntwinedError
 from entwined.ledger import Part, Price
-from entwined.ledger.canonical import fraction_text
+from entwined.ledger.canonical import fraction_from, fraction_text
 from entwined.release.accountant import Accountant, BaseLoss
 from entwined.release.concentrated import certified
 from entwined.release.declared import Declared
@@ -103,14 +103,14 @@ def verify(document: Any, schema: Schema | None = None, folder: Path = Path()) -
         if document.get("digest") != digest(content):
             return Verdict(valid=False, why="It was changed after it was written: its digest does not match.")
         return _verdict(content, schema, folder)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
         return Verdict(valid=False, why="A part is missing or is not what it should be.")
     except EntwinedError as reason:
         return Verdict(valid=False, why=f"It cannot be derived again: {reason}")
 
 
 def _verdict(content: dict[str, Any], schema: Schema, folder: Path) -> Verdict:
-    measure = Concentrated(Fraction(content["delta"])) if "delta" in content else PURE
+    measure = Concentrated(fraction_from(content["delta"])) if "delta" in content else PURE
     models = [_declared(model["declared"], folder) for model in content["models"]]
     accountant = Accountant(schema, tuple(models), content["knowledge"], measure)
     parts = tuple(Part.from_row(tuple(row)) for row in content["losses"])
@@ -131,7 +131,7 @@ def _agrees(part: str, claimed: Any, value: Any) -> bool:
     """Compare as written; the ε of a concentrated loss may differ in its last digits elsewhere."""
     if part != "nominal" or claimed == value:
         return bool(claimed == value)
-    return math.isclose(Fraction(claimed), Fraction(value), rel_tol=CLOSE)
+    return math.isclose(fraction_from(claimed), fraction_from(value), rel_tol=CLOSE)
 
 
 def _wrong_bound(

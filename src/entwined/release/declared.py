@@ -57,6 +57,10 @@ class Declared:
     columns: tuple[str, ...] = ()
     name: str = ""
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.model, Dependence):
+            raise BadModel(f"{self.model!r:.60} is no model. Give Groups(…), MarkovChain(…), …")
+
     @property
     def title(self) -> str:
         """What the model is called in prices."""

@@ -4,6 +4,7 @@ from pathlib import PurePath
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
+from entwined.errors import BadInput
 from entwined.queries import Count, GroupBy, Marginal, Quantile, Query
 
 LONGEST: Final = 120
@@ -43,6 +44,11 @@ def table_name(source: str) -> str:
     ('survey', 'people', 'p')
     """
     if "://" in source:
-        return parse_qs(urlsplit(source).query).get("table", [""])[-1]
+        try:
+            return parse_qs(urlsplit(source).query).get("table", [""])[-1]
+        except ValueError:  # such as an address that lacks its bracket
+            raise BadInput(
+                "The table's URL cannot be read. Write postgresql://host/base?table=name."
+            ) from None
     path, _, named = source.partition("::")
     return named or PurePath(path).name.partition(".")[0]

@@ -4,9 +4,9 @@ If what is only for show cannot be made, the folder holds the rest: a charge is 
 """
 
 import json
-import os
 import shutil
 import stat
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -31,10 +31,14 @@ def require_free(folder: Path) -> None:
             if not stat.S_ISDIR(found.st_mode) or any(folder.iterdir()):
                 raise BadInput(f"{folder!s:.200} is there already and not empty. Name a new folder.")
         above = next(place for place in folder.absolute().parents if place.exists())
-        if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        try:
+            Path(
+                tempfile.mkdtemp(dir=above)
+            ).rmdir()  # rights alone do not tell: some places take no files at all
+        except OSError:
             raise BadInput(
                 f"{folder!s:.200} cannot be made: you may not write to {above!s:.200}. Name another."
-            )
+            ) from None
     except (OSError, ValueError) as reason:
         raise BadInput(f"{folder!s:.200} cannot be used: {_why(reason)}. Name another folder.") from None
 

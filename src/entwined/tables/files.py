@@ -96,8 +96,9 @@ def _header(line: str, path: Path) -> tuple[list[str], str]:
         )
     named = [name for name in names if name]
     if len(set(named)) < len(named):
-        twice = next(name for name in named if named.count(name) > 1)
-        raise BadTable(f"{path} has two columns named {twice!r}. Rename one of them.")
+        first, second, *_ = (at for at, name in enumerate(names, start=1) if name and names.count(name) > 1)
+        # the name is not told: in a file without a line of names it would be a cell of the first row
+        raise BadTable(f"{path} has one name for columns {first} and {second}. Rename one of them.")
     return names, delimiter
 
 
