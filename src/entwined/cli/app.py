@@ -1,5 +1,6 @@
 """The `entwined` command and how its failures look."""
 
+import gc
 import sys
 from typing import Annotated
 
@@ -24,6 +25,8 @@ from entwined.cli import (
 from entwined.cli.show import fail
 from entwined.errors import EntwinedError
 from entwined.version import __version__
+
+MANY = 100_000  # objects between two collections
 
 app = typer.Typer(
     name="entwined",
@@ -66,6 +69,7 @@ def options(
 
 def main() -> None:
     """Run the command; a refusal is one line on stderr, exit 1, and bad input the same with exit 2."""
+    gc.set_threshold(MANY)  # what is imported stays, so looking for garbage meanwhile is a waste
     try:
         app()
     except EntwinedError as error:
