@@ -83,6 +83,7 @@ BOMBS = {
     "gz of 1 GB without a line end": lambda place: place.release(
         table=place.file("bad.csv.gz", gzip.compress(bytes(10**7), 1) * 100)
     ),
+    "a cell of 200 MB in a small file": lambda place: place.release(table=large_cell(place, 200_000_000)),
     "60,000 columns": lambda place: place.release(table=wide_parquet(place)),
     "a request of 3 GB": lambda place: ["release", holes(place, "release.toml"), "-o", "out"],
     "a schema of 3 GB": lambda place: [

@@ -122,8 +122,9 @@ def _why_not_begun(book: Book, request: Request, planned: Plan) -> str | None:
 def _why_over(after: Price, cap: Fraction) -> str | None:
     if after.worst <= cap:
         return None
+    total, more = float(after.worst), float(after.worst - cap)
     return (
-        f"The total would leak {float(after.worst):.6g}, over the cap of {float(cap):.6g}. "
+        f"The total would leak {total:.6g}, {more:.3g} over the cap of {float(cap):.6g}. "
         "Ask for less, or stop here."
     )
 

@@ -28,6 +28,8 @@ DUCKDB_ENDS: Final = (".duckdb", ".ddb", ".db")
 DELIMITERS: Final = (",", ";", "\t", "|")
 LONGEST_HEADER: Final = 1_000_000
 MOST_COLUMNS: Final = 10_000
+LARGEST_PIECE: Final = 100_000_000  # bytes of one column in one row group
+MOST_PACKED: Final = 1000
 BYTES_A_VALUE: Final = 2.5  # a text written out takes 4 and its letters
 WILD: Final = set("*?[")  # DuckDB would look for several files
 
@@ -123,6 +125,7 @@ def open_parquet(given: str | os.PathLike[str]) -> Duck:
     place = opened(paths=paths)
     with _opening(place, path):
         _refuse_wide(place, path, listed)
+        _refuse_blown_up(place, path, listed)
         columns = described(place.connection, relation, collated=False)
         return Duck(relation, _repeating(columns, place, listed), place)
 
@@ -133,6 +136,19 @@ def _refuse_wide(place: Place, path: Path, listed: str) -> None:
     found = place.connection.execute(f"SELECT MAX(entries) > {2 * MOST_COLUMNS} FROM ({each})").fetchone()
     if found and found[0]:
         raise BadTable(f"{path} has more than {MOST_COLUMNS:,} columns. Leave out those that are not needed.")
+
+
+def _refuse_blown_up(place: Place, path: Path, listed: str) -> None:
+    """Refuse a piece of a column that would fill the memory once it is unpacked from next to nothing."""
+    blown = f"total_uncompressed_size > GREATEST({LARGEST_PIECE}, {MOST_PACKED} * total_compressed_size)"
+    found = place.connection.execute(
+        f"SELECT COUNT(*) FROM parquet_metadata([{listed}]) WHERE {blown}"
+    ).fetchone()
+    if found and found[0]:
+        raise BadTable(
+            f"{path} holds a column that is unpacked to over {MOST_PACKED:,} times its size. Write the file anew, in "
+            "smaller row groups."
+        )
 
 
 def _repeating(columns: Mapping[str, Shown], place: Place, listed: str) -> Mapping[str, Shown]:
