@@ -71,6 +71,46 @@ def test_what_is_confirmed_is_used_and_nothing_else(folder, run):  # noqa: F811
     assert certificate["models"][0]["certificate"]["leakage"] <= 1
 
 
+def test_what_others_decide_is_added_up_with_honest_intervals(folder, run):  # noqa: F811
+    run("survey", "propose", "pilot.csv", "--schema", "schema.toml", "-o", "survey.toml")
+    Path("survey.toml").write_text(
+        Path("survey.toml").read_text().replace("confirmed = false", "confirmed = true")
+    )
+    asked = ("survey", "request", "survey.toml", "--table", "wave.csv", "--rows", "500", "--cap", "1000")
+    rows = [line.split(",") for line in Path("wave.csv").read_text().splitlines()[1:]]
+    truth = {answer: sum(row[2] == answer for row in rows) for answer in ANSWERS["short"]}
+    held = 0
+    for turn in range(12):
+        assert run(*asked, "--leakage", f"{3 + turn / 100}", "-o", f"r{turn}.toml")[0] == 0
+        text = Path(f"r{turn}.toml").read_text().replace("ledger.sqlite", f"l{turn}.sqlite")
+        Path(f"r{turn}.toml").write_text(text)
+        assert run("release", f"r{turn}.toml", "-o", f"out{turn}", "--yes")[0] == 0
+        said = run("survey", "derive", "survey.toml", f"out{turn}", "-o", f"d{turn}.csv")
+        assert said[0] == 0, said
+        lines = [line.split(",") for line in Path(f"d{turn}.csv").read_text().splitlines()]
+        assert lines[0] == ["column", "answer", "value", "low", "high"]
+        released = {line[1]: [int(number) for number in line[2:]] for line in lines[1:]}
+        assert set(released) == set(truth)
+        for answer, (value, low, high) in released.items():
+            assert 0 <= low <= value <= high
+            held += low <= truth[answer] <= high
+    assert held >= 18  # of 24, each held with 95 %: fewer once in a million times
+
+
+def test_a_release_of_something_else_is_refused(folder, run):  # noqa: F811
+    run("survey", "propose", "pilot.csv", "--schema", "schema.toml", "-o", "survey.toml")
+    Path("survey.toml").write_text(
+        Path("survey.toml").read_text().replace("confirmed = false", "confirmed = true")
+    )
+    Path("other").mkdir()
+    for text in ("", "{", "[]", '{"format": "entwined release 1"}'):
+        Path("other/release.json").write_text(text)
+        code, out, err = run("survey", "derive", "survey.toml", "other", "-o", "d.csv")
+        assert (code, out) == (2, "")
+        assert "Give" in err or "missing" in err
+    assert not Path("d.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

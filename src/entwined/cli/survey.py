@@ -1,14 +1,17 @@
 """`entwined survey`: all questions of a survey at once, planned with what a public pilot shows."""
 
+import csv
+import io
+import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, write_text
 from entwined.cli.show import as_json, number, progress, say
-from entwined.errors import BadInput, Refused
+from entwined.errors import BadInput, EntwinedError, Refused
 
 if TYPE_CHECKING:
     from entwined.learning.survey import Plan
@@ -18,6 +21,7 @@ app = typer.Typer(
     help="Release all questions of a survey, with noise shared by what depends on what.",
     no_args_is_help=True,
 )
+LARGEST_RELEASE = 512_000_000
 UNIT = (
     'A survey is planned for single answers. Say unit = {kind = "cells"} in the schema, and approve it again.'
 )
@@ -103,6 +107,50 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
     write_model(planned.model, model)
     write_text(output, text)
     show(planned, output, model, as_document=as_document)
+
+
+@app.command("derive")
+def derive(
+    proposals: Annotated[
+        Path, typer.Argument(metavar="SURVEY.toml", help="The proposals that the release was planned with.")
+    ],
+    released: Annotated[Path, typer.Argument(metavar="FOLDER", help="What `entwined release` wrote.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the histograms, as CSV.")],
+    as_document: JsonOption = False,  # noqa: FBT002
+) -> None:
+    """Add up the histograms of columns that others decide from a release; it costs nothing."""
+    from entwined.learning.proposals import read_confirmed
+    from entwined.learning.working_out import worked_out
+    from entwined.release import Release
+    from entwined.report.values import harmless
+
+    require_new(output)
+    with progress():
+        schema, survey = read_confirmed(proposals)
+        found = worked_out(survey, schema, Release.from_document(read_release(released)))
+    rows = io.StringIO()
+    writer = csv.writer(rows)
+    writer.writerow(["column", "answer", "value", "low", "high"])
+    writer.writerows(
+        [harmless(one.column), harmless(one.answer), one.value, one.low, one.high] for one in found
+    )
+    write_text(output, rows.getvalue())
+    if as_document:
+        as_json({"file": str(output), "columns": len(survey.decided), "cells": len(found)})
+        return
+    say(f"The histograms of {len(survey.decided)} columns that others decide are in {output}.")
+
+
+def read_release(folder: Path) -> Any:
+    """Read the document of a release."""
+    from entwined.dependence.contents import read_bytes, text_of
+
+    try:
+        return json.loads(text_of(read_bytes(folder / "release.json", LARGEST_RELEASE)))
+    except (ValueError, RecursionError, EntwinedError):
+        raise BadInput(
+            f"{folder} holds no release.json that can be read. Give what `entwined release` wrote."
+        ) from None
 
 
 def show(planned: "Plan", output: Path, model: Path, *, as_document: bool) -> None:

@@ -219,15 +219,6 @@ def _runs(codes: Sequence[int]) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-def worked_out(decided: Decided, counts: Sequence[int], size: int) -> list[int]:
-    """Add up the histogram of a column from that of the column that decides it."""
-    found = [0] * size
-    for answer, count in zip(decided.answers, counts, strict=True):
-        if answer >= 0:
-            found[answer] += count
-    return found
-
-
 def forms_of(answers: BayesNet, form: Form, codes: Codes) -> Forms:
     """Say which form asks what, as the holder confirmed it; `codes` has the form's column."""
     asked = np.ones((codes.sizes[codes.place(form.column)], answers.units), dtype=bool)
