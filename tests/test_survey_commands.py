@@ -1,12 +1,20 @@
 """`entwined learn` and `entwined survey`: what is written, confirmed and refused."""
 
 import json
+import math
 import random
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from entwined.dependence import read_model
+from entwined.errors import BadInput
+from entwined.learning import Blank, Codes, Decided, Form, Survey
+from entwined.learning.working_out import worked_out
+from entwined.noise import DiscreteLaplace
+from entwined.release import Answered, Around, Release
+from entwined.release.error_law import ErrorLaw
 from entwined.schema import Categorical, Cells, Schema, write_schema
 from test_commands import document, run  # noqa: F401  (a fixture)
 
@@ -147,3 +155,28 @@ def test_nothing_that_was_gone_through_is_written_over(folder, run):  # noqa: F8
         assert (code, out) == (2, "")
         assert "already" in err
     assert Path("there.toml").read_text() == "mine"
+
+
+def test_who_was_not_asked_is_counted_by_the_form():
+    """Form 1 of 17 respondents was not asked: seven blanks, which the decided column counts among its own."""
+    pilot = Codes.of(
+        {"form": 2, "a": 3, "d": 2, "z": 2},
+        [[0, 0, 0, 0], [0, 1, 1, 1], [0, 0, 0, 1], [1, 2, 1, 0], [1, 2, 1, 1]] * 10,
+    )
+    blank = Blank("a", 2, "form", (0,))
+    survey = Survey(pilot, "pilot", (Decided("d", "a", (0, 1, 1)),), Form("form", (blank,), 0.0))
+    schema = Schema(
+        (Categorical("form", ("A", "B")), Categorical("a", ("no", "yes", "-")), Categorical("d", ("x", "y")))
+    )
+    noise = ("discrete Laplace of scale 2/1",)
+    answers = [
+        Answered('{"column":"form","query":"histogram"}', (10, 7), Around(6), ((11, 6),), noise),
+        Answered('{"column":"a","query":"histogram"}', (4, 6, 0), Around(6), ((4, 7, -1),), noise),
+    ]
+    found = worked_out(survey, schema, Release(tuple(answers), {}))
+    assert [(one.answer, one.value) for one in found] == [("x", 4), ("y", 13)]
+    one, two = (ErrorLaw.of([1] * m, [DiscreteLaplace(Fraction(2))] * m).half_width(0.95) for m in (1, 2))
+    assert (found[0].low, found[0].high) == (0, math.ceil(4 + one))
+    assert (found[1].low, found[1].high) == (math.floor(13 - two), math.ceil(13 + two))
+    with pytest.raises(BadInput, match="no histogram of 'form'"):
+        worked_out(survey, schema, Release(tuple(answers[1:]), {}))
