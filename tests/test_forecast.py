@@ -216,8 +216,9 @@ def test_answers_made_to_agree_are_as_exact_as_predicted(public):
     estimates = least_squares(tuple(one.table.layout for one in tables)).estimates(shaped)
     for query, place, estimate in zip(counted, places, estimates, strict=False):
         errors = np.abs(estimate.reshape(TURNS, -1) - exact[place])
-        assert errors.mean() == pytest.approx(found[query].mean_error, rel=0.02)
-        assert (errors > found[query].half_width).mean() <= 0.051
+        predicted, misses = found[query].mean_error, errors > found[query].half_width
+        assert abs(errors.mean() - predicted) <= 0.02 * predicted + 3 * spread(errors)
+        assert misses.mean() <= 0.051 + 4 * spread(misses)
         assert found[query].mean_error < 0.99 * raw[query].mean_error
         assert (found[query].exact, raw[query].exact) == (False, True)
     published = {query: [] for query in planned.queries}
@@ -228,7 +229,14 @@ def test_answers_made_to_agree_are_as_exact_as_predicted(public):
             wrong = np.abs(np.array(made.of(query).value, dtype=float) - truth)
             published[query].append(wrong[truth > 0])  # putting empty cells to zero is better than predicted
     for query, errors in published.items():
-        assert np.mean(errors) == pytest.approx(found[query].mean_error, rel=0.3)
+        predicted = found[query].mean_error
+        assert abs(np.mean(errors) - predicted) <= 0.1 * predicted + 4.5 * spread(np.array(errors))
+
+
+def spread(turns):
+    """The standard deviation of the mean over all turns; cells of one turn are not independent."""
+    means = turns.reshape(len(turns), -1).mean(axis=1)
+    return means.std() / math.sqrt(len(means))
 
 
 def released(planned, numbers):
