@@ -9,19 +9,9 @@ import time
 
 import pytest
 
+from command import entwined
+
 CHAIN = {"kind": "markov_chain", "length": 100, "transition": [[0.9, 0.1], [0.1, 0.9]]}
-
-
-def entwined(*arguments, folder):
-    code = "import sys; sys.argv[0] = 'entwined'; from entwined.cli import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
 
 
 @pytest.fixture

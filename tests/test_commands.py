@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from command import entwined
 from entwined.cli.app import main
 from entwined.release import Release
 from entwined.schema import Categorical, Integer, Schema, Text, approve, read_schema, write_schema
@@ -432,19 +433,6 @@ def test_what_is_no_file_or_cannot_be_one_is_refused_in_a_line(folder, run, argu
     assert code in {1, 2}
     assert (out, err.count("\n")) == ("", 1)
     assert not Path("ledger.sqlite").exists()
-
-
-def entwined(*arguments, folder, **more):
-    code = "import sys; sys.argv[0] = 'entwined'; from entwined.cli import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env={**os.environ, **more},
-    )
 
 
 def test_budget_starts_in_under_half_a_second_of_cpu(folder, run):

@@ -25,7 +25,7 @@ from entwined.queries import (
 )
 from entwined.release import Accountant, Declared, release, verify
 from entwined.schema import Categorical, Integer, Person, Real, Schema, Text
-from entwined.tables import Table, open_table
+from entwined.tables import open_table
 from test_release_memory import MemoryTable
 
 COLUMNS = (
@@ -116,7 +116,6 @@ def test_households_on_a_real_engine(tmp_path, source):
     assert verify(first.certificate, SCHEMA).valid
 
 
-@pytest.mark.skipif(not hasattr(Table, "keeping"), reason="tables cannot pick rows by a column yet")
 def test_groups_are_kept_small_by_a_real_engine(tmp_path, source, columns):
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     models = [Declared(Groups(2), by="home")]
