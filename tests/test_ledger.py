@@ -72,6 +72,16 @@ def test_what_is_settled_is_handed_out_and_kept(ledger, where, anchor):
     assert kinds(ledger) == ["created", "charge", "answered"]
 
 
+def test_a_receipt_names_the_entry_of_its_charge(ledger, where, anchor):
+    first = ledger.reserve(charge("r", "q", TENTH))
+    charged = list(ledger.book.history())[1]
+    assert first.mark == charged.mark == (2, charged.hash)
+    ledger.settle(first, b"1")
+    assert ledger.reserve(charge("again", "q", TENTH)).mark == charged.mark
+    with again(where, anchor) as other:
+        assert other.id == ledger.id == ledger.book.first().fields["ledger"]
+
+
 def test_the_charge_is_durable_before_the_run_begins(ledger, where, anchor):
     def run():
         with again(where, anchor) as other:

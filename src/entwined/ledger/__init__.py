@@ -1,8 +1,21 @@
 """Step 7: what has been spent."""
 
 from entwined.ledger.book import Book, Spent
-from entwined.ledger.charge import Accountant, Charge, Part, Price, Receipt
-from entwined.ledger.entry import Entry, Kind
+from entwined.ledger.charge import Accountant, Charge, Part, Price
+from entwined.ledger.entry import Entry, Kind, Mark
 from entwined.ledger.ledger import Ledger
+from entwined.ledger.receipt import Receipt
 
-__all__ = ["Accountant", "Book", "Charge", "Entry", "Kind", "Ledger", "Part", "Price", "Receipt", "Spent"]
+__all__ = [
+    "Accountant",
+    "Book",
+    "Charge",
+    "Entry",
+    "Kind",
+    "Ledger",
+    "Mark",
+    "Part",
+    "Price",
+    "Receipt",
+    "Spent",
+]

@@ -134,20 +134,6 @@ class Accountant(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """Proof that a request is charged: either its stored answer, or the right to draw one.
-
-    `price` is what everything amounted to when the charge was made.
-    """
-
-    position: int
-    run: int
-    request: str
-    price: Price
-    answer: bytes | None = None
-
-
 def add_up(into: dict[str, Part], parts: Iterable[Part]) -> dict[str, Part]:
     """Add losses to totals by part, in place."""
     for part in parts:

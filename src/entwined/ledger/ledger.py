@@ -19,8 +19,9 @@ from uuid import uuid4
 from entwined.errors import BadCharge, BadLedger, BadLoss, ChargeClosed, OverBudget
 from entwined.ledger.book import Book, Spent
 from entwined.ledger.canonical import fraction_text, sha256_of_bytes
-from entwined.ledger.charge import Accountant, Charge, Part, Price, Receipt
+from entwined.ledger.charge import Accountant, Charge, Part, Price
 from entwined.ledger.entry import Entry, Kind
+from entwined.ledger.receipt import Receipt
 from entwined.ledger.store import Lease
 from entwined.ledger.totals import NOTHING, Plan, Totals
 from entwined.ledger.view import View
@@ -43,6 +44,7 @@ class Ledger:
                 f"Give the same cap, models and schema, or create another ledger for other data."
             )
         self.book = book
+        self.id: str = first["ledger"]
         self.cap = cap
         self._accountant = accountant
         self._leases: dict[tuple[int, int], Lease] = {}
@@ -180,7 +182,7 @@ class Ledger:
         if found is None or answer is None:
             return None
         _refuse_other_price(found, charge)
-        return Receipt(found.position, 0, found.fields["request"], found.price, answer)
+        return Receipt(found.mark, 0, found.fields["request"], found.price, answer)
 
     def _plan(self, view: View, charge: Charge) -> Plan:
         """Work out the totals from those seen last, if they are still the same."""
@@ -203,7 +205,7 @@ class Ledger:
                 f"id; it is charged again."
             )
         _refuse_other_price(found, charge)
-        receipt = Receipt(found.position, course.runs + 1, found.fields["request"], found.price)
+        receipt = Receipt(found.mark, course.runs + 1, found.fields["request"], found.price)
         view.append(_about(receipt, Kind.RUN, {}))
         return receipt
 
@@ -227,7 +229,7 @@ class Ledger:
             "price": price.document,
         }
         self._seen = after
-        return Receipt(view.spend(fields, charge.parts, after).position, 1, charge.request, price)
+        return Receipt(view.spend(fields, charge.parts, after).mark, 1, charge.request, price)
 
     def _price(self, totals: Totals) -> Price:
         """Ask the accountant, once for equal totals."""
