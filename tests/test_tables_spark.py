@@ -29,6 +29,7 @@ def test_spark_answers_exactly(tmp_path):
     check_codes([kind for kind in RAW if kind != "text"], 5, tmp_path / "others")
     check_random_batches(random.Random(1), Person("who", 2), tmp_path / "persons")
     check_names_and_sessions(tmp_path / "names")
+    check_versions(tmp_path / "versions")
     check_description(tmp_path / "described")
 
 
@@ -71,6 +72,21 @@ def check_names_and_sessions(folder):
     with pytest.raises(BadTable, match="no table 'other'"):
         open_table(engines.spark(), schema, table="other")
     assert not [view for view in engines.spark().catalog.listTables() if view.name.startswith("entwined_")]
+
+
+def check_versions(folder):
+    folder.mkdir()
+    source, _ = engines.spark_frame({"a": ("text", ["x", "y"])}, folder)
+    schema = Schema((Categorical("a", ("x", "y")),))
+    source.createOrReplaceTempView("versions")
+
+    def identity(given, **how):
+        with open_table(given, schema, **how) as table:
+            return table.identity
+
+    assert identity(source) != identity(source)
+    assert identity(source, version="1") == identity(source, version="1") != identity(source, version="2")
+    assert identity(source, version="1") != identity(engines.spark(), table="versions", version="1")
 
 
 def check_description(folder):

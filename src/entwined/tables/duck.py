@@ -13,6 +13,7 @@ import numpy as np
 
 from entwined.numbers import IntArray
 from entwined.tables.engine import FAR, Dialect, Key, Shown
+from entwined.tables.origin import Origin, contents, once
 
 if TYPE_CHECKING:
     import duckdb
@@ -41,16 +42,34 @@ class Duck:
         relation: str,
         columns: Mapping[str, Shown],
         place: "Place",
+        origin: Origin,
         frames: Callable[[], Mapping[str, "pa.Table"]] = dict,
     ) -> None:
         self._relation = relation
         self._columns = columns
+        self.place, self.folder, self._version = origin
         self._connection = place.connection
         self._load = frames
         self._frames: Mapping[str, pa.Table] | None = None
         self._lists: dict[tuple[tuple[Key, int], ...], str] = {}
         self._lock = threading.Lock()
         self._close = weakref.finalize(self, _closed, *place)
+
+    @property
+    def version(self) -> str:
+        """The version of the files, or a digest of what a frame holds."""
+        if self._version is not None:
+            return self._version()
+        try:
+            return contents(self._loaded())
+        except Exception:  # noqa: BLE001  (whatever cannot be read now is found out after the charge)
+            return once()
+
+    def _loaded(self) -> Mapping[str, "pa.Table"]:
+        with self._lock:
+            if self._frames is None:
+                self._frames = self._load()
+            return self._frames
 
     @property
     def dialect(self) -> Dialect:
@@ -85,12 +104,11 @@ class Duck:
     @contextmanager
     def reading(self) -> Iterator["Duck.Reader"]:
         """Read on a connection of its own, so that several threads may ask at once."""
+        frames = self._loaded()
         with self._lock:
-            if self._frames is None:
-                self._frames = self._load()
             cursor = self._connection.cursor()
         try:
-            for name, frame in self._frames.items():
+            for name, frame in frames.items():
                 cursor.register(name, frame)
             cursor.execute("BEGIN TRANSACTION")
             yield Duck.Reader(cursor)

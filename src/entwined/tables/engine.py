@@ -6,6 +6,7 @@ Engines know nothing of privacy. They are handed whole SQL statements over rows 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from entwined.numbers import IntArray
@@ -45,6 +46,18 @@ class Reader(Protocol):
 
 class Engine(Protocol):
     """Where rows live. Opening one reads names and types, never rows."""
+
+    @property
+    def place(self) -> str:
+        """The kind and place of the table in words, never a user or a password; empty for a frame."""
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of a table that lives in a file."""
+
+    @property
+    def version(self) -> str:
+        """What changes when the rows do; it never fails, and says nothing about rows to anybody but us."""
 
     @property
     def dialect(self) -> Dialect:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from entwined.errors import BadTable
 from entwined.tables.duck import Duck, Place, described, opened, quoted_name, quoted_text
 from entwined.tables.engine import Shown
+from entwined.tables.origin import in_files
 
 if TYPE_CHECKING:
     import duckdb
@@ -68,7 +69,7 @@ def open_csv(given: str | os.PathLike[str]) -> Duck:
     listed = ", ".join(f"{key} = {value}" for key, value in options.items())
     relation = f"read_csv({quoted_text(str(path))}, {listed})"
     columns = {name: Shown("text", f"c{at}", "CSV text") for at, name in enumerate(names)}
-    return Duck(relation, columns, opened(paths=[str(path)]))
+    return Duck(relation, columns, opened(paths=[str(path)]), in_files("csv", path))
 
 
 def _first_line(path: Path) -> tuple[str, str]:
@@ -127,7 +128,8 @@ def open_parquet(given: str | os.PathLike[str]) -> Duck:
         _refuse_wide(place, path, listed)
         _refuse_blown_up(place, path, listed)
         columns = described(place.connection, relation, collated=False)
-        return Duck(relation, _repeating(columns, place, listed), place)
+        origin = in_files("parquet", path, parts)
+        return Duck(relation, _repeating(columns, place, listed), place, origin)
 
 
 def _refuse_wide(place: Place, path: Path, listed: str) -> None:
@@ -173,7 +175,9 @@ def open_duckdb(given: str | os.PathLike[str], table: str) -> Duck:
             f"{path} cannot be opened as a DuckDB database. Check the file, and that no program is writing to it."
         ) from None
     with _opening(place, path):
-        return Duck(relation, described(place.connection, relation, collated=True), place)
+        written = (path, path.with_name(f"{path.name}.wal"))
+        origin = in_files("duckdb", path, written, f"::{'.'.join(_parts(table))}")
+        return Duck(relation, described(place.connection, relation, collated=True), place, origin)
 
 
 def _parts(table: str) -> Sequence[str]:

@@ -11,6 +11,7 @@ from entwined.errors import BadTable
 from entwined.schema import Coded, Column
 from entwined.tables.duck import Duck, floored, opened, shown, within
 from entwined.tables.engine import Shown
+from entwined.tables.origin import IN_MEMORY
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +34,7 @@ def open_arrow(source: Any) -> Duck:
         table = reader if isinstance(reader, pa.Table) else reader.read_all()
         return {NAME: pa.table([plain(column) for column in table.columns], names=places(table.num_columns))}
 
-    return Duck(NAME, columns, opened(), load)
+    return Duck(NAME, columns, opened(), IN_MEMORY, load)
 
 
 def open_pandas(frame: "pd.DataFrame", declared: Mapping[str, Column]) -> Duck:
@@ -56,7 +57,7 @@ def open_pandas(frame: "pd.DataFrame", declared: Mapping[str, Column]) -> Duck:
     def load() -> Mapping[str, pa.Table]:
         return {NAME: pa.table([make() for make in makers], names=places(len(makers)))}
 
-    return Duck(NAME, columns, opened(), load)
+    return Duck(NAME, columns, opened(), IN_MEMORY, load)
 
 
 def checked_names(names: Sequence[str]) -> Sequence[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from entwined.errors import BadTable
 from entwined.numbers import IntArray
 from entwined.tables.engine import FAR, Dialect, Key, Kind, Shown
+from entwined.tables.origin import version_of
 from entwined.tables.reading import LARGEST, TINY
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ TYPE_NAMES: Final = (
     b"SELECT oid::int8, CASE WHEN typtype = 'e' THEN 'text' ELSE typname::text END"
     b" FROM pg_type WHERE oid = ANY(%s)"
 )
+FULL_NAME: Final = (
+    b"SELECT nspname::text, relname::text FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace"
+    b" WHERE pg_class.oid = to_regclass(%s)"
+)
 SETTINGS: Final = (
     "SET default_transaction_read_only = on",
     "SET standard_conforming_strings = on",
@@ -49,19 +54,22 @@ SETTINGS: Final = (
 class Postgres:
     """One table of a PostgreSQL database."""
 
-    def __init__(self, url: str, table: str) -> None:
+    def __init__(self, url: str, table: str, version: str | None = None) -> None:
         try:
             import psycopg
         except ImportError:
             raise BadTable(
                 "Tables in PostgreSQL need the driver psycopg. Run: pip install 'entwined[postgres]'."
             ) from None
+        self.folder = None
+        self.version = version_of(version)
         self._url = url
         self._relation = ".".join(map(quoted_name, table.split(".", 1)))
         self._lock = threading.Lock()
         self._link: Link | None = None
         try:
             self._columns = self._describe()
+            self.place = self._named()
         except psycopg.Error:
             self.close()
             raise BadTable(
@@ -132,6 +140,13 @@ class Postgres:
             link.execute(TYPE_NAMES, (sorted({column.type_code for column in found}),)).fetchall()
         )
         return {column.name: shown(column.name, types.get(column.type_code, "")) for column in found}
+
+    def _named(self) -> str:
+        """Name the server, the database and the table by its full name, but neither user nor password."""
+        link = self._connected()
+        found = link.execute(FULL_NAME, (self._relation,)).fetchone()
+        schema, table = found or ("", "")
+        return f"postgresql {link.info.host}:{link.info.port}/{link.info.dbname} {schema}.{table}"
 
     class Reader:
         """One snapshot."""

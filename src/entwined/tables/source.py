@@ -19,13 +19,16 @@ KNOWN = (
 )
 
 
-def open_table(source: Any, schema: Schema, *, table: str | None = None) -> Table:
+def open_table(source: Any, schema: Schema, *, table: str | None = None, version: str | None = None) -> Table:
     """Open rows under a schema; names and types are read, rows are not.
 
     `table` names one of several in a database; it may also stand in the source: `file.duckdb::name`,
-    `postgresql://host/database?table=name`.
+    `postgresql://host/database?table=name`. `version` says which state of a table in PostgreSQL or Spark this is, as
+    `&version=2026-03` in a URL does: what was answered of one version is not asked of the rows again. Without it
+    every opening is a version of its own. Files and frames tell their version themselves.
     """
-    engine = engine_of(source, table=table, declared={one.name: one for one in schema.columns})
+    declared = {one.name: one for one in schema.columns}
+    engine = engine_of(source, table=table, version=version, declared=declared)
     try:
         return Table(schema, engine)
     except BaseException:
@@ -33,17 +36,21 @@ def open_table(source: Any, schema: Schema, *, table: str | None = None) -> Tabl
         raise
 
 
-def engine_of(source: Any, *, table: str | None = None, declared: Mapping[str, Column]) -> Engine:
+def engine_of(
+    source: Any, *, table: str | None = None, version: str | None = None, declared: Mapping[str, Column]
+) -> Engine:
     """Find the engine for a source."""
     if isinstance(source, str) and "://" in source:
-        return _by_url(source, table)
-    if isinstance(source, str | os.PathLike):
-        return _by_path(os.fspath(source), table, declared)
+        return _by_url(source, table, version)
     module = type(source).__module__.partition(".")[0]
     if module == "pyspark":
         from entwined.tables.spark import open_spark
 
-        return open_spark(source, table)
+        return open_spark(source, table, version)
+    if version is not None:
+        raise BadTable("A file or frame tells its version itself. Leave version out.")
+    if isinstance(source, str | os.PathLike):
+        return _by_path(os.fspath(source), table, declared)
     if module == "pandas" and hasattr(source, "iloc"):
         return open_pandas(source, declared)
     if hasattr(source, "__arrow_c_stream__"):
@@ -69,13 +76,14 @@ def _by_path(given: str, table: str | None, declared: Mapping[str, Column]) -> E
     raise BadTable(f"{given!r:.200} is no kind of file that is known. {KNOWN}")
 
 
-def _by_url(url: str, table: str | None) -> Engine:
+def _by_url(url: str, table: str | None, version: str | None) -> Engine:
     try:
         parts = urlsplit(url)
     except ValueError:  # such as an address that lacks its bracket; its words may hold a password
         raise BadTable(f"The URL of the table cannot be read. {KNOWN}") from None
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     named = options.pop("table", None) if table is None else table
+    stated = options.pop("version", None) if version is None else version
     bare = urlunsplit(parts._replace(query=urlencode(options)))
     if parts.scheme in ("postgresql", "postgres"):
         if not named:
@@ -84,9 +92,9 @@ def _by_url(url: str, table: str | None) -> Engine:
             )
         from entwined.tables.postgres import Postgres
 
-        return Postgres(bare, named)
+        return Postgres(bare, named, stated)
     if parts.scheme in ("spark", "sc"):
         from entwined.tables.spark import open_master
 
-        return open_master(bare, named)
+        return open_master(bare, named, stated)
     raise BadTable(f"A URL of kind {parts.scheme!r:.60} is not known. {KNOWN}")

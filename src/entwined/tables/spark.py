@@ -16,6 +16,7 @@ from entwined.numbers import IntArray
 from entwined.tables.engine import Dialect, Key, Shown
 from entwined.tables.frames import checked_names, places
 from entwined.tables.java import find_java
+from entwined.tables.origin import of_server, version_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -25,18 +26,18 @@ DAY_MICROS: Final = 86_400_000_000
 _numbers = itertools.count()
 
 
-def open_spark(source: Any, table: str | None) -> "Spark":
+def open_spark(source: Any, table: str | None, version: str | None = None) -> "Spark":
     """Open a Spark frame, or a table by its name in a session."""
     if hasattr(source, "createOrReplaceTempView"):
-        return Spark(source, ours=False)
+        return Spark(source, "spark frame", version, ours=False)
     if table is None:
         raise BadTable(
             "A Spark session has many tables. Say which: open_table(session, schema, table='name')."
         )
-    return Spark(_named(source, table), ours=False)
+    return Spark(_found(source, table), f"spark {table}", version, ours=False)
 
 
-def open_master(url: str, table: str | None) -> "Spark":
+def open_master(url: str, table: str | None, version: str | None = None) -> "Spark":
     """Start or join a Spark at a master's URL: spark://host:port, spark://local[2], or sc:// for Spark Connect."""
     try:
         from pyspark.sql import SparkSession
@@ -53,10 +54,10 @@ def open_master(url: str, table: str | None) -> "Spark":
         session = (builder.remote(url) if url.startswith("sc://") else builder.master(master)).getOrCreate()
     except Exception:  # noqa: BLE001  (Java's errors have no common class)
         raise BadTable(f"No Spark answers at {url}. Check the URL, and that Java 17 is there.") from None
-    return Spark(_named(session, table), ours=True)
+    return Spark(_found(session, table), f"spark {of_server(url)} {table}", version, ours=True)
 
 
-def _named(session: "SparkSession", table: str) -> "DataFrame":
+def _found(session: "SparkSession", table: str) -> "DataFrame":
     try:
         return session.table(table)
     except Exception:  # noqa: BLE001  (Java's errors have no common class)
@@ -66,10 +67,13 @@ def _named(session: "SparkSession", table: str) -> "DataFrame":
 class Spark:
     """One frame of a Spark session."""
 
-    def __init__(self, frame: "DataFrame", *, ours: bool) -> None:
+    def __init__(self, frame: "DataFrame", place: str, version: str | None, *, ours: bool) -> None:
         names = checked_names(frame.columns)
         self._session = frame.sparkSession
         self._ours = ours
+        self.place = place
+        self.folder = None
+        self.version = version_of(version)
         self._views: list[str] = []
         self._lists: dict[tuple[tuple[Key, int], ...], str] = {}
         types = [field.dataType.simpleString() for field in frame.schema.fields]

@@ -11,6 +11,7 @@ from entwined.tables.duck import Duck, opened
 from entwined.tables.engine import Kind, Shown
 from entwined.tables.files import checked_path
 from entwined.tables.frames import NAME, checked_names, coded, open_pandas, places
+from entwined.tables.origin import Origin, stamp
 
 SURVEY_ENDS: Final = (".sav", ".zsav", ".dta", ".por")
 
@@ -44,9 +45,12 @@ def open_survey(given: str | os.PathLike[str], declared: Mapping[str, Column]) -
     names = checked_names(about.column_names)
     kinds: list[Kind] = ["code" if isinstance(declared.get(name), Coded) else "text" for name in names]
 
+    read: list[str] = []
+
     def load() -> Mapping[str, Any]:
         import pyarrow as pa
 
+        read[:] = [stamp([path])]
         frame, _ = read_survey(path)
         made = [coded(frame.iloc[:, at], declared.get(name)) for at, name in enumerate(names)]
         return {NAME: pa.table(made, names=places(len(names)))}
@@ -55,7 +59,10 @@ def open_survey(given: str | os.PathLike[str], declared: Mapping[str, Column]) -
         name: Shown(kind, f"c{at}", "survey value")
         for at, (name, kind) in enumerate(zip(names, kinds, strict=True))
     }
-    return Duck(NAME, columns, opened(), load)
+    origin = Origin(
+        f"{path.suffix[1:].lower()} {path}", path.parent, lambda: read[0] if read else stamp([path])
+    )
+    return Duck(NAME, columns, opened(), origin, load)
 
 
 def survey_engine(given: str | os.PathLike[str]) -> tuple[Duck, Any]:

@@ -1,6 +1,7 @@
 """A table: rows somewhere, seen through a schema. Only the door asks it for an answer, after the charge."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
@@ -29,9 +30,22 @@ class Table:
         self._rows = CodedRows(schema, engine, kept, first)
 
     @property
+    def place(self) -> str:
+        """Where the rows live, in words; empty for a frame in memory."""
+        return self._rows.engine.place
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of a table that lives in a file."""
+        return self._rows.engine.folder
+
+    @property
     def identity(self) -> str:
-        """Where the rows live, in words; it tells tables of one schema apart."""
-        return f"{self._rows.engine.dialect} {self._rows.engine.relation}"
+        """Where the rows live and which version of them it is: it tells any two tables apart.
+
+        A frame is read for it. It is for us alone, never shown to an analyst.
+        """
+        return f"{self.place} {self._rows.engine.version}"
 
     def keeping(self, column: str, most: int, first: str | None = None) -> "Table":
         """Give the same rows, but of those that share a value in a column only the first `most`.

@@ -1,0 +1,98 @@
+"""Where rows come from and which version of them it is: what tells one table from another.
+
+A file is known by its path, size and time of change, a frame by its contents. A table in a database may change without
+a sign, so that its version is what the holder calls it, or else a name that is never used again.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from entwined.errors import BadTable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS_AT_ONCE: Final = 1 << 20
+
+
+class Origin(NamedTuple):
+    """The kind and place of a table in words, the folder of one in a file, and how to ask for its version."""
+
+    place: str
+    folder: Path | None
+    version: Callable[[], str] | None
+
+
+IN_MEMORY: Final = Origin("", None, None)  # its contents are its version
+
+
+def in_files(kind: str, path: Path, parts: Sequence[Path] = (), inside: str = "") -> Origin:
+    """Name a table in a file, or in several of one folder, or one of those inside a file."""
+    kept = tuple(parts) or (path,)
+    return Origin(f"{kind} {path}{inside}", path.parent, lambda: stamp(kept))
+
+
+def stamp(paths: Sequence[Path]) -> str:
+    """Tell by size and time of change whether files are still the same."""
+    found = hashlib.sha256()
+    for path in paths:
+        try:
+            about = path.stat()
+            found.update(
+                f"{path.name}\0{about.st_size} {about.st_mtime_ns}\0".encode(errors="surrogateescape")
+            )
+        except OSError:
+            found.update(f"{path.name}\0gone\0".encode(errors="surrogateescape"))
+    return found.hexdigest()
+
+
+def of_server(url: str) -> str:
+    """Name the server of a URL: its kind, host and port, but neither user nor password nor options."""
+    kind, _, rest = url.partition("://")
+    return f"{kind}://{rest.partition('/')[0].partition('?')[0].rpartition('@')[2]}"
+
+
+def once() -> str:
+    """Give a version that never comes again."""
+    return f"once {secrets.token_hex(16)}"
+
+
+def version_of(named: str | None) -> str:
+    """Give the version of a table in a database: the one the holder names, else one that never comes again."""
+    if named is not None and not named.strip():
+        raise BadTable("The version of the table is empty. Name it, such as 2026-03, or leave it out.")
+    return once() if named is None else f"named {named}"
+
+
+def contents(tables: Mapping[str, "pa.Table"]) -> str:
+    """Digest the rows of frames: equal values give equal digests, however they are cut into chunks."""
+    found = hashlib.sha256()
+    for name, table in tables.items():
+        found.update(f"{name} {table.num_rows}\0".encode())
+        for column in table.columns:
+            found.update(f"{column.type}\0".encode())
+            for start in range(0, table.num_rows, ROWS_AT_ONCE):
+                _add(column.slice(start, ROWS_AT_ONCE), found.update)
+    return found.hexdigest()
+
+
+def _add(column: "pa.ChunkedArray", update: Callable[[bytes], None]) -> None:
+    """Write a stretch of a column in one form: what lies under a missing value and behind the last one is set."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    there = column.is_valid()
+    if types.is_boolean(column.type):
+        column = column.cast(pa.int8())
+    if types.is_string(column.type):
+        column = column.cast(pa.large_string())
+    if column.null_count and not types.is_null(column.type):
+        column = column.fill_null("" if types.is_large_string(column.type) else 0)
+    batch = pa.table({"there": there.cast(pa.int8()), "value": column}).combine_chunks()
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_table(batch)
+    update(sink.getvalue())
