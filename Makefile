@@ -3,13 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: help install demo test slow bench docs check format clean
+.PHONY: help install demo installs test slow bench docs check format clean
 
 help:
 	@echo "make demo    see it work          make check   lint, types, import rules"
 	@echo "make test    run the tests        make slow    the longer tests"
 	@echo "make bench   measure speed        make format  tidy the code"
-	@echo "make docs    build the pages into site/"
+	@echo "make docs    build the pages      make installs  try the core and each extra, installed afresh"
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -21,6 +21,9 @@ install: $(INSTALLED)
 
 demo: $(INSTALLED)
 	$(BIN)/entwined demo demo
+
+installs:
+	$(PYTHON) tests/installs.py
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -m "not slow" --numprocesses 2 --dist worksteal

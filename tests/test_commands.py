@@ -173,6 +173,23 @@ def test_a_release_is_charged_once_and_given_again_for_nothing(folder, run):
     assert Release.from_document(json.loads(Path("one/release.json").read_text())).answers
 
 
+def test_without_charts_everything_but_the_report_is_released(folder, run, monkeypatch):
+    with monkeypatch.context() as lacking:
+        lacking.setitem(sys.modules, "altair", None)
+        code, out, err = run("release", "release.toml", "-o", "out")
+        assert (code, err) == (0, "")
+        assert "There is no report.html" in out
+        assert "pip install 'entwined[charts]'" in out
+        again = document(run("release", "release.toml", "-o", "second", "--json"))
+    assert "entwined[charts]" in again["no_report"]
+    assert not list(Path().glob("*/report.html"))
+    assert run("verify", "out/certificate.json")[0] == 0
+    drawn = document(run("release", "release.toml", "-o", "drawn", "--json"))
+    assert drawn["no_report"] is None
+    assert "report.html" in drawn["files"]
+    assert Path("drawn/release.json").read_bytes() == Path("out/release.json").read_bytes()
+
+
 def test_over_the_cap_nothing_is_charged_and_no_ledger_begun(folder, run):
     Path("release.toml").write_text(REQUEST.replace("cap = 2.0", "cap = 0.5"))
     code, out, err = run("release", "release.toml", "-o", "out")

@@ -1,6 +1,7 @@
 """Describe proposes what a holder would have written, from any source, and says what to look at."""
 
 import datetime as dt
+import sys
 import tomllib
 
 import numpy as np
@@ -106,6 +107,15 @@ def test_odd_tables_are_described_too(tmp_path):
     assert "without a name" in mixed.text
     with pytest.raises(BadTable):
         describe(tmp_path / "none.csv")
+
+
+def test_a_package_that_is_not_installed_is_named_as_one(monkeypatch):
+    def lacking(engine):
+        raise ModuleNotFoundError("No module named 'lacking'", name="lacking")
+
+    monkeypatch.setattr(sys.modules["entwined.tables.describe"], "profiles", lacking)
+    with pytest.raises(BadTable, match="The package lacking that tables are read with is not installed"):
+        describe(pa.table({"a": [1]}))
 
 
 def test_survey_files_bring_labels_and_missing_codes(tmp_path):

@@ -20,9 +20,8 @@ def command(
     from entwined.release.fulfil import fulfil
     from entwined.release.outlook import outlook
     from entwined.release.request_file import read_request
-    from entwined.report import require_charts, require_free, write_release
+    from entwined.report import no_charts, require_free, write_release
 
-    require_charts()
     require_free(output)
     with progress():
         request = read_request(request_file)
@@ -41,12 +40,18 @@ def command(
             budget=done.funds.document,
         )
     if as_document:
-        budget = done.funds.document
-        as_json({"folder": str(output), "files": [path.name for path in files], "budget": budget})
+        made = {
+            "folder": str(output),
+            "files": [path.name for path in files],
+            "no_report": no_charts() or None,
+        }
+        as_json(made | {"budget": done.funds.document})
         return
     say(
         f"Released {len(request.questions)} statistics into {output}: {', '.join(path.name for path in files)}."
     )
+    if lacking := no_charts():
+        say(f"There is no report.html: {lacking} The same request then gives it, and is not charged again.")
     say(spent(done.funds.document, stored=done.was_stored))
     names_edges = any(isinstance(one.model.document.get("edges"), str) for one in request.dependence)
     more = " --models FOLDER, the one that its edge files are in" if names_edges else ""

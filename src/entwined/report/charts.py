@@ -39,14 +39,21 @@ OWN_LINES: Final = "slice(split(datum.label, '\\n'), 1)"  # a label starts with 
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 
 
-def require_charts() -> None:
-    """Refuse a report that could not be drawn; asked before a charge, nothing is lost."""
+def no_charts() -> str:
+    """Say what is lacking to draw charts and how to install it, or nothing."""
     lacking = [name for name in ("altair", "vl_convert") if importlib.util.find_spec(name) is None]
-    if lacking:
-        raise BadInput(
-            f"The report needs charts, and {' and '.join(lacking)} cannot be found. "
-            "Install what is lacking with: pip install 'entwined[charts]'."
-        )
+    if not lacking:
+        return ""
+    return (
+        f"The report needs charts, and {' and '.join(lacking)} cannot be found. "
+        "Install what is lacking with: pip install 'entwined[charts]'."
+    )
+
+
+def require_charts() -> None:
+    """Refuse a page that could not be drawn."""
+    if lacking := no_charts():
+        raise BadInput(lacking)
 
 
 def svg(chart: "alt.LayerChart") -> str:

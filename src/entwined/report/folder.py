@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from entwined.errors import BadInput, EntwinedError, Refused
 from entwined.release import Release
+from entwined.report.charts import no_charts
 from entwined.report.findings import findings
 from entwined.report.release_page import report_page
 from entwined.report.values import write_values
@@ -52,7 +53,7 @@ def write_release(
     outlook: Mapping[str, Any],
     budget: Mapping[str, Any],
 ) -> list[Path]:
-    """Write everything that people and programs need of a release into a new folder."""
+    """Write everything that people and programs need of a release into a new folder; no report without charts."""
     require_free(folder)
     named = findings(release, names, schema)
     draft = folder.absolute().with_name(f".entwined-{uuid4().hex}")
@@ -88,6 +89,8 @@ def _shown(
     """Write what is only for show; say why it could not be done, if so."""
     try:
         _write_json(draft / "plan.json", dict(outlook))
+        if no_charts():
+            return ""
         page = report_page(release, names=names, schema=schema, outlook=outlook, budget=budget)
         (draft / "report.html").write_text(page, encoding="utf-8", newline="\n")
     except EntwinedError as reason:

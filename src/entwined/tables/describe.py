@@ -55,6 +55,10 @@ def describe(source: Any, *, table: str | None = None) -> Description:
         found = profiles(engine)
     except EntwinedError:
         raise
+    except ImportError as lacking:
+        raise BadTable(
+            f"The package {lacking.name} that tables are read with is not installed. Run: pip install {lacking.name}."
+        ) from lacking
     except Exception as failed:
         raise HolderError(f"The rows cannot be read: {failed}") from failed
     finally:
