@@ -7,8 +7,12 @@ from entwined.bounds.choose import THEOREMS
 HEAD = """# The theorems
 
 Each bound is a function from loss and model to leakage, and its docstring is the theorem. *Trusted* is what
-you must believe. Knowledge `any` covers an adversary who knows the values of any other units; `model` one who
-knows the law only. `entwined bound` asks all of them and takes the smallest that applies.
+you must believe. Knowledge `any` covers an adversary who knows, of every other unit, its value or anything that
+depends on that value alone, such as a set that it is in; `values` one who knows the values of some other units
+and nothing of the rest; `model` one who knows the law only. What is known of several other units together is
+covered by none of them, unless it is a unit of the model.
+
+`entwined bound` asks all of them and takes the smallest that applies.
 """
 
 

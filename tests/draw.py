@@ -210,6 +210,21 @@ def models(seed: int, count: int, shapes: Sequence[str] = tuple(SHAPES)) -> Iter
         yield SHAPES[shapes[k % len(shapes)]](np.random.default_rng([seed, k]))
 
 
+def tilts(rng: Generator, sizes: Sequence[int], count: int) -> list[dict[int, Floats]]:
+    """Draw what may be known of single units: nothing, a set of values, or a weak, strong or extreme reading."""
+    drawn = []
+    for _ in range(count):
+        tilt = {}
+        for unit, size in enumerate(sizes):
+            kind = rng.choice(["nothing", "set", "reading"], p=[0.25, 0.25, 0.5])
+            if kind == "set":
+                tilt[unit] = (rng.permutation(size) < rng.integers(1, size + 1)).astype(float)
+            elif kind == "reading":
+                tilt[unit] = np.exp(rng.uniform(-1, 1, size) * rng.choice([1.0, 4.0, 9.0]))
+        drawn.append(tilt)
+    return drawn
+
+
 def covariance(rng: Generator) -> Floats:
     """Draw the covariance of 3 to 6 Gaussian units: equicorrelated, autoregressive, or of no shape at all."""
     units = int(rng.integers(3, 7))

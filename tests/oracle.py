@@ -5,6 +5,10 @@ mechanisms with a given base loss vector is the linear program of the theory pag
 set of outputs, f(x) ≤ exp(ε_j) f(x') where x and x' differ in unit j only, and the ratio of the means of f
 given X_i=a and given X_i=b is as large as it can be.
 
+Who knows something of a unit but not its value (a set that it is in, a noisy reading of it) holds the joint law
+times a weight of that unit's value: a tilt. Of every tilt of single units the leakage is that of the tilted law
+with nothing known. There are too many to try them all, so they are drawn (`draw.tilts`).
+
 Three steps make it small; `test_oracle.py` checks them against the program as it is written above.
 
 Known units. Only f at their known values, and at X_i=a and X_i=b, enters the means. Copied from there to all
@@ -40,7 +44,8 @@ from scipy.optimize import linprog
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
-Knowledge = Literal["any", "model"]
+Knowledge = Literal["values", "model"]
+Tilt = Mapping[int, ArrayLike]
 Law = Mapping[float, float]
 
 GAP = 1e-8
@@ -188,8 +193,8 @@ def _laws(joint: Floats, unit: int, unknown: tuple[int, ...]) -> Floats:
 
 def _unknown(units: int, unit: int, knowledge: Knowledge) -> Iterator[tuple[int, ...]]:
     """Give every set of units that the adversary may not know."""
-    if knowledge not in {"any", "model"}:
-        raise ValueError(f"knowledge is any or model, not {knowledge}")
+    if knowledge not in {"values", "model"}:
+        raise ValueError(f"knowledge is values or model, not {knowledge}")
     others = [j for j in range(units) if j != unit]
     fewest = len(others) if knowledge == "model" else 0
     for count in range(fewest, len(others) + 1):
@@ -230,32 +235,56 @@ def exact_leakage(
     return float(loss[unit]) + _settled(contests)[0].lower
 
 
-def worst_leakages(joint: ArrayLike, losses: ArrayLike, knowledge: Knowledge = "any") -> Floats:
+def worst_leakages(joint: ArrayLike, losses: ArrayLike, knowledge: Knowledge = "values") -> Floats:
     """Give every unit's largest leakage over all secrets, −inf for a unit that has none."""
     law, loss = _checked(joint, losses)
     return _worst(law, loss, range(law.ndim), knowledge)
 
 
-def worst_leakage(joint: ArrayLike, losses: ArrayLike, unit: int, knowledge: Knowledge = "any") -> float:
+def worst_leakage(joint: ArrayLike, losses: ArrayLike, unit: int, knowledge: Knowledge = "values") -> float:
     """Give one unit's largest leakage over all secrets, −inf if it has none."""
     law, loss = _checked(joint, losses)
     return float(_worst(law, loss, [unit], knowledge)[0])
 
 
 def _worst(law: Floats, loss: Floats, units: Sequence[int], knowledge: Knowledge) -> Floats:
-    best = np.full(len(units), -np.inf)
+    return _largest([list(_secrets(law, loss, unit, knowledge)) for unit in units]) + loss[list(units)]
+
+
+def _largest(contests_of: Sequence[Sequence[Contest]]) -> Floats:
+    """Give the largest log ratio of each list of contests, −inf for an empty one."""
+    best = np.full(len(contests_of), -np.inf)
     hopeful: list[tuple[int, Contest]] = []
-    for k, unit in enumerate(units):
-        contests = list(_secrets(law, loss, unit, knowledge))
+    for k, contests in enumerate(contests_of):
         best[k] = max((contest.lower for contest in contests), default=-np.inf)
         hopeful += [(k, contest) for contest in contests if contest.upper > best[k] + GAP]
     for (k, _), contest in zip(hopeful, _settled(contest for _, contest in hopeful), strict=True):
         best[k] = max(best[k], contest.lower)
-    return best + loss[list(units)]
+    return best
+
+
+def tilted(joint: ArrayLike, tilt: Tilt) -> Floats:
+    """Weigh a joint law by what is known of single units: one weight for each value of a unit."""
+    law = np.array(joint, dtype=float)
+    for unit, weights in tilt.items():
+        law *= np.reshape(weights, [-1 if j == unit else 1 for j in range(law.ndim)])
+    return law
+
+
+def tilted_leakages(joint: ArrayLike, losses: ArrayLike, tilts: Sequence[Tilt]) -> Floats:
+    """Give every unit's largest leakage to adversaries who each know one of the tilts of the other units."""
+    law, loss = _checked(joint, losses)
+
+    def contests(unit: int) -> Iterator[Contest]:
+        for tilt in tilts:
+            others = {j: weights for j, weights in tilt.items() if j != unit}
+            yield from _secrets(tilted(law, others), loss, unit, "model")
+
+    return _largest([list(contests(unit)) for unit in range(law.ndim)]) + loss
 
 
 def gaussian_factor(
-    covariance: ArrayLike, losses: ArrayLike, unit: int, knowledge: Knowledge = "any"
+    covariance: ArrayLike, losses: ArrayLike, unit: int, knowledge: Knowledge = "values"
 ) -> float:
     """Give a Gaussian unit's leakage per unit of distance, the worst over sets of known units."""
     table, loss = np.asarray(covariance, dtype=float), np.asarray(losses, dtype=float)

@@ -2,13 +2,24 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from entwined.bounds import bound, certify, verify
 from entwined.bounds.certificate import digest, read_certificate, write_certificate
-from entwined.dependence import Box, Gaussian, Groups, MarkovChain, read_model
+from entwined.bounds.choose import named
+from entwined.dependence import (
+    BayesNet,
+    Box,
+    Forms,
+    Gaussian,
+    Groups,
+    MarkovChain,
+    Variable,
+    read_model,
+)
 from entwined.errors import BadCertificate, BadInput, Refused
 from entwined.loss import Loss
 
@@ -42,7 +53,7 @@ def changed(document, path, factor=1 + 1e-7):
     return other
 
 
-@pytest.mark.parametrize("knowledge", ["any", "model"])
+@pytest.mark.parametrize("knowledge", ["any", "values", "model"])
 def test_a_certificate_says_everything_and_verifies(knowledge, tmp_path):
     written = certificate(knowledge)
     assert verify(written, tmp_path).valid
@@ -77,11 +88,134 @@ def test_a_forger_who_knows_the_digest_is_caught_by_the_derivation(tmp_path):
         if path[0] == "inputs":
             continue  # other inputs, rightly bounded, are another certificate
         forged = changed(written, path, 1 - 1e-6)
-        forged["digest"] = digest({key: value for key, value in forged.items() if key != "digest"})
-        assert not verify(forged, tmp_path).valid, path
+        assert not verify(redigested(forged), tmp_path).valid, path
     forged = changed(written, ("inputs", "loss", "per_unit", 0))
-    forged["digest"] = digest({key: value for key, value in forged.items() if key != "digest"})
-    assert "does not follow" in verify(forged, tmp_path).why
+    assert "does not follow" in verify(redigested(forged), tmp_path).why
+
+
+def redigested(document):
+    """What a forger writes: the digest of what it has become."""
+    document["digest"] = digest({key: value for key, value in document.items() if key != "digest"})
+    return document
+
+
+def leaves(document, path=()):
+    if isinstance(document, (dict, list)):
+        for key, value in document.items() if isinstance(document, dict) else enumerate(document):
+            yield from leaves(value, (*path, key))
+    else:
+        yield path
+
+
+def replaced(document, path, value):
+    other = copy.deepcopy(document)
+    place = other
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value(place[path[-1]])
+    return other
+
+
+ODD = {
+    "a boolean": lambda _: True,
+    "nothing": lambda _: None,
+    "a list": lambda one: [one],
+    "text": lambda one: f"{one} ",
+    "a little less": lambda one: one * (1 - 1e-6) if isinstance(one, (int, float)) else "",
+    "half": lambda one: one / 2 if isinstance(one, (int, float)) else one[: len(one) // 2],
+    "too large": lambda _: 10**400,
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("knowledge", ["any", "model"])
+def test_any_one_leaf_that_is_changed_makes_it_invalid(knowledge, odd, tmp_path):
+    """The forger writes a new digest each time; only versions, which prove nothing, may be other texts."""
+    written = certificate(knowledge)
+    paths = [path for path in leaves(written) if path[0] not in {"digest", "format"}]
+    assert len(paths) > 30
+    for path in paths:
+        verdict = verify(redigested(replaced(written, path, ODD[odd])), tmp_path)
+        if path[0] == "versions" and odd in {"text", "a little less", "half"}:
+            assert verdict.valid, path
+        elif path[:3] == ("inputs", "model", "initial") and knowledge == "any":
+            continue  # messages do not lean on it: rightly bounded, it is another certificate
+        else:
+            assert not verdict.valid, (path, verdict.why)
+
+
+def dicts_in(document, path=()):
+    if isinstance(document, dict):
+        yield path
+    for key, value in (
+        document.items()
+        if isinstance(document, dict)
+        else enumerate(document)
+        if isinstance(document, list)
+        else ()
+    ):
+        yield from dicts_in(value, (*path, key))
+
+
+@pytest.mark.parametrize("extra", [1, "approved by all", {"epsilon": 0}, None])
+def test_a_part_that_no_certificate_has_makes_it_invalid(extra, tmp_path):
+    written = certificate()
+    places = list(dicts_in(written))
+    assert {(), ("theorem",), ("inputs",), ("inputs", "loss"), ("inputs", "model"), ("versions",)} <= set(
+        places
+    )
+    for path in places:
+        forged = copy.deepcopy(written)
+        place = forged
+        for key in path:
+            place = place[key]
+        place["extra"] = extra
+        assert not verify(redigested(forged), tmp_path).valid, path
+
+
+def noisy_copy():
+    law = [[0.98, 0.019, 0.001], [0.98, 0.001, 0.019]]
+    first = Variable("habit", ("no", "yes"), (), [[0.5, 0.5]])
+    return BayesNet.of([first, Variable("drug", ("none", "one", "other"), ("habit",), law)])
+
+
+@pytest.mark.parametrize(
+    "theorem", ["transport", "tilted transport", "elimination", "elimination without knowledge"]
+)
+def test_a_theorem_that_does_not_cover_the_knowledge_proves_nothing(theorem, tmp_path):
+    """Who knows that the drug is not none learns 1.8855; of the habit, theorems for less say 1.0304."""
+    weaker = named(theorem)
+    found = bound(noisy_copy(), Loss.uniform(1, 2), weaker.knowledge)
+    right = certify(replace(found, theorem=weaker))
+    assert right["per_unit"][0] == pytest.approx(1.0304, abs=1e-4)
+    assert verify(right, tmp_path).valid
+    with pytest.raises(Refused, match=f"'{theorem}' proves nothing for knowledge 'any'"):
+        certify(replace(found, theorem=weaker, knowledge="any"))
+    honest = certify(bound(noisy_copy(), Loss.uniform(1, 2), "any"))
+    forged = {**right, "knowledge": "any"}
+    forged["guarantee"] = honest["guarantee"].replace(f"{honest['leakage']:.6g}", f"{right['leakage']:.6g}")
+    verdict = verify(redigested(forged), tmp_path)
+    assert not verdict.valid
+    assert "proves nothing for knowledge 'any'" in verdict.why
+
+
+def test_who_knows_what_is_said_in_words():
+    chain = MarkovChain(3, Box.exact([[0.9, 0.1], [0.2, 0.8]]), np.array([0.5, 0.5]))
+    pair = Gaussian.of([[1.0, 0.5], [0.5, 1.0]])
+    answers = BayesNet.of([Variable(name, ("a", "b"), (), [[0.5, 0.5]]) for name in ("q1", "q2")])
+    secret, public = (Forms.of(answers, "form", [["q1"], ["q2"]], public=known) for known in (False, True))
+
+    def words(model, knowledge):
+        return certify(bound(model, Loss.uniform(0.5, model.units), knowledge))["guarantee"]
+
+    anything = "of every other unit, its value or anything that depends on that value alone"
+    for model in (chain, public):
+        assert anything in words(model, "any")
+    for model, knowledge in ((chain, "values"), (pair, "any"), (pair, "values")):
+        assert "the values of any other units, each exactly or not at all" in words(model, knowledge)
+    assert "of every other cell, nothing, or that it is blank" in words(secret, "any")
+    for model in (chain, pair, secret, public):
+        assert "but no values" in words(model, "model")
 
 
 @pytest.mark.parametrize(

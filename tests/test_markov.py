@@ -37,7 +37,7 @@ def test_it_is_never_below_the_oracle_nor_below_the_messages():
     for chain, loss in stationary_chains(200, seed=1):
         bound = markov_closed_form_bound(loss, chain).per_unit
         joint = chain_joint(chain.initial, chain.transition.low, chain.length)
-        assert (bound >= worst_leakages(joint, loss.per_unit, "any") - 1e-9).all()
+        assert (bound >= worst_leakages(joint, loss.per_unit, "values") - 1e-9).all()
         assert (bound >= message_passing_bound(loss, chain).per_unit * (1 - 1e-12)).all()
 
 
@@ -63,7 +63,7 @@ def test_it_is_reached_where_steps_are_independent_and_nearly_where_both_neighbo
     step, loud = np.array([[0.6, 0.4], [0.4, 0.6]]), np.array([12.0, 0.0, 12.0])
     bound = markov_closed_form_bound(Loss.of(loud), symmetric(0.4, 3)).per_unit[1]
     # an adversary who knows nothing more can reach half of it, 2 ln γ
-    truth = worst_leakages(chain_joint([0.5, 0.5], step, 3), loud, "any")[1]
+    truth = worst_leakages(chain_joint([0.5, 0.5], step, 3), loud, "values")[1]
     assert truth == pytest.approx(2 * np.log(1.5), abs=1e-3)
     assert truth <= bound == pytest.approx(4 * np.log(1.5))
 
@@ -71,7 +71,7 @@ def test_it_is_reached_where_steps_are_independent_and_nearly_where_both_neighbo
 def test_it_fails_where_a_transition_is_rarer_than_believed():
     losses = np.array([3.0, 0.1, 3.0])
     bound = markov_closed_form_bound(Loss.of(losses), symmetric(0.45, 3)).per_unit
-    truth = worst_leakages(chain_joint([0.5, 0.5], [[0.99, 0.01], [0.01, 0.99]], 3), losses, "any")
+    truth = worst_leakages(chain_joint([0.5, 0.5], [[0.99, 0.01], [0.01, 0.99]], 3), losses, "values")
     assert (truth > bound + 0.5).any()
 
 
@@ -84,7 +84,7 @@ def test_a_class_takes_its_worst_members():
     for _ in range(40):
         first, second = rng.uniform(low[:, 0], high[:, 0])
         step = np.array([[first, 1 - first], [second, 1 - second]])
-        assert worst_leakages(chain_joint(settled(step), step, 3), losses, "any").max() <= bound.worst
+        assert worst_leakages(chain_joint(settled(step), step, 3), losses, "values").max() <= bound.worst
 
 
 def test_it_grows_with_every_loss_and_never_rounds_down():
@@ -126,6 +126,6 @@ def test_random_draws_apply_only_if_they_are_stationary_and_positive():
             assert not fits
         else:
             assert fits
-            assert (bound >= worst_leakages(drawn.joint(), drawn.losses, "any") - 1e-9).all()
+            assert (bound >= worst_leakages(drawn.joint(), drawn.losses, "values") - 1e-9).all()
         said[bool(fits)] += 1
     assert min(said.values()) > 20

@@ -1,23 +1,24 @@
 """Numerical care: tiny and huge losses, Δ from 0 to ∞, near-deterministic kernels, radius just under 1."""
 
 import math
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entwined.bounds.choose import THEOREMS
+from entwined.bounds.choose import THEOREMS, bound
 from entwined.bounds.contraction import contract, contract_one
 from entwined.bounds.influence import influence_matrix_bound
 from entwined.bounds.loopy import loopy_leakage
 from entwined.bounds.messages import message_passing_bound
-from entwined.dependence import Box, Couplings, Edge, Graph, MarkovChain, RandomField
+from entwined.dependence import BayesNet, Box, Couplings, Edge, Graph, MarkovChain, RandomField, Variable
 from entwined.errors import DoesNotApply
 from entwined.loss import Loss
 
-losses = st.floats(1e-9, 50)
-strengths = st.one_of(st.floats(0, 60), st.just(math.inf), st.floats(0, 1e-6))
+losses = st.floats(1e-9, 200)
+strengths = st.one_of(st.floats(0, 200), st.just(math.inf), st.floats(0, 1e-6))
 STEP = 1e-12  # monotone up to the rounding
 
 
@@ -189,3 +190,181 @@ def test_the_leap_never_lands_below_where_the_plain_iteration_ends():
             plain = np.minimum(system.step(plain), plain)
         assert (settled >= plain * (1 - 1e-11)).all()
         assert settled == pytest.approx(plain, rel=1e-6)
+
+
+# Losses and log odds up to 200, against many digits
+
+DIGITS = 250
+FAR = (0.3, 1.0, 5.0, 20.0, 40.0, 60.0, 100.0, 150.0, 200.0)
+
+
+def net_of(initial, *tables):
+    """A line of variables, each given the one before."""
+    sizes = [len(initial), *(table.shape[1] for table in tables)]
+    laws = [[list(initial)], *(table.tolist() for table in tables)]
+    parents = [(), *((f"v{place}",) for place in range(len(tables)))]
+    return BayesNet.of(
+        [
+            Variable(f"v{place}", tuple(map(str, range(size))), above, law)
+            for place, (size, above, law) in enumerate(zip(sizes, parents, laws, strict=True))
+        ]
+    )
+
+
+def far_table(rng, rows, columns):
+    """Chances from 1 down to e^-200, each row with one large chance."""
+    table = np.exp(-rng.choice([1.0, 30.0, 100.0, 200.0]) * rng.random((rows, columns)))
+    return table / table.sum(axis=1, keepdims=True)
+
+
+def as_digits(model):
+    """The factors of a line as they are held, with many digits; rows need not sum to one exactly."""
+    from mpmath import mp, mpf
+
+    mp.dps = DIGITS
+    tables = {}
+    for block in model.blocks:
+        for scope, table in zip(block.scope.tolist(), block.table.low, strict=True):
+            tables[tuple(scope)] = np.vectorize(lambda one: mpf(float(one)), otypes=[object])(table)
+    return tables
+
+
+def reached(model, losses, *, blind=False):
+    """A leakage of each unit that some mechanism reaches: each unknown unit is told apart in two sets, values known
+    (or none, if the adversary is blind). For two units it is the largest there is.
+    """
+    from mpmath import exp, log, mpf
+
+    tables, sizes = as_digits(model), [len(values) for values in model.values]
+    grown = [exp(mpf(loss)) for loss in losses]
+    units, found = range(len(sizes)), []
+    for unit in units:
+        best, others = mpf(0), [j for j in units if j != unit]
+        fewest = len(others) if blind else 0
+        for unknown in (set(u) for n in range(fewest, len(others) + 1) for u in combinations(others, n)):
+            options = [
+                [
+                    [grown[j] if inside else mpf(1) for inside in sides]
+                    for sides in product((0, 1), repeat=sizes[j])
+                ]
+                if j in unknown
+                else [[mpf(v == w) for v in range(sizes[j])] for w in range(sizes[j])]
+                for j in others
+            ]
+            for weights in product(*options):
+                flags = [[mpf(int(one > 0)) for one in each] for each in weights]
+                told, there = (
+                    along(tables, sizes, unit, dict(zip(others, each, strict=True)))
+                    for each in (weights, flags)
+                )
+                means = [t / s for t, s in zip(told, there, strict=True) if s > 0]
+                if len(means) > 1:
+                    best = max(best, log(max(means) / min(means)))
+        found.append(mpf(losses[unit]) + best)
+    return found
+
+
+def along(tables, sizes, unit, weights):
+    """Sum the law of a line over all units but one, each weighed."""
+    from mpmath import mpf
+
+    last = len(sizes) - 1
+    weigh = [np.array(weights.get(j, [mpf(1)] * sizes[j]), dtype=object) for j in range(last + 1)]
+    forth = tables[0,] * weigh[0]
+    for j in range(unit):
+        forth = (forth @ tables[j, j + 1]) * weigh[j + 1]
+    back = np.array([mpf(1)] * sizes[last], dtype=object)
+    for j in range(last, unit, -1):
+        back = tables[j - 1, j] @ (back * weigh[j])
+    return (forth * back).tolist()
+
+
+def answers(losses, model):
+    for theorem in THEOREMS:
+        try:
+            yield theorem.name, theorem.knowledge, theorem(Loss.of(losses), model).per_unit
+        except DoesNotApply:
+            continue
+
+
+def test_pairs_with_losses_and_log_odds_up_to_200_are_never_below_many_digits():
+    """Two units: what is reached is the truth for every theorem, and the sharpest ones meet it."""
+    rng, met = np.random.default_rng(91), set()
+    for _ in range(90):
+        rows, columns = (int(size) for size in rng.integers(2, 4, 2))
+        model = net_of(far_table(rng, 1, rows)[0], far_table(rng, rows, columns))
+        losses = rng.choice(FAR, 2)
+        truth = reached(model, losses)
+        for name, _, leakage in answers(losses, model):
+            met.add(name)
+            excess = [float(value / exact) for value, exact in zip(map(float, leakage), truth, strict=True)]
+            assert min(excess) >= 1 - 1e-14, (name, losses, leakage, truth)
+            if name in {"transport", "tilted transport", "elimination", "pairwise"}:
+                assert max(excess) < 1 + 1e-9, (name, losses, leakage, truth)
+    assert {
+        "message passing",
+        "transport",
+        "tilted transport",
+        "elimination",
+        "tree quilt",
+        "pairwise",
+    } <= met
+
+
+@pytest.mark.parametrize(
+    "seed", [92, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(93, 113))]
+)
+def test_lines_of_three_with_losses_and_log_odds_up_to_200_are_never_below_what_is_reached(seed):
+    rng, met = np.random.default_rng(seed), set()
+    for _ in range(20):
+        step, first, losses = far_table(rng, 2, 2), far_table(rng, 1, 2)[0], rng.choice(FAR, 3)
+        chain, net = MarkovChain(3, Box.exact(step), first), net_of(first, step, step)
+        wider = net_of(first, step, far_table(rng, 2, 3))
+        for digits, models in ((net, (chain, net)), (wider, (wider,))):
+            truths = {blind: reached(digits, losses, blind=blind) for blind in (False, True)}
+            for model in models:
+                for name, knowledge, leakage in answers(losses, model):
+                    met.add(name)
+                    pairs = zip(map(float, leakage), truths[knowledge == "model"], strict=True)
+                    assert all(float(value / exact) >= 1 - 1e-14 for value, exact in pairs), (
+                        name,
+                        model,
+                        losses,
+                    )
+    assert {"markov quilt", "tree quilt", "tilted transport", "elimination", "message passing"} <= met
+
+
+@pytest.mark.parametrize("loss", [20.0, 40.0, 60.0, 100.0, 200.0])
+def test_elimination_tells_rare_values_apart_by_their_ratio_however_large(loss):
+    """Two values, 1e22 and 1e28 times likelier given one secret than given the other: the second tells more."""
+    law = np.array([[0.5, 0.5, 1e-20], [5e-23, 5e-29, 1.0]])
+    model = net_of([0.5, 0.5], law)
+    found = {name: leakage for name, _, leakage in answers([loss, loss], model)}
+    truth = float(reached(model, [loss, loss])[0])
+    for name in ("elimination", "elimination without knowledge", "transport", "tilted transport"):
+        assert found[name][0] == pytest.approx(truth, rel=1e-9)
+        assert found[name][0] >= truth * (1 - 1e-14)
+
+
+@pytest.mark.parametrize("log_odds", [30, 60, *np.arange(69.0, 70.0, 0.05), 72, 100, 200])
+def test_a_pair_of_any_log_odds_has_a_bound(log_odds):
+    """The influence of a pair is 1 to the last digit from about 69.2 on: then it says nothing, and others do."""
+    root = math.exp(-log_odds / 2)
+    for model in (
+        Graph(2, np.array([[0, 1]]), log_odds),
+        RandomField.of({"a": 2, "b": 2}, [Edge(("a", "b"), [[1.0, root], [root, 1.0]])]),
+    ):
+        for loss in (0.1, 1.0, 60.0, 200.0):
+            found = bound(model, Loss.uniform(loss, 2)).leakage.worst
+            assert found == pytest.approx(loss + contract_one(loss, log_odds), rel=1e-9)
+
+
+def test_a_law_that_floats_cannot_hold_is_refused_by_elimination():
+    from entwined.bounds.elimination import elimination_bound
+
+    rare = [[1.0, 1e-200], [1e-200, 1.0]]
+    with pytest.raises(DoesNotApply, match="too small for a float"):
+        elimination_bound(Loss.uniform(1, 3), MarkovChain(3, Box.exact(rare), np.array([0.5, 0.5])))
+    large = [Edge(("a", "b"), [[1e200, 1.0], [1.0, 1e200]]), Edge(("b", "c"), [[1e200, 1.0], [1.0, 1e200]])]
+    with pytest.raises(DoesNotApply, match="too small for a float"):
+        elimination_bound(Loss.uniform(1, 3), RandomField.of({"a": 2, "b": 2, "c": 2}, large))

@@ -82,7 +82,7 @@ def test_a_noisy_xor_leaks_though_all_pairs_are_independent(loss, leaked):
     for unknown in combinations(range(3), 2):
         pair = joint.sum(axis=tuple(set(range(3)) - set(unknown)))
         assert np.allclose(pair, 0.25)
-    for knowledge in ("any", "model"):  # the figure of the theory page holds for both
+    for knowledge in ("values", "model"):  # the figure of the theory page holds for both
         assert worst_leakages(joint, [loss] * 3, knowledge) == pytest.approx([leaked] * 3, abs=5e-5)
     assert exact_leakage(joint, [loss] * 3, 0, {}, 0, 1) == pytest.approx(leaked, abs=5e-5)
     assert exact_leakage(joint, [loss] * 3, 0, {1: 0}, 0, 1) == pytest.approx(loss + tilt(loss, 0.95, 0.05))
@@ -100,7 +100,7 @@ def test_a_pair_of_bits_that_are_mostly_equal(chance, leaked):
 def test_independence_leaks_the_base_loss():
     rng = np.random.default_rng(1)
     joint = np.einsum("a,b,c->abc", *(rng.dirichlet(np.ones(size)) for size in (3, 2, 3)))
-    for knowledge in ("any", "model"):
+    for knowledge in ("values", "model"):
         assert worst_leakages(joint, [0.3, 1.0, 0.02], knowledge) == pytest.approx([0.3, 1.0, 0.02], abs=1e-8)
 
 
@@ -110,7 +110,7 @@ def test_copies_leak_the_sum_of_the_losses(values):
     joint[(np.arange(values),) * 4] = 1 / values
     for losses in ([0.1, 0.7, 0.2, 1.5], [5.0] * 4):
         assert worst_leakages(joint, losses, "model") == pytest.approx([sum(losses)] * 4)
-        assert worst_leakages(joint, losses, "any") == pytest.approx([sum(losses)] * 4)
+        assert worst_leakages(joint, losses, "values") == pytest.approx([sum(losses)] * 4)
 
 
 def test_large_losses_meet_the_closed_form():
@@ -150,7 +150,7 @@ def test_what_makes_no_sense_is_refused():
     ):
         with pytest.raises(ValueError, match=r"joint law|finite loss"):
             worst_leakages(joint, losses)
-    with pytest.raises(ValueError, match="any or model"):
+    with pytest.raises(ValueError, match="values or model"):
         worst_leakages(equal_pair(0.9), [1.0, 1.0], "all")
     with pytest.raises(ValueError, match="cannot be known"):
         exact_leakage(equal_pair(0.9), [1, 1], 0, {0: 1}, 0, 1)
@@ -191,7 +191,7 @@ def test_the_worst_is_the_largest_of_all_secrets_one_by_one():
 
 def test_every_drawn_model_lies_between_its_loss_and_the_sum_of_losses():
     for model in draw.models(seed=5, count=140):
-        seen, blind = (worst_leakages(model.joint(), model.losses, kind) for kind in ("any", "model"))
+        seen, blind = (worst_leakages(model.joint(), model.losses, kind) for kind in ("values", "model"))
         assert (model.losses - 1e-12 <= blind).all()
         assert (blind <= seen + oracle.GAP).all()
         assert (seen <= model.losses.sum() + 1e-9).all()

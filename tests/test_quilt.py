@@ -235,7 +235,7 @@ def test_it_fails_where_the_adversary_knows_a_value(theorem):
     bound = theorem(Loss.of(losses), chain if theorem is markov_quilt_bound else as_net(chain)).per_unit
     joint = chain_joint(start, step, 3)
     assert (worst_leakages(joint, losses, "model") <= bound + ROUNDING).all()
-    assert (worst_leakages(joint, losses, "any")[[0, 2]] > bound[[0, 2]] + 1).all()
+    assert (worst_leakages(joint, losses, "values")[[0, 2]] > bound[[0, 2]] + 1).all()
 
 
 def test_a_quilt_for_each_pair_is_never_worse_than_one_for_all_and_at_times_better():

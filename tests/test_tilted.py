@@ -37,7 +37,7 @@ def ratios_to_the_truth(rng, count):
         loss, model = Loss.of(drawn.losses), product_model(drawn)
         bound = tilted_transport_bound(loss, model).per_unit
         messages = message_passing_bound(loss, model).per_unit
-        truth = worst_leakages(drawn.joint(), drawn.losses, "any")
+        truth = worst_leakages(drawn.joint(), drawn.losses, "values")
         assert (bound >= truth * (1 - 1e-9) - ROUNDING).all(), drawn
         assert (bound <= messages * (1 + 1e-9)).all(), drawn
         assert (bound >= transport_bound(loss, model).per_unit * (1 - 1e-11)).all(), drawn
@@ -69,7 +69,7 @@ def test_a_bound_that_forgets_what_is_told_is_caught(monkeypatch):
     for _ in range(40):
         drawn = draw.chain(rng)
         bound = tilted_transport_bound(Loss.of(drawn.losses), product_model(drawn)).per_unit
-        caught += (bound < worst_leakages(drawn.joint(), drawn.losses, "any") * (1 - 1e-6)).any()
+        caught += (bound < worst_leakages(drawn.joint(), drawn.losses, "values") * (1 - 1e-6)).any()
     assert caught > 2
 
 
@@ -92,7 +92,10 @@ def test_answers_that_settle_others_tell_no_more():
     )
     joint = np.einsum("a,ab,ac,cd->abcd", smokes, many, coughs, doctor)
     losses = np.array([0.5, 0.0, 0.1, 0.1])
-    bound, truth = tilted_transport_bound(Loss.of(losses), net).per_unit, worst_leakages(joint, losses, "any")
+    bound, truth = (
+        tilted_transport_bound(Loss.of(losses), net).per_unit,
+        worst_leakages(joint, losses, "values"),
+    )
     messages = message_passing_bound(Loss.of(losses), net).per_unit
     assert (bound >= truth).all()
     assert bound[2:] == pytest.approx(truth[2:], rel=0.01)
@@ -104,7 +107,7 @@ def test_it_is_never_below_the_oracle_on_fields():
     for _ in range(100):
         drawn, field = forest_field(rng)
         bound = tilted_transport_bound(Loss.of(drawn.losses), field).per_unit
-        assert (bound >= worst_leakages(drawn.joint(), drawn.losses, "any") * (1 - 1e-9) - ROUNDING).all()
+        assert (bound >= worst_leakages(drawn.joint(), drawn.losses, "values") * (1 - 1e-9) - ROUNDING).all()
 
 
 def test_two_units_reach_it():
@@ -114,7 +117,7 @@ def test_two_units_reach_it():
         transition, initial = rng.dirichlet(np.full(values, 0.5), size=values), rng.dirichlet(np.ones(values))
         losses = draw.losses(rng, 2)
         bound = tilted_transport_bound(Loss.of(losses), chain_of(2, transition, initial)).per_unit
-        truth = worst_leakages(chain_joint(initial, transition, 2), losses, "any")
+        truth = worst_leakages(chain_joint(initial, transition, 2), losses, "values")
         assert bound == pytest.approx(truth, rel=1e-9)
 
 
@@ -127,7 +130,7 @@ def test_the_centre_of_a_star_of_like_leaves_reaches_it():
         losses = np.array([rng.uniform(0, 1), *[rng.uniform(0, 2)] * 3])
         joint = np.einsum("a,ab,ac,ad->abcd", initial, table, table, table)
         bound = float(tilted_transport_bound(Loss.of(losses), net).per_unit[0])
-        assert bound == pytest.approx(worst_leakages(joint, losses, "any")[0], rel=1e-9)
+        assert bound == pytest.approx(worst_leakages(joint, losses, "values")[0], rel=1e-9)
 
 
 def test_a_known_value_that_tilts_reaches_it():
@@ -146,7 +149,7 @@ def test_rare_answers_cost_what_they_should():
     chain = chain_of(5, table, law)
     bound = tilted_transport_bound(loss, chain).worst
     assert bound == pytest.approx(
-        worst_leakages(chain_joint(law, table, 5), loss.per_unit, "any").max(), rel=1e-9
+        worst_leakages(chain_joint(law, table, 5), loss.per_unit, "values").max(), rel=1e-9
     )
     assert bound == pytest.approx(0.6028, abs=5e-5)
     assert message_passing_bound(loss, chain).worst == pytest.approx(1.2848, abs=5e-5)
@@ -157,7 +160,7 @@ def test_other_marginals_break_it_but_not_the_messages():
     """The broken trust: the same transitions from elsewhere, so the same log odds, leak more."""
     transition, losses = [[0.999, 0.001], [0.5, 0.5]], Loss.of([1.0, 1.0])
     believed = chain_of(2, transition, [0.999, 0.001])
-    truth = worst_leakages(chain_joint([0.5, 0.5], transition, 2), losses.per_unit, "any")
+    truth = worst_leakages(chain_joint([0.5, 0.5], transition, 2), losses.per_unit, "values")
     assert truth.max() > tilted_transport_bound(losses, believed).worst + 0.1
     assert (message_passing_bound(losses, believed).per_unit >= truth).all()
 

@@ -2,16 +2,17 @@
 
 import hashlib
 import json
+import math
 import platform
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from entwined.bounds.choose import Bound, named
+from entwined.bounds.choose import Bound, named, not_covered
 from entwined.bounds.theorem import Knowledge, Theorem
-from entwined.dependence import Dependence
+from entwined.dependence import Dependence, Forms
 from entwined.dependence.files import model_from
 from entwined.errors import BadCertificate, BadInput, EntwinedError, Refused
 from entwined.loss import Leakage, Loss
@@ -22,6 +23,21 @@ LISTED_UNITS = 10_000
 LARGEST_FILE = 512_000_000  # as of the model that it holds
 CLOSE = 1e-9  # how far libraries of other versions may differ in the last digits
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
+VERSIONS: Final = {
+    "entwined": __version__,
+    "numpy": np.__version__,
+    "python": platform.python_version(),
+}
+KNOWS: Final[dict[Knowledge, str]] = {
+    "any": "knows the dependence model and, of every other unit, its value or anything that depends on that "
+    "value alone",
+    "values": "knows the dependence model and the values of any other units, each exactly or not at all,",
+    "model": "knows the dependence model but no values",
+}
+KNOWS_OF_BLANKS: Final = (
+    "knows the dependence model and, of every other cell, nothing, or that it is blank, or that it is not "
+    "and anything that depends on its answer alone,"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +57,21 @@ def certify(found: Bound) -> dict[str, Any]:
         )
     content = {
         **derived(found.model, found.loss, found.knowledge, found.theorem),
-        "versions": {"entwined": __version__, "numpy": np.__version__, "python": platform.python_version()},
+        "versions": VERSIONS,
     }
     return {**content, "digest": digest(content)}
 
 
 def derived(model: Dependence, loss: Loss, knowledge: Knowledge, theorem: Theorem[Any]) -> dict[str, Any]:
     """Everything in a certificate that follows from its inputs."""
+    if not theorem.covers(knowledge):
+        raise Refused(
+            f"The theorem {theorem.name!r} proves nothing for knowledge {knowledge!r}. {not_covered(theorem)}"
+        )
     leakage = theorem(loss, model)
-    metric = model.kind == "gaussian"
     return {
         "format": FORMAT,
-        "guarantee": guarantee(leakage.worst, knowledge, metric=metric),
+        "guarantee": promised(leakage.worst, knowledge, model),
         "neighbours": "replace the value of one unit",
         "knowledge": knowledge,
         "leakage": leakage.worst,
@@ -73,13 +92,19 @@ def derived(model: Dependence, loss: Loss, knowledge: Knowledge, theorem: Theore
     }
 
 
-def guarantee(leakage: float, knowledge: Knowledge, *, metric: bool) -> str:
-    """Say in plain words who is protected against whom, and how well."""
-    adversary = (
-        "knows the dependence model and the values of any other units"
-        if knowledge == "any"
-        else "knows the dependence model but no values"
-    )
+def promised(leakage: float, knowledge: Knowledge, model: Dependence) -> str:
+    """Say in plain words who is protected against whom, and how well, under a model."""
+    blanks = isinstance(model, Forms) and not model.public
+    return guarantee(leakage, knowledge, metric=model.kind == "gaussian", blanks=blanks)
+
+
+def guarantee(leakage: float, knowledge: Knowledge, *, metric: bool, blanks: bool = False) -> str:
+    """Say it with a distance between values, or with blanks that stand for a form that is not known."""
+    adversary = KNOWS[knowledge]
+    if knowledge == "any" and metric:
+        adversary = KNOWS["values"]
+    elif knowledge == "any" and blanks:
+        adversary = KNOWS_OF_BLANKS
     unit = " for each unit of distance between the two values" if metric else ""
     return (
         f"From anything released with these losses, an adversary who {adversary} can change "
@@ -131,45 +156,52 @@ def verify(document: Any, folder: Path = Path()) -> Verdict:
         raise BadCertificate(
             f"This is no certificate: its format is not {FORMAT!r}. Give a file that entwined wrote."
         )
-    content = {key: value for key, value in document.items() if key != "digest"}
     try:
-        if document.get("digest") != digest(content):
-            return Verdict(valid=False, why="It was changed after it was written: its digest does not match.")
-        inputs = content["inputs"]
-        model = model_from(inputs["model"], folder)
-        again = derived(
-            model, loss_from(inputs["loss"]), content["knowledge"], named(content["theorem"]["name"])
-        )
-    except (KeyError, TypeError, ValueError, AttributeError):
+        return derived_again(document, folder)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
         return Verdict(valid=False, why="A part is missing or is not what it should be.")
     except EntwinedError as reason:
         return Verdict(valid=False, why=f"It cannot be derived again: {reason}")
+
+
+def derived_again(document: dict[str, Any], folder: Path) -> Verdict:
+    """Derive all that a certificate says from its inputs, and compare."""
+    content = {key: value for key, value in document.items() if key != "digest"}
+    if document.get("digest") != digest(content):
+        return Verdict(valid=False, why="It was changed after it was written: its digest does not match.")
+    inputs = content["inputs"]
+    model = model_from(inputs["model"], folder)
+    if model.source == "exploratory":
+        return Verdict(valid=False, why="Its model was learned without a budget, which is for planning only.")
+    again = derived(model, loss_from(inputs["loss"]), content["knowledge"], named(content["theorem"]["name"]))
+    unknown = content.keys() - again.keys() - {"versions"}
+    if unknown:
+        return Verdict(valid=False, why=f"It has a part that no certificate has: {min(unknown):.60}.")
     for part, value in again.items():
         if not same(content.get(part), value):
             return Verdict(valid=False, why=f"Its {part} does not follow from its inputs.")
-    if model.source == "exploratory":
-        return Verdict(valid=False, why="Its model was learned without a budget, which is for planning only.")
+    versions = content["versions"]
+    if versions.keys() != VERSIONS.keys() or not all(isinstance(one, str) for one in versions.values()):
+        return Verdict(valid=False, why=f"Its versions are not those of {', '.join(VERSIONS)}.")
     why = f"{content['guarantee']} Derived again by the theorem {content['theorem']['name']!r}."
     return Verdict(valid=True, why=why)
 
 
-def same(given: Any, derived_again: Any) -> bool:
+def same(given: Any, again: Any) -> bool:
     """Compare what is written with what is derived, numbers but for their last digits."""
-    if isinstance(derived_again, dict):
+    if isinstance(again, dict):
         return (
             isinstance(given, dict)
-            and given.keys() == derived_again.keys()
-            and all(same(given[key], value) for key, value in derived_again.items())
+            and given.keys() == again.keys()
+            and all(same(given[key], value) for key, value in again.items())
         )
-    if isinstance(derived_again, list):
-        return (
-            isinstance(given, list)
-            and len(given) == len(derived_again)
-            and all(map(same, given, derived_again))
-        )
-    if isinstance(derived_again, float) and isinstance(given, (int, float)) and given != derived_again:
-        return bool(abs(given - derived_again) <= CLOSE * abs(derived_again))
-    return bool(given == derived_again)
+    if isinstance(again, list):
+        return isinstance(given, list) and len(given) == len(again) and all(map(same, given, again))
+    if isinstance(given, bool) or isinstance(again, bool) or not isinstance(again, (int, float)):
+        return type(given) is type(again) and bool(given == again)
+    if not isinstance(given, (int, float)) or not math.isfinite(given):
+        return False
+    return bool(given == again or (isinstance(again, float) and abs(given - again) <= CLOSE * abs(again)))
 
 
 def write_certificate(document: dict[str, Any], path: Path) -> None:

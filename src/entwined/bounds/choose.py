@@ -98,16 +98,18 @@ def best_worst(said: Said) -> float:
 
 def ask(theorem: Theorem[Any], model: Dependence, loss: Loss, knowledge: Knowledge) -> Said:
     """Ask one theorem."""
-    if knowledge not in ("any", "model"):
-        raise BadInput(f"Knowledge {knowledge!r} is unknown. Use 'any' or 'model'.")
     if not theorem.covers(knowledge):
-        return Said(
-            theorem, None, "It covers only an adversary who knows no values; ask with knowledge 'model'."
-        )
+        return Said(theorem, None, not_covered(theorem))
     try:
         return Said(theorem, theorem(loss, model), None)
     except DoesNotApply as reason:
         return Said(theorem, None, str(reason))
+
+
+def not_covered(theorem: Theorem[Any]) -> str:
+    """Say which adversary a theorem is about."""
+    knows = "the values of other units or nothing of them" if theorem.knowledge == "values" else "no values"
+    return f"It covers only an adversary who knows {knows}; ask with knowledge {theorem.knowledge!r}."
 
 
 def named(name: str) -> Theorem[Any]:

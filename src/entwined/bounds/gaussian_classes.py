@@ -30,11 +30,12 @@ def correlation_intervals_bound(loss: Loss, model: Correlations) -> Leakage:
     Checked. For every set of known units one of the two series converges, proved by a vector v > 0 that it
     shrinks, with all rounding added; no more than 14 units are dependent on each other.
 
-    Trusted. The units are jointly Gaussian with these deviations and correlations in these intervals,
-    whatever their means are. The mechanism's loss for unit j is at most ε_j times the distance between the
-    two values of unit j. Clipping values to an interval moves no two values apart, so the bound holds for
-    clipped data; for secrets that are pairs inside an interval of length M the leakage is at most M times the
-    bound, and pairs outside it are not covered by that figure.
+    Trusted. Of every other unit the adversary knows the exact value or nothing: who knows something about a
+    value, such as its size without its sign, may learn more. The units are jointly Gaussian with these
+    deviations and correlations in these intervals, whatever their means are. The mechanism's loss for unit j
+    is at most ε_j times the distance between the two values of unit j. Clipping values to an interval moves
+    no two values apart, so the bound holds for clipped data; for secrets that are pairs inside an interval of
+    length M the leakage is at most M times the bound, and pairs outside it are not covered by that figure.
 
     Proof. In units of the deviations let R be the correlations; the exact leakage is ε_i + Σ_{j∈U} ε_j |β_j|,
     β_j = (R_jS R_SS⁻¹)_i. With R_SS = I + A, |A| ≤ r̄_SS, the series R_SS⁻¹ = Σ (−A)ⁿ is at most G in every
@@ -92,11 +93,12 @@ def weak_correlation_bound(loss: Loss, model: GaussianLaws) -> Leakage:
     Checked. The weights are the least ones, found by raising the units that are outweighed until none is, and
     w ≥ r̄w was checked with rounding counted against it.
 
-    Trusted. The units are jointly Gaussian with these deviations and no larger correlations, whatever their
-    means are. The mechanism's loss for unit j is at most ε_j times the distance between the two values of
-    unit j. Clipping values to an interval moves no two values apart, so the bound holds for clipped data; for
-    secrets that are pairs inside an interval of length M the leakage is at most M times the bound, and pairs
-    outside it are not covered by that figure.
+    Trusted. Of every other unit the adversary knows the exact value or nothing: who knows something about a
+    value, such as its size without its sign, may learn more. The units are jointly Gaussian with these
+    deviations and no larger correlations, whatever their means are. The mechanism's loss for unit j is at
+    most ε_j times the distance between the two values of unit j. Clipping values to an interval moves no two
+    values apart, so the bound holds for clipped data; for secrets that are pairs inside an interval of length
+    M the leakage is at most M times the bound, and pairs outside it are not covered by that figure.
 
     Proof. In units of the deviations let K be known, S = K and i, and U the others. Units that r̄ does not
     join to i play no part, and if r̄ joins some unit of weight 0 to i then w ≥ r̄w makes all weights there 0,

@@ -24,11 +24,12 @@ def gaussian_exact_bound(loss: Loss, model: Gaussian) -> Leakage:
     Checked. The covariance is positive definite, and no more than 16 units are dependent on each other. What
     the residual of each linear system can mean, by a proved bound on its inverse, is added to the result.
 
-    Trusted. The units are jointly Gaussian with this covariance, whatever their means are. The mechanism's
-    loss for unit j is at most ε_j times the distance between the two values of unit j. Clipping values to an
-    interval moves no two values apart, so the bound holds for clipped data; for secrets that are pairs inside
-    an interval of length M the leakage is at most M times the bound, and pairs outside it are not covered by
-    that figure.
+    Trusted. Of every other unit the adversary knows the exact value or nothing: who knows something about a
+    value, such as its size without its sign, may learn more. The units are jointly Gaussian with this
+    covariance, whatever their means are. The mechanism's loss for unit j is at most ε_j times the distance
+    between the two values of unit j. Clipping values to an interval moves no two values apart, so the bound
+    holds for clipped data; for secrets that are pairs inside an interval of length M the leakage is at most M
+    times the bound, and pairs outside it are not covered by that figure.
 
     Proof. Given x_i and x_K the law of x_U is Gaussian, its mean is β x_i plus a constant and its covariance
     does not depend on x_i. So the laws given x_i = a and x_i = b are shifts of each other by β (a − b): pair

@@ -21,11 +21,12 @@ def gaussian_variance_bound(loss: Loss, model: Gaussian) -> Leakage:
     Checked. The covariance is positive definite, and its inverse was multiplied back; what was missing is
     added.
 
-    Trusted. The units are jointly Gaussian with this covariance, whatever their means are. The mechanism's
-    loss for unit j is at most ε_j times the distance between the two values of unit j. Clipping values to an
-    interval moves no two values apart, so the bound holds for clipped data; for secrets that are pairs inside
-    an interval of length M the leakage is at most M times the bound, and pairs outside it are not covered by
-    that figure.
+    Trusted. Of every other unit the adversary knows the exact value or nothing: who knows something about a
+    value, such as its size without its sign, may learn more. The units are jointly Gaussian with this
+    covariance, whatever their means are. The mechanism's loss for unit j is at most ε_j times the distance
+    between the two values of unit j. Clipping values to an interval moves no two values apart, so the bound
+    holds for clipped data; for secrets that are pairs inside an interval of length M the leakage is at most M
+    times the bound, and pairs outside it are not covered by that figure.
 
     Proof. As for the exact leakage, it is ε_i + Σ_{j∈U} ε_j |β_j| for some set U of unknown units and the
     regression β of U on unit i given the known ones. Let w_j be ε_j with the sign of β_j, and v the variance

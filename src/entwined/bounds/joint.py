@@ -5,6 +5,7 @@ from math import prod
 
 import numpy as np
 
+from entwined.bounds.kernel import TOO_SMALL
 from entwined.dependence import BayesNet, Box, Coupled, MarkovChain, RandomField
 from entwined.dependence.factors import Factors
 from entwined.errors import DoesNotApply
@@ -35,10 +36,14 @@ def component_joints(model: Coupled, most_units: int, most_cells: int) -> list[J
     place = np.empty(model.units, np.int64)
     for units in members:
         place[units] = np.arange(units.size)
-    for block in blocks:
-        for scope, table in zip(block.scope.tolist(), block.table.low, strict=True):
-            multiply(laws, labels.tolist(), place.tolist(), scope, table)
-    return [possible(tuple(units.tolist()), law) for units, law in zip(members, laws, strict=True)]
+    with np.errstate(under="raise", over="raise"):
+        try:
+            for block in blocks:
+                for scope, table in zip(block.scope.tolist(), block.table.low, strict=True):
+                    multiply(laws, labels.tolist(), place.tolist(), scope, table)
+            return [possible(tuple(units.tolist()), law) for units, law in zip(members, laws, strict=True)]
+        except FloatingPointError:
+            raise DoesNotApply(TOO_SMALL) from None
 
 
 def multiply(

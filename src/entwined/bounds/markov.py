@@ -17,9 +17,9 @@ STATIONARY = 1e-6  # files hold rounded decimals; the proof below does not lean 
 def markov_closed_form_bound(loss: Loss, model: MarkovChain) -> Leakage:
     """Bound the leakage on a stationary Markov chain by the loss plus 4 ln γ.
 
-    Theorem. Let the units be the steps of a Markov chain whose transition probabilities are all positive
-    and whose initial law w is stationary, w P = w. Let γ be the largest entry of P over the smallest.
-    Then for every unit i, values a and b, known values of any other units, and output set S: Pr[M ∈ S |
+    Theorem. Let the units be the steps of a Markov chain whose transition probabilities are all positive and
+    whose initial law w is stationary, w P = w. Let γ be the largest entry of P over the smallest. Then for
+    every unit i, values a and b, whatever is known of other units one by one, and output set S: Pr[M ∈ S |
     x_i = a, known] ≤ exp(ε_i + 4 ln γ) · Pr[M ∈ S | x_i = b, known].
 
     Checked. Every transition probability is positive, the initial law is given, and w P = w to six
@@ -27,16 +27,18 @@ def markov_closed_form_bound(loss: Loss, model: MarkovChain) -> Leakage:
     between w times the lower and w times the upper ends.
 
     Trusted. The steps follow the chain, or a member of the class, and no transition is likelier or rarer
-    than it says.
+    than it says. What the adversary
+    knows of several other units together, such as whether two of them are equal, is not covered unless it is
+    itself a unit of the model.
 
-    Proof. The law of the chain is a product of factors, one a step, and changing x_i from a to b touches
-    the factor to its past and the factor to its future. Each is a table P, and any log odds ratio ln
+    Proof. The law of the chain is a product of factors, one a step, and changing x_i from a to b touches the
+    factor to its past and the factor to its future. Each is a table P, and any log odds ratio ln
     P(a,x)P(b,y)/P(a,y)P(b,x) is at most 2 ln γ. So moving x_i in one factor reweighs the law of the other
-    units, known values given, by a function whose log has range at most 2 ln γ, and a mean under the one
-    law is at most γ² times the mean under the other. Twice that, and ε_i for x_i in the mechanism itself,
-    is ε_i + 4 ln γ. It is what message passing gives when each message is replaced by the most it can be,
-    so message passing is never worse; the proof needs no stationarity, which the published theorem asks
-    for.
+    units, given what is known of single ones, by a function whose log has range at most 2 ln γ, and a mean
+    under the one law is at most γ² times the mean under the other. Twice that, and ε_i for x_i in the
+    mechanism itself, is ε_i + 4 ln γ. It is what message passing gives when each message is replaced by the
+    most it can be, so message passing is never worse; the proof needs no stationarity, which the published
+    theorem asks for.
 
     Source. Lange, Guerra-Balboa, Parra-Arnau, Strufe (2025), the Markov model; ε there is the largest of
     the losses.

@@ -4,13 +4,22 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar, get_type_hints
+from typing import Any, Final, Generic, Literal, TypeVar, get_args, get_type_hints
 
 from entwined.dependence import Dependence
-from entwined.errors import BadLoss, DoesNotApply
+from entwined.errors import BadInput, BadLoss, DoesNotApply
 from entwined.loss import Leakage, Loss
 
-Knowledge = Literal["any", "model"]
+Knowledge = Literal["any", "values", "model"]
+"""What the adversary knows besides the law, the most first.
+
+any       of every other unit its value, or anything that depends on that value alone: a set that it is in, a
+          function of it, a noisy reading of it. Each such thing tilts the law of that unit: it multiplies the
+          joint law by a weight of one unit's value.
+values    the values of any other units, and nothing of the rest
+model     nothing
+"""
+KNOWLEDGE: Final[tuple[Knowledge, ...]] = get_args(Knowledge)
 Model = TypeVar("Model", bound=Dependence)
 
 PARTS = ("Theorem", "Checked", "Trusted", "Proof", "Source")
@@ -33,7 +42,9 @@ class Theorem(Generic[Model]):
 
     def covers(self, knowledge: Knowledge) -> bool:
         """Whether the adversary of this theorem knows at least this much."""
-        return self.knowledge in ("any", knowledge)
+        if knowledge not in KNOWLEDGE:
+            raise BadInput(f"Knowledge {knowledge!r} is unknown. Use {', '.join(map(repr, KNOWLEDGE))}.")
+        return KNOWLEDGE.index(self.knowledge) <= KNOWLEDGE.index(knowledge)
 
     def __call__(self, loss: Loss, model: Dependence) -> Leakage:
         """Bound the leakage of each unit, or say why this theorem does not apply."""

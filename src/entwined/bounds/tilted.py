@@ -27,7 +27,7 @@ MOST_IN_ALL: Final = 20_000_000  # about half a minute
 MOST_IN_ONE: Final = 4_000_000  # about half a gigabyte
 
 
-@theorem("any")
+@theorem("values")
 def tilted_transport_bound(loss: Loss, model: Coupled) -> Leakage:
     """Bound the leakage on a chain or tree by its exact law, tilted by whatever values an adversary knows.
 
@@ -60,8 +60,9 @@ def tilted_transport_bound(loss: Loss, model: Coupled) -> Leakage:
     from the law in which it settles, are covered by widening the tilts and the result.
 
     Trusted. The true law is the model: how likely each value is as well as what depends on what. Under
-    another law with the same log odds but other marginals the leakage may be larger; message passing
-    covers that.
+    another law with the same log odds but other marginals the leakage may be larger. The adversary knows the
+    values of some other units and nothing of the rest: who knows something about a value but not the value,
+    such as a set that it is in, may learn more. Message passing covers both.
 
     Proof. Count a unit as known if a known neighbour leaves it a single possible value: that changes no
     law. Given x_i and what is known, the branches behind the neighbours of i are independent. Move x_i

@@ -74,13 +74,15 @@ class Walks:
 def self_avoiding_walks_bound(loss: Loss, model: Coupled) -> Leakage:
     """Bound the leakage by messages along walks that never return, for small graphs with loops.
 
-    Theorem. Let M(j | K) = ε_j + Σ_{c∋j} T(Σ_{k∈S_c∖j, k∉K} M(k | K ∪ S_c ∖ k); Δ_{c,j}), the sum over
-    the factors of j. Then M(i | ∅) bounds the leakage of unit i, whatever other units the adversary
-    knows. Where a walk is cut short, the settled message of message passing stands for what is behind.
+    Theorem. Let M(j | K) = ε_j + Σ_{c∋j} T(Σ_{k∈S_c∖j, k∉K} M(k | K ∪ S_c ∖ k); Δ_{c,j}), the sum over the
+    factors of j. Then M(i | ∅) bounds the leakage of unit i, whatever the adversary knows of each other unit.
+    Where a walk is cut short, the settled message of message passing stands for what is behind.
 
     Checked. The factors are read from the model; walks are followed as deep as their number allows.
 
-    Trusted. The true law is the model, or a member of the class that it describes.
+    Trusted. The true law is the model, or a member of the class that it describes. What the adversary
+    knows of several other units together, such as whether two of them are equal, is not covered unless it is
+    itself a unit of the model.
 
     Proof. It is the induction of message passing with its known units remembered. When j is moved inside
     the factor c, all others of c are held fixed, and so are the units through which the walk came; a

@@ -16,9 +16,17 @@ if TYPE_CHECKING:
 
 
 class Knowledge(StrEnum):
-    """What the adversary knows besides the model."""
+    """What the adversary knows besides the model, where rows are released."""
 
     any = "any"
+    model = "model"
+
+
+class Known(StrEnum):
+    """What the adversary knows besides the model, where a model is asked on its own."""
+
+    any = "any"
+    values = "values"
     model = "model"
 
 
@@ -27,7 +35,18 @@ ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A dependence model: JSON, TOML or BIF.", readable=False)
 ]
 KnowledgeOption = Annotated[
-    Knowledge, typer.Option("--knowledge", help="The adversary knows any other values, or only the model.")
+    Knowledge,
+    typer.Option(
+        "--knowledge", help="The adversary may know anything of each other unit, or only the model."
+    ),
+]
+KnownOption = Annotated[
+    Known,
+    typer.Option(
+        "--knowledge",
+        help="Of each other unit the adversary may know its value or anything that depends on it alone (any), "
+        "its value or nothing (values), nothing (model).",
+    ),
 ]
 RequestFile = Annotated[
     Path, typer.Argument(metavar="RELEASE.toml", help="What to release: see `entwined init`.", readable=False)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, ModelFile, loss_for
+from entwined.cli.arguments import JsonOption, Known, KnownOption, ModelFile, loss_for
 from entwined.cli.show import as_json, number, progress, table
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def command(
     loss_vector: Annotated[
         str | None, typer.Option("--loss-vector", help="One loss a unit: 0.1,0.2,…")
     ] = None,
-    knowledge: KnowledgeOption = Knowledge.any,
+    knowledge: KnownOption = Known.any,
     certificate: Annotated[
         Path | None, typer.Option("--certificate", "-o", help="Write the certificate to this file.")
     ] = None,
@@ -76,10 +76,9 @@ def document(found: "Bound") -> dict[str, Any]:
 
 def show(found: "Bound", certificate: Path | None) -> None:
     """The same for people: what bounds this model, and why others about such models do not."""
-    from entwined.bounds.certificate import guarantee
+    from entwined.bounds.certificate import promised
 
-    words = guarantee(found.leakage.worst, found.knowledge, metric=found.model.kind == "gaussian")
-    typer.echo(f"{words}\n")
+    typer.echo(f"{promised(found.leakage.worst, found.knowledge, found.model)}\n")
     about = [
         said
         for said in found.alternatives

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, ModelFile, numbers
+from entwined.cli.arguments import JsonOption, Known, KnownOption, ModelFile, numbers
 from entwined.cli.show import as_json, number, progress
 from entwined.errors import BadInput
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
     model_file: ModelFile,
     leakage: Annotated[str, typer.Option("--leakage", help="The most that any unit may leak.")],
-    knowledge: KnowledgeOption = Knowledge.any,
+    knowledge: KnownOption = Known.any,
     sensitivity: Annotated[
         str, typer.Option("--sensitivity", help="How far one unit can move the statistic.")
     ] = "1",
@@ -87,13 +87,13 @@ def calibrated(
     return {"loss": losses, "laplace_scale": scales, "theorem": found.theorem.name}
 
 
-def counted(model: "Dependence", leakage: str, knowledge: Knowledge, state: int) -> dict[str, Any]:
+def counted(model: "Dependence", leakage: str, knowledge: Known, state: int) -> dict[str, Any]:
     """Scale for the count of one state of a chain, exact."""
     from entwined.bounds.scalar import least_scale
     from entwined.dependence import MarkovChain
     from entwined.numbers import float_below, positive_fraction
 
-    if not isinstance(model, MarkovChain) or knowledge is not Knowledge.model:
+    if not isinstance(model, MarkovChain) or knowledge is not Known.model:
         raise BadInput(
             "--count is for a markov_chain against knowledge 'model'. Add --knowledge model, or leave it out."
         )

@@ -14,15 +14,16 @@ import numpy as np
 from entwined.bounds import Knowledge
 from entwined.bounds.allocate import cheapest
 from entwined.bounds.calibrate import invert
+from entwined.bounds.contraction import contract_one
 from entwined.bounds.forms import (
     blanks_left_out_bound,
     blanks_left_out_without_knowledge_bound,
     public_form_bound,
     public_form_without_knowledge_bound,
 )
-from entwined.bounds.kernel import Forest, Link, frontiers_of
+from entwined.bounds.kernel import Link, frontiers_of
+from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.theorem import Theorem
-from entwined.bounds.tilted import NOTHING, forest_passages, join, tilted_transport_bound
 from entwined.bounds.transport import add, transport_bound
 from entwined.dependence import BayesNet, Forms
 from entwined.errors import BadLoss, DoesNotApply
@@ -72,7 +73,7 @@ class OnTree:
     @property
     def theorem(self) -> Theorem[BayesNet]:
         """The theorem that holds the bound."""
-        return tilted_transport_bound if self.knowledge == "any" else transport_bound  # type: ignore[return-value]  # about all that is coupled
+        return transport_bound if self.knowledge == "model" else message_passing_bound  # type: ignore[return-value]  # about all that is coupled
 
     def base(self, losses: FloatArray) -> Loss:
         """A histogram's loss is its column's."""
@@ -103,7 +104,7 @@ class OnForms:
     knowledge: Knowledge
 
     def __post_init__(self) -> None:
-        if self.filled and self.knowledge == "any":
+        if self.filled and self.knowledge != "model":
             raise DoesNotApply(
                 "Filled blanks are bounded only for an adversary who knows no answers. Leave them out."
             )
@@ -124,8 +125,8 @@ class OnForms:
         if self.filled:
             return blanks_filled_bound  # type: ignore[return-value]  # about the forms whose blanks are filled
         if self.model.public:
-            return public_form_bound if self.knowledge == "any" else public_form_without_knowledge_bound
-        return blanks_left_out_bound if self.knowledge == "any" else blanks_left_out_without_knowledge_bound
+            return public_form_without_knowledge_bound if self.knowledge == "model" else public_form_bound
+        return blanks_left_out_without_knowledge_bound if self.knowledge == "model" else blanks_left_out_bound
 
     def base(self, losses: FloatArray) -> Loss:
         """Where blanks are left out, the form moves every histogram that some forms do not have."""
@@ -199,33 +200,23 @@ def within(terms: Terms, shape: FloatArray, weights: FloatArray, ceiling: float)
 
 def slopes_on_tree(model: BayesNet, losses: FloatArray, knowledge: Knowledge) -> FloatArray:
     """Give the leakage about each unit of a tree as a sum over the losses, by the messages at these losses."""
-    forest, shares = _any_shares(model, losses) if knowledge == "any" else _model_shares(model, losses)
+    forest, frontiers = frontiers_of(model)
+    odds = {} if knowledge == "model" else log_odds_of(model)
+    shares: Shares = {}
+
+    def send(j: int, i: int, held: float) -> float:
+        message = contract_one(held, odds[j, i]) if odds else frontiers[j, i](held)
+        shares[j, i] = message / held if held > 0 else 0.0
+        return message
+
+    forest.sweep(losses.tolist(), send, add)
     own = list(np.eye(model.units))
     return np.array(forest.sweep(own, lambda j, i, held: shares[j, i] * held, np.add))
 
 
-def _model_shares(model: BayesNet, losses: FloatArray) -> tuple[Forest, Shares]:
-    forest, frontiers = frontiers_of(model)
-    shares: Shares = {}
-
-    def send(j: int, i: int, held: float) -> float:
-        return _noted(shares, (j, i), held, frontiers[j, i](held))
-
-    forest.sweep(losses.tolist(), send, add)
-    return forest, shares
-
-
-def _any_shares(model: BayesNet, losses: FloatArray) -> tuple[Forest, Shares]:
-    forest, passages = forest_passages(model)
-    shares: Shares = {}
-
-    def send(j: int, i: int, held: tuple[float, float]) -> tuple[float, float]:
-        return _noted(shares, (j, i), held[0], passages[j, i](*held)), 0.0
-
-    forest.sweep([(loss, NOTHING) for loss in losses.tolist()], send, join)
-    return forest, shares
-
-
-def _noted(shares: Shares, link: Link, held: float, message: float) -> float:
-    shares[link] = message / held if held > 0 else 0.0
-    return message
+def log_odds_of(model: BayesNet) -> dict[Link, float]:
+    """Give the largest log odds ratio of each pair of neighbours, either way round."""
+    graph = model.couplings.binding
+    ends = graph.unit.reshape(-1, 2).tolist()
+    both = zip(ends, graph.log_odds[::2].tolist(), strict=True)
+    return {link: odds for (j, i), odds in both for link in ((j, i), (i, j))}
