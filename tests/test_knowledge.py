@@ -8,12 +8,14 @@ import oracle
 from entwined.bounds import bound
 from entwined.bounds.choose import THEOREMS
 from entwined.bounds.elimination import elimination_bound
+from entwined.bounds.gaussian import gaussian_exact_bound
 from entwined.bounds.group import group_bound
 from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.tilted import tilted_transport_bound
 from entwined.bounds.transport import transport_bound
-from entwined.dependence import BayesNet, Box, MarkovChain, Variable
+from entwined.dependence import BayesNet, Box, Forms, Gaussian, MarkovChain, Variable
 from entwined.errors import BadInput, DoesNotApply
+from entwined.learning.sharing import OnTree
 from entwined.loss import Loss
 from product import product_model
 
@@ -121,3 +123,31 @@ def test_what_is_known_of_two_units_together_is_not_covered():
     assert oracle.worst_leakage(equal, [1, 1, 1], 0, "model") == pytest.approx(3.0, abs=1e-6)
     told = Variable("equal", bits, ("x2", "x3"), [[0, 1], [1, 0], [1, 0], [0, 1]])  # now a unit of the model
     assert message_passing_bound(Loss.of([1, 1, 1, 0]), BayesNet.of([*three, told])).per_unit[0] >= 3 - 1e-6
+
+
+def test_to_know_the_size_of_a_gaussian_value_without_its_sign_is_not_covered():
+    """The broken trust: the law of the other unit is no longer shifted but reshaped, here to two far points."""
+    loss, correlation, size = Loss.of([0.0, 1.0]), 0.1, 30.0
+    claimed = gaussian_exact_bound(loss, Gaussian.of([[1.0, correlation], [correlation, 1.0]])).per_unit[0]
+    assert claimed == pytest.approx(correlation)
+    slope = correlation / (
+        1 - correlation**2
+    )  # of the log odds of the sign, per unit of the secret and of the size
+    low, high = -0.5, 0.5
+    chances = [1 / (1 + np.exp(-2 * slope * size * secret)) for secret in (low, high)]
+    growth = np.expm1(2 * size)  # the mechanism exp(x) on the two points, which are 2 · size apart
+    truth = np.log((1 + growth * chances[1]) / (1 + growth * chances[0]))
+    assert truth > 2.9 > 20 * claimed * (high - low)
+
+
+def test_forms_and_shared_losses_rest_on_message_passing():
+    """Where a reading of an answer may be known, their bound is above what it tells."""
+    net, joint = rare_answers()
+    truth = oracle.tilted_leakages(joint, [1, 1], [{1: [0.0, 1.0, 1.0]}])[0]
+    terms = OnTree(net, "any")
+    assert terms.leakage(np.ones(2)).per_unit[0] >= truth
+    assert OnTree(net, "values").leakage(np.ones(2)).per_unit[0] >= truth  # never less than is asked for
+    assert terms.slopes(np.ones(2))[0].sum() == pytest.approx(terms.leakage(np.ones(2)).per_unit[0])
+    for public in (True, False):
+        sheets = Forms.of(net, "form", [["habit", "drug"], ["habit"]], public=public)
+        assert bound(sheets, Loss.uniform(1, 3), "any").leakage.per_unit[0] >= truth

@@ -212,6 +212,63 @@ def test_blanks_left_out_leak_no_more_than_the_theorem_says(seed, knowledge):
     assert found.max() <= 2 * truth.max()  # not vacuous
 
 
+def tilted_left_out(joint, asked, losses, own, weights):
+    """The truth for who knows something of single cells: `weights` of what the form and the questions show."""
+    points, chance, shown = cell_laws(joint, asked)
+    distance = left_out_distance(points, losses, own, asked)
+    found = np.full(joint.ndim + 1, -np.inf)
+    for cell in range(joint.ndim + 1):
+        there = chance.copy()
+        for other in set(weights) - {cell}:
+            there *= [weights[other][code] for code in shown[:, other].tolist()]
+        for a, b in itertools.permutations(sorted(set(shown[there > 0, cell].tolist())), 2):
+            p, q = (there * (shown[:, cell] == value) for value in (a, b))
+            found[cell] = max(found[cell], worst_mechanism(p / p.sum(), q / q.sum(), distance))
+    return np.append(found[1:], found[0])  # the form last
+
+
+def readings(rng, asked):
+    """Of the form anything, of a question that it is blank, or that it is not and a reading of the answer."""
+    weights = {0: {form: float(rng.random()) for form in range(len(asked))}}
+    for question in range(asked.shape[1]):
+        kind = rng.choice(["nothing", "blank", "answered", "answered"])
+        if kind == "blank" and not asked[:, question].all():
+            weights[question + 1] = {-1: 1.0, 0: 0.0, 1: 0.0}
+        elif kind == "answered":
+            answers = np.exp(rng.choice([1.0, 4.0]) * rng.standard_normal(2))
+            weights[question + 1] = {-1: 0.0, 0: answers[0], 1: answers[1]}
+    return weights
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_reading_of_answers_that_are_not_blank_tells_no_more_than_the_theorem_says(seed):
+    rng, answers = np.random.default_rng([5, seed]), small_answers(seed, (2, 2, 2))
+    losses, own = rng.uniform(0.2, 1.0, 3), 0.7
+    found = blanks_left_out_bound(Loss.of([*losses, own]), Forms(answers, "form", FORMS)).per_unit
+    for _ in range(3):
+        truth = tilted_left_out(joint_of(answers), FORMS, losses, own, readings(rng, FORMS))
+        assert (truth <= found + 1e-7).all()
+
+
+def test_to_know_that_a_cell_is_blank_or_one_answer_is_not_covered():
+    """The broken trust: then who answers otherwise elsewhere cannot have had the form that asks it."""
+    copy = [[0.999, 0.001], [0.001, 0.999]]
+    answers = BayesNet.of(
+        [
+            Variable("all", ("0", "1"), (), [[0.5, 0.5]]),
+            Variable("some", ("0", "1"), ("all",), copy),
+            Variable("others", ("0", "1"), (), [[0.5, 0.5]]),
+        ]
+    )
+    losses, own = [0.1, 0.1, 0.1], 0.7
+    found = blanks_left_out_bound(Loss.of([*losses, own]), Forms(answers, "form", FORMS)).per_unit
+    truth = tilted_left_out(joint_of(answers), FORMS, losses, own, {2: {-1: 1.0, 0: 0.0, 1: 1.0}})
+    assert found[0] == pytest.approx(0.2, abs=1e-3)
+    assert truth[0] > 0.4
+    public = Forms(answers, "form", FORMS, public=True)  # then it is known whether the cell is blank
+    assert bound(public, Loss.of([*losses, own])).leakage.per_unit[0] == pytest.approx(0.2, abs=1e-3)
+
+
 def truth_filled(joint, asked, filling, losses, own):
     """Each column's likelihood has two values: the ratio of means is a quotient of linear functions of each."""
     units = joint.ndim
