@@ -263,6 +263,15 @@ def test_what_is_no_certificate_is_bad_input(text, tmp_path):
         verify(read_certificate(path), tmp_path)
 
 
+def test_a_part_that_is_written_twice_is_refused(tmp_path):
+    """Readers would disagree on which one it says."""
+    path = tmp_path / "certificate.json"
+    write_certificate(certificate(), path)
+    path.write_text(path.read_text().replace('"leakage":', '"leakage": 0.001, "leakage":', 1))
+    with pytest.raises(BadCertificate, match="'leakage' is given twice"):
+        read_certificate(path)
+
+
 def test_a_missing_file_and_a_closed_folder(tmp_path):
     with pytest.raises(BadCertificate, match="cannot be read"):
         read_certificate(tmp_path / "none.json")

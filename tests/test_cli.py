@@ -40,6 +40,8 @@ def test_bound_with_a_loss_vector_and_knowledge(chain):
         "bound", "chain.json", "--loss-vector", vector, "--knowledge", "model", "--json", folder=chain
     )
     assert json.loads(done.stdout)["theorem"] == "transport"
+    known = entwined("bound", "chain.json", "--loss", "0.1", "--knowledge", "values", "--json", folder=chain)
+    assert json.loads(known.stdout)["theorem"] == "tilted transport"
 
 
 def test_calibrate_prints_the_contract(chain):

@@ -14,7 +14,8 @@ from entwined.bounds.choose import Bound, named, not_covered
 from entwined.bounds.theorem import Knowledge, Theorem
 from entwined.dependence import Dependence, Forms
 from entwined.dependence.files import model_from
-from entwined.errors import BadCertificate, BadInput, EntwinedError, Refused
+from entwined.dependence.syntax import json_document
+from entwined.errors import BadCertificate, BadInput, BadModel, EntwinedError, Refused
 from entwined.loss import Leakage, Loss
 from entwined.version import __version__
 
@@ -224,16 +225,12 @@ def read_certificate(path: Path) -> Any:
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise BadCertificate(f"{path} has over {LARGEST_FILE:,} bytes. Give a file that entwined wrote.")
-        text = path.read_text(encoding="utf-8")
-        return json.loads(text, parse_constant=refuse_constant)
+        return json_document(path.read_text(encoding="utf-8"))
     except OSError as reason:
         raise BadCertificate(
             f"{path} cannot be read: {reason.strerror}. Give the path of a certificate."
         ) from None
-    except (ValueError, RecursionError):
+    except ValueError:
         raise BadCertificate(f"{path} is not a JSON document. Give a file that entwined wrote.") from None
-
-
-def refuse_constant(name: str) -> None:
-    """JSON has no NaN and no infinities."""
-    raise ValueError(name)
+    except BadModel as reason:  # one key twice, numbers that are none, endless nesting
+        raise BadCertificate(f"{path} cannot be read: {reason} Give a file that entwined wrote.") from None
