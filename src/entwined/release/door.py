@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from entwined.bounds import Knowledge
 from entwined.dependence import Dependence
-from entwined.errors import BadLedger, Refused, Unreadable
+from entwined.errors import Refused, Unreadable
 from entwined.ledger import Charge, Ledger, Receipt
 from entwined.ledger.canonical import fraction_text
 from entwined.queries import Aggregate, Query
@@ -91,7 +91,7 @@ def release(  # noqa: PLR0913  (a release is described by so many public choices
         delta=delta,
         shares=shares,
     )
-    _require_same_terms(ledger, planned)
+    ledger.require(planned.accountant)
     source = _picked(table, planned)
     source.check(planned.aggregates)
     receipt = ledger.reserve(_charge(planned, table, request, analyst))
@@ -100,15 +100,6 @@ def release(  # noqa: PLR0913  (a release is described by so many public choices
         answer = ledger.settle(receipt, _run(source, planned, ledger, receipt))
     found = Release.from_document(json.loads(answer)).ordered(asked)
     return make_consistent(planned, found) if consistent else found
-
-
-def _require_same_terms(ledger: Ledger, planned: Plan) -> None:
-    """Refuse a ledger that prices by other models than those the noise is fitted to."""
-    if ledger.book.first().fields["accountant"] != planned.accountant.identity:
-        raise BadLedger(
-            "The ledger was made for another schema, other models or another knowledge than this release "
-            "declares. Give the ones it was made for, or create another ledger."
-        )
 
 
 def _picked(table: Table, planned: Plan) -> Table:

@@ -76,7 +76,7 @@ def funds_of(request: Request, planned: Plan) -> Funds:
     if request.is_exploratory:
         return Funds(place, request.cap, NOTHING, NOTHING, PLANNING_ONLY)
     try:
-        cap = fraction_from(book.first().fields["cap"])
+        cap = fraction_from(book.terms().fields["cap"])
         spent = book.spent().price
         again = _was_answered(book, planned)
     except NoLedger:
@@ -146,6 +146,6 @@ def ledger_for(request: Request, planned: Plan) -> Ledger:
 def _cap_of(place: str) -> Fraction:
     book = Book(place)
     try:
-        return fraction_from(book.first().fields["cap"])
+        return fraction_from(book.terms().fields["cap"])
     finally:
         book.close()
