@@ -29,6 +29,7 @@ from entwined.queries import Axis, Marginal, TableOf, everything
 from entwined.release import Accountant, Declared, Table, plan, release
 from entwined.release.parts import key_of
 from entwined.release.plan import Added
+from entwined.release.witnessed import witnessed
 from entwined.schema import Cells, Coded, Schema
 
 FAILED: Final = (
@@ -200,14 +201,15 @@ def _choose(
         for scope in search.scopes
     ]
     table.check(aggregates)
-    receipt = ledger.reserve(charge)
-    answer = receipt.answer
-    if answer is None:
-        drawn = _drawn(table, search, aggregates)
-        if drawn is None:
-            ledger.fail(receipt, "reading failed")
-            raise Unreadable(FAILED)
-        answer = ledger.settle(receipt, drawn)
+    with witnessed(table, ledger):
+        receipt = ledger.reserve(charge)
+        answer = receipt.answer
+        if answer is None:
+            drawn = _drawn(table, search, aggregates)
+            if drawn is None:
+                ledger.fail(receipt, "reading failed")
+                raise Unreadable(FAILED)
+            answer = ledger.settle(receipt, drawn)
     return tuple(map(tuple, json.loads(answer)))
 
 

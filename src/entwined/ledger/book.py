@@ -62,9 +62,9 @@ class Book:
         This is the holder's word, and from here on the new anchor vouches for the book. An anchor that is here
         already is taken at its word: a book that it knows further, or otherwise, is refused.
         """
-        known = self.anchor.read() if self.anchor.exists else None
         with self.store.reading() as pages:
             head = pages.head()
+            known = self.anchor.read() if self.anchor.exists else None
             _walk(pages, View.verified(pages, known or head))
         if known is None:
             self.anchor.start(head)
@@ -117,6 +117,11 @@ class Book:
         """Read the entry that set the terms in force: the first, or the last migration."""
         with self.reading() as view:
             return view.terms
+
+    def head(self) -> Mark:
+        """Tell how far the book has come."""
+        with self.reading() as view:
+            return view.last.mark
 
     def check(self) -> int:
         """Walk the whole chain, recompute every hash, answer and total, and count the entries."""

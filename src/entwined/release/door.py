@@ -24,6 +24,7 @@ from entwined.release.draws import Exact, draw
 from entwined.release.grid import placed
 from entwined.release.plan import Amount, Plan, plan
 from entwined.release.spans import span
+from entwined.release.witnessed import witnessed
 from entwined.schema import Schema
 
 FAILED: Final = (
@@ -94,10 +95,11 @@ def release(  # noqa: PLR0913  (a release is described by so many public choices
     ledger.require(planned.accountant)
     source = _picked(table, planned)
     source.check(planned.aggregates)
-    receipt = ledger.reserve(_charge(planned, table, request, analyst))
-    answer = receipt.answer
-    if answer is None:
-        answer = ledger.settle(receipt, _run(source, planned, ledger, receipt))
+    with witnessed(table, ledger):
+        receipt = ledger.reserve(_charge(planned, table, request, analyst))
+        answer = receipt.answer
+        if answer is None:
+            answer = ledger.settle(receipt, _run(source, planned, ledger, receipt))
     found = Release.from_document(json.loads(answer)).ordered(asked)
     return make_consistent(planned, found) if consistent else found
 
