@@ -1,7 +1,12 @@
 """Terms change inside one ledger: nothing spent is forgotten, old terms charge no more, and words say what differs."""
 
+import signal
+import subprocess
+import sys
 import threading
+from contextlib import suppress
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +29,20 @@ PLACE = Categorical("place", ("north", "south"))
 ROWS = Schema((AGE, PLACE)).approve()
 CELLS = Schema((AGE, PLACE), unit=Cells()).approve()
 OLD = codes_in("age", 122, ((60, 120),))
+
+KILLED = """
+import sys
+sys.path.insert(0, {tests!r})
+from fractions import Fraction
+from pathlib import Path
+from entwined.ledger import Book
+from entwined.ledger.migration import migrate
+from ledger_worker import Doom, Sum
+
+doom = Doom("migration {moment}", 0)
+doom.moment = "migration"
+migrate(Book(Path({folder!r}) / "l.db", Path({folder!r}) / "a"), Fraction(5), Sum())
+"""
 
 
 class Twice(Named):
@@ -98,6 +117,45 @@ def test_a_charge_that_was_priced_before_a_migration_is_refused_inside_the_trans
         ):
             slow.reserve(charge("r"))
         assert ledger.book.spent().parts == ()
+
+
+def test_while_many_charge_none_is_charged_under_the_old_terms_behind_a_migration(where, anchor):
+    with Ledger.create(where, Fraction(1000), Sum(), anchor=anchor) as ledger:
+        go = threading.Barrier(5)
+
+        def spend(name):
+            with Ledger(Book(where, anchor), Fraction(1000), Sum()) as own:
+                go.wait()
+                with suppress(BadLedger):
+                    for turn in range(40):
+                        own.answer(charge(f"{name}-{turn}"), drawn)
+
+        threads = [threading.Thread(target=spend, args=(name,)) for name in range(4)]
+        for thread in threads:
+            thread.start()
+        go.wait()
+        moved = migrate(ledger.book, Fraction(500), Twice())
+        for thread in threads:
+            thread.join()
+        kinds = [entry.kind for entry in ledger.book.history()]
+        at = kinds.index(Kind.MIGRATED)
+        assert Kind.CHARGE not in kinds[at:]
+        assert moved.after.nominal == ledger.book.spent().price.nominal == 2 * kinds.count(Kind.CHARGE)
+        ledger.book.check()
+
+
+@pytest.mark.parametrize("moment", ["written, not committed", "committed, not anchored"])
+def test_a_migration_that_is_killed_is_made_or_not_made(moment, tmp_path):
+    with Ledger.create(tmp_path / "l.db", Fraction(10), Sum(), anchor=tmp_path / "a") as ledger:
+        ledger.answer(charge("r"), drawn)
+    code = KILLED.format(tests=str(Path(__file__).parent), folder=str(tmp_path), moment=moment)
+    child = subprocess.run([sys.executable, "-c", code], check=False, timeout=60)
+    assert child.returncode == -signal.SIGKILL
+    made = moment == "committed, not anchored"
+    with Ledger.open(tmp_path / "l.db", Fraction(5 if made else 10), Sum(), anchor=tmp_path / "a") as ledger:
+        assert ledger.spent().price.nominal == 1
+        assert ledger.head().position == (4 if made else 3)
+        ledger.answer(charge("s"), drawn)
 
 
 def test_a_total_above_the_cap_is_the_truth_and_stops_every_further_charge(tmp_path):

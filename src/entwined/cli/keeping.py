@@ -156,7 +156,7 @@ def check(
     if as_document:
         as_json({"ledger": book.store.name, "entries": entries, "witnesses": known, "receipt": head})
         return
-    say(f"Sound: {entries} entries. The anchor and {known} witnesses of tables in your state folder agree.")
+    say(f"Sound: {entries} entries. The anchor agrees. Tables whose witness agrees: {known}.")
     say(f"receipt {head}")
 
 
