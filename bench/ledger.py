@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
+from typing import Any, Final
 
 from entwined.ledger import Charge, Ledger, Part, Price
 
@@ -18,6 +19,15 @@ class Sum:
     """Everything adds up."""
 
     identity = "sum"
+    document: Final = {"name": "sum"}
+
+    def differences(self, document: Mapping[str, Any]) -> list[str]:
+        """Name the other one."""
+        return [f"the accountant was {document['name']}"]
+
+    def carried(self, document: Mapping[str, Any], totals: Mapping[str, Part]) -> Mapping[str, Part]:  # noqa: ARG002
+        """Take losses over as they are."""
+        return totals
 
     def price(self, totals: Mapping[str, Part]) -> Price:
         """Add all parts."""

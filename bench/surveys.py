@@ -9,6 +9,7 @@ import gzip
 import itertools
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -330,7 +331,9 @@ def adult_privately(schema: Schema, folder: Path, target: Fraction) -> tuple[Noi
     """Learn with a thousandth of the total for the choices and a fiftieth for the tables; give what it cost."""
     with (
         tempfile.TemporaryDirectory() as place,
-        open_table(folder / "adult_train.csv.gz", schema) as table,
+        open_table(
+            shutil.copy(folder / "adult_train.csv.gz", place), schema
+        ) as table,  # a table has one ledger
         Ledger.create(
             Path(place) / "ledger.db", Fraction(100), Accountant.of(schema), anchor=Path(place) / "anchor"
         ) as ledger,

@@ -21,7 +21,7 @@ from entwined.ledger import Charge, Ledger, Part
 from entwined.loss import Loss
 from entwined.queries import Count, Histogram, Marginal, Mean, Quantile, Total, parse
 from entwined.release import Accountant, Declared, plan, release, verify
-from entwined.release.accountant import key_of
+from entwined.release.parts import key_of
 from entwined.report.promise import model_words
 from entwined.schema import Categorical, Cells, Integer, Person, Schema, Text
 from test_learning import joint_of

@@ -18,7 +18,7 @@ from entwined.errors import (
     Unapproved,
     Unreadable,
 )
-from entwined.learning.private import Budget, NoisyTables, carry_over, learn_privately
+from entwined.learning.private import Budget, NoisyTables, learn_privately
 from entwined.learning.selection import Search, apartness, most_moved
 from entwined.ledger import Ledger
 from entwined.loss import Loss
@@ -293,7 +293,7 @@ def test_what_cannot_be_guaranteed_is_refused_before_the_charge(made):
     drops = Schema((Boolean("a", missing="drop"), Boolean("b")), unit=Cells(), rows=5).approve()
     with pytest.raises(BadSchema, match="drops missing"):
         learn_privately(MemoryTable(drops, []), budget, ledger=ledger)
-    with pytest.raises(BadLedger, match="another schema"):
+    with pytest.raises(BadLedger, match="most_rows was 1000000000 and is 999"):
         learn_privately(
             MemoryTable(Schema(COLUMNS, unit=Cells(), rows=300, most_rows=999).approve(), []),
             budget,
@@ -306,25 +306,35 @@ def test_what_cannot_be_guaranteed_is_refused_before_the_charge(made):
     assert losses(ledger) == {}
 
 
-def test_a_model_learned_with_a_budget_is_accepted_by_a_release_that_pays_for_both(made, tmp_path):
+def test_a_model_learned_with_a_budget_is_accepted_by_a_release_that_pays_for_both(made):
     table, ledger = made()
     found = learn_privately(table, Budget.of("0.05", "0.1"), ledger=ledger)
     model = found.smoothed().model
     assert model.source == "learned"
     declared = Declared(model, name=found.smoothed().title)
-    accountant = Accountant.of(table.schema, [declared])
-    with Ledger.create(
-        tmp_path / "next.db", Fraction(5), accountant, anchor=tmp_path / "next.anchor"
-    ) as after:
-        carry_over(ledger, after)
-        carry_over(ledger, after)  # once is enough
-        assert losses(after) == losses(ledger)
-        queries = [Histogram(name) for name in "abcd"]
-        released = release(table, queries, ledger=after, leakage=1, dependence=[declared])
-        assert len(released.values) == 4
-        assert all(losses(after)[name] > losses(ledger)[name] for name in "abcd")
-        total = Loss.of([float(losses(after)[name]) for name in model.names])
-        assert after.spent().price.worst == pytest.approx(bound(model, total).leakage.worst, rel=1e-6)
+    learned = losses(ledger)
+    queries = [Histogram(name) for name in "abcd"]
+    with pytest.raises(BadLedger, match=r"model added: .*entwined budget migrate"):
+        release(table, queries, ledger=ledger, leakage=1, dependence=[declared])
+    after = ledger.migrate(Accountant.of(table.schema, [declared]), Fraction(5))
+    assert losses(after) == learned
+    released = release(table, queries, ledger=after, leakage=1, dependence=[declared])
+    assert len(released.values) == 4
+    assert all(losses(after)[name] > learned[name] for name in "abcd")
+    total = Loss.of([float(losses(after)[name]) for name in model.names])
+    assert after.spent().price.worst == pytest.approx(bound(model, total).leakage.worst, rel=1e-6)
+
+
+def test_the_certificate_after_learning_says_what_learning_cost(made):
+    """4.0 is spent on learning; a release of 1.0 under the learned model certifies a total of both."""
+    table, ledger = made()
+    found = learn_privately(table, Budget.of(1, 3), ledger=ledger)
+    declared = Declared(found.smoothed().model, name="learned")
+    after = ledger.migrate(Accountant.of(table.schema, [declared]), Fraction(10))
+    out = release(table, Histogram("a"), ledger=after, loss=1, dependence=[declared])
+    total = out.certificate["total"]
+    assert Fraction(total["nominal"]) >= 4
+    assert total["leakage"]["learned"] >= 4
 
 
 def test_a_margin_holds_the_true_law_as_often_as_it_says():

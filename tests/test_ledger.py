@@ -21,13 +21,13 @@ from entwined.errors import (
 from entwined.ledger import Book, Charge, Kind, Ledger, Part, Price
 from entwined.ledger.ledger import MOST_RUNS
 from entwined.ledger.totals import Totals
-from ledger_worker import Sum, charge, drawn
+from ledger_worker import Named, Sum, charge, drawn
 from postgres import new_schema
 
 TENTH = Fraction(1, 10)
 
 
-class Disjoint:
+class Disjoint(Named):
     """Parts whose keys begin alike and end in different letters are disjoint; all others overlap."""
 
     identity = "disjoint genders"
@@ -151,7 +151,7 @@ def test_the_golden_composition_and_the_cap_on_leakage(tmp_path):
 
 
 def test_a_price_that_is_no_number_is_refused_and_an_infinite_one_is_over_budget(tmp_path):
-    class Broken:
+    class Broken(Named):
         identity = "broken"
         amount = float("nan")
 
@@ -333,9 +333,9 @@ def test_a_closed_ledger_leaves_no_file_open(where, anchor):
 
 def test_a_ledger_belongs_to_its_cap_and_its_accountant(ledger, where, anchor):
     ledger.answer(charge("r", loss=TENTH), drawn)
-    with pytest.raises(BadLedger, match=r"cap 1/1.*not for 2/1"):
+    with pytest.raises(BadLedger, match=r"the cap was 1 and is 2\..*entwined budget migrate"):
         Ledger.open(where, Fraction(2), Sum(), anchor=anchor)
-    with pytest.raises(BadLedger, match="accountant"):
+    with pytest.raises(BadLedger, match="accountant was sum of all parts and is disjoint genders"):
         Ledger.open(where, Fraction(1), Disjoint(), anchor=anchor)
 
 

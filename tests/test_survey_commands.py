@@ -84,12 +84,14 @@ def test_what_others_decide_is_added_up_with_honest_intervals(folder, run):  # n
     Path("survey.toml").write_text(
         Path("survey.toml").read_text().replace("confirmed = false", "confirmed = true")
     )
-    asked = ("survey", "request", "survey.toml", "--table", "wave.csv", "--rows", "500", "--cap", "1000")
+    asked = ("survey", "request", "survey.toml", "--rows", "500", "--cap", "1000")
     rows = [line.split(",") for line in Path("wave.csv").read_text().splitlines()[1:]]
     truth = {answer: sum(row[2] == answer for row in rows) for answer in ANSWERS["short"]}
     held = 0
     for turn in range(12):
-        assert run(*asked, "--leakage", f"{3 + turn / 100}", "-o", f"r{turn}.toml")[0] == 0
+        Path(f"wave{turn}.csv").write_text(Path("wave.csv").read_text())  # a table has one ledger
+        asked_of = (*asked, "--table", f"wave{turn}.csv", "--leakage", f"{3 + turn / 100}")
+        assert run(*asked_of, "-o", f"r{turn}.toml")[0] == 0
         text = Path(f"r{turn}.toml").read_text().replace("ledger.sqlite", f"l{turn}.sqlite")
         Path(f"r{turn}.toml").write_text(text)
         assert run("release", f"r{turn}.toml", "-o", f"out{turn}", "--yes")[0] == 0

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tomllib
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +14,8 @@ from entwined.errors import BadInput, BadLoss
 if TYPE_CHECKING:
     from entwined.dependence import Dependence
     from entwined.loss import Loss
+
+LARGEST_FILE = 1_000_000
 
 
 class Knowledge(StrEnum):
@@ -52,6 +55,14 @@ RequestFile = Annotated[
     Path, typer.Argument(metavar="RELEASE.toml", help="What to release: see `entwined init`.", readable=False)
 ]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before going on.")]
+ReceiptOption = Annotated[
+    str | None,
+    typer.Option(
+        "--receipt",
+        metavar="POSITION:HASH",
+        help="Of an earlier release: a ledger without that entry is refused.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
@@ -86,6 +97,29 @@ def ask(question: str) -> None:
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
         raise typer.Abort
+
+
+def ledger_of(place: str) -> str:
+    """Find the ledger that a place is, or that a request names; nothing else of the request is read."""
+    if "://" in place or not place.lower().endswith(".toml"):
+        return place
+    from entwined.schema.files import LONG_KEY
+
+    path = Path(place)
+    try:
+        if path.exists() and not path.is_file():  # opening a pipe would wait for ever
+            raise BadInput(f"{place} is no file. Give a release.toml, or the ledger itself.")
+        with path.open("rb") as file:
+            text = file.read(LARGEST_FILE + 1)
+        sound = len(text) <= LARGEST_FILE and not LONG_KEY.search(text.decode())
+        named = tomllib.loads(text.decode()).get("ledger") if sound else None
+    except OSError as failed:
+        raise BadInput(f"{place} cannot be read: {failed.strerror}. Check its name.") from None
+    except (ValueError, RecursionError):
+        raise BadInput(f"{place} is not TOML. Give a release.toml, or the ledger itself.") from None
+    if not isinstance(named, str) or not named or "\0" in named:
+        raise BadInput(f"{place} names no ledger. Give a release.toml, or the ledger itself.")
+    return named if "://" in named else str(path.parent / named)
 
 
 def write_text(path: Path, text: str) -> None:

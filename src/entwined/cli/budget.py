@@ -1,14 +1,18 @@
-"""`entwined budget`: what has been spent, what is left, and by whom; only the ledger is opened."""
+"""`entwined budget`: what has been spent, what is left, and by whom; only the ledger is opened.
+
+With `migrate`, `adopt` or `check` behind it, it keeps the ledger: see `cli.keeping`.
+"""
 
 import json
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from entwined.cli.arguments import JsonOption, write_text
+from entwined.cli import keeping
+from entwined.cli.arguments import JsonOption, ledger_of, write_text
 from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput, Refused
 
@@ -16,11 +20,28 @@ if TYPE_CHECKING:
     from entwined.ledger import Book, Entry, Price
 
 USUAL = ("release.toml", "ledger.sqlite")
-LARGEST_FILE = 1_000_000
 LAST = 10  # releases that are shown
 COLUMNS = ("position", "time", "request", "analyst", "outcome", "queries", "nominal", "leakage")
 
 
+class Budget(TyperGroup):
+    """Commands of which the first needs no name: `entwined budget LEDGER` shows what has been spent."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]  # typer's own
+        """Put the name in where it was left out."""
+        named = bool(args) and (args[0] in self.commands or args[0] in ctx.help_option_names)
+        return super().parse_args(ctx, args if named else ["show", *args])
+
+
+app = typer.Typer(
+    name="budget", cls=Budget, help="Tell what has been spent of the cap, and keep the ledger in order."
+)
+app.command("migrate")(keeping.migrate)
+app.command("adopt")(keeping.adopt)
+app.command("check")(keeping.check)
+
+
+@app.command("show")
 def command(
     place: Annotated[
         str | None,
@@ -35,7 +56,7 @@ def command(
         typer.Option("--what-if", metavar="LOSS", help="What if the release were made with this nominal ε?"),
     ] = None,
 ) -> None:
-    """Tell what has been spent of the cap, what is left, and what was asked."""
+    """Tell what has been spent of the cap, what is left, and what was asked; `show` may be left out."""
     from entwined.ledger import Book
 
     given = _usual() if place is None else place
@@ -61,29 +82,6 @@ def _usual() -> str:
         if Path(name).exists():
             return name
     raise BadInput(f"There is no {' and no '.join(USUAL)} here. Name a ledger or a release.toml.")
-
-
-def ledger_of(place: str) -> str:
-    """Find the ledger that a place is, or that a request names; nothing else of the request is read."""
-    if "://" in place or not place.lower().endswith(".toml"):
-        return place
-    from entwined.schema.files import LONG_KEY
-
-    path = Path(place)
-    try:
-        if path.exists() and not path.is_file():  # opening a pipe would wait for ever
-            raise BadInput(f"{place} is no file. Give a release.toml, or the ledger itself.")
-        with path.open("rb") as file:
-            text = file.read(LARGEST_FILE + 1)
-        sound = len(text) <= LARGEST_FILE and not LONG_KEY.search(text.decode())
-        named = tomllib.loads(text.decode()).get("ledger") if sound else None
-    except OSError as failed:
-        raise BadInput(f"{place} cannot be read: {failed.strerror}. Check its name.") from None
-    except (ValueError, RecursionError):
-        raise BadInput(f"{place} is not TOML. Give a release.toml, or the ledger itself.") from None
-    if not isinstance(named, str) or not named or "\0" in named:
-        raise BadInput(f"{place} names no ledger. Give a release.toml, or the ledger itself.")
-    return named if "://" in named else str(path.parent / named)
 
 
 def document(book: "Book", ledger: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from entwined.cli.arguments import JsonOption, RequestFile, YesOption, confirmed
+from entwined.cli.arguments import JsonOption, ReceiptOption, RequestFile, YesOption, confirmed
 from entwined.cli.plan import worst
 from entwined.cli.show import as_json, number, progress, say
 
@@ -15,6 +15,7 @@ def command(
     output: Annotated[Path, typer.Option("--output", "-o", help="A new or empty folder for what comes out.")],
     as_document: JsonOption = False,  # noqa: FBT002
     yes: YesOption = False,  # noqa: FBT002
+    receipt: ReceiptOption = None,
 ) -> None:
     """Release the statistics of a request: the ledger is charged first, and what is written may be published."""
     from entwined.release.fulfil import fulfil
@@ -30,7 +31,7 @@ def command(
         cost = float(ahead.planned.price.worst)
         confirmed(f"Spend {number(cost)}, after which {number(ahead.funds.left or 0)} is left?", yes=yes)
     with progress():
-        done = fulfil(request, ahead.planned)
+        done = fulfil(request, ahead.planned, receipt)
         files = write_release(
             output,
             release=done.release,
@@ -53,6 +54,7 @@ def command(
     if lacking := no_charts():
         say(f"There is no report.html: {lacking} The same request then gives it, and is not charged again.")
     say(spent(done.funds.document, stored=done.was_stored))
+    say(f"receipt {done.funds.receipt}")
     names_edges = any(isinstance(one.model.document.get("edges"), str) for one in request.dependence)
     more = " --models FOLDER, the one that its edge files are in" if names_edges else ""
     say(f"Check the promise with: entwined verify {output / 'certificate.json'}{more}")

@@ -16,7 +16,7 @@ import numpy as np
 
 from entwined.bounds import Knowledge
 from entwined.dependence import Box, Dependence
-from entwined.errors import BadLedger, BadSchema, Unreadable
+from entwined.errors import BadSchema, Unreadable
 from entwined.learning.models import SMOOTHING, Learned, as_network, chance_intervals, chances
 from entwined.learning.selection import Search, most_moved, public_rows
 from entwined.learning.structure import Parents
@@ -27,8 +27,9 @@ from entwined.noise.lattice import probability
 from entwined.numbers import IntArray, positive_fraction
 from entwined.queries import Axis, Marginal, TableOf, everything
 from entwined.release import Accountant, Declared, Table, plan, release
-from entwined.release.accountant import key_of
+from entwined.release.parts import key_of
 from entwined.release.plan import Added
+from entwined.release.witnessed import witnessed
 from entwined.schema import Cells, Coded, Schema
 
 FAILED: Final = (
@@ -114,14 +115,11 @@ def learn_privately(  # noqa: PLR0913  (a release is described by so many public
     columns = _columns(schema)
     given = tuple(dependence)
     accountant = Accountant.of(schema, given, knowledge)
-    if ledger.book.first().fields["accountant"] != accountant.identity:
-        raise BadLedger(
-            "The ledger was made for another schema, other models or another knowledge. Give the ones it was "
-            "made for, or create another ledger."
-        )
+    ledger.require(accountant)
     search = _search(schema, columns, budget, parents)
     name = request or uuid4().hex
-    found = _choose(table, search, columns, budget.structure, ledger, name)
+    charge = _charge(table, accountant, search, columns, budget.structure, name)
+    found = _choose(table, search, columns, charge, ledger)
     asked = [
         Marginal(tuple(columns[one].name for one in (*each, column))) for column, each in enumerate(found)
     ]
@@ -171,15 +169,15 @@ def _search(schema: Schema, columns: tuple[Coded, ...], budget: Budget, parents:
     )
 
 
-def _choose(
-    table: Table, search: Search, columns: tuple[Coded, ...], loss: Fraction, ledger: Ledger, request: str
-) -> Parents:
-    """Charge, read the exact tables, choose, settle; who asks again gets the same choice."""
-    aggregates = [
-        TableOf(tuple(Axis(columns[one].name, columns[one].levels) for one in scope), everything())
-        for scope in search.scopes
-    ]
-    table.check(aggregates)
+def _charge(
+    table: Table,
+    accountant: Accountant,
+    search: Search,
+    columns: tuple[Coded, ...],
+    loss: Fraction,
+    request: str,
+) -> Charge:
+    """Say what the choices cost; the same choices from the same table under the same terms are one question."""
     names = [column.name for column in columns]
     document = {
         "learning": "parents by the exponential mechanism",
@@ -190,16 +188,28 @@ def _choose(
     }
     where = str(getattr(table, "identity", ""))
     parts = _parts(table.schema, names, loss)
-    accountant = ledger.book.first().fields["accountant"]
-    fingerprint = sha256(canonical([where, accountant, document, fraction_text(loss)]))
-    receipt = ledger.reserve(Charge(f"{request}-structure", fingerprint, parts, "holder", document))
-    answer = receipt.answer
-    if answer is None:
-        drawn = _drawn(table, search, aggregates)
-        if drawn is None:
-            ledger.fail(receipt, "reading failed")
-            raise Unreadable(FAILED)
-        answer = ledger.settle(receipt, drawn)
+    fingerprint = sha256(canonical([where, accountant.identity, document, fraction_text(loss)]))
+    return Charge(f"{request}-structure", fingerprint, parts, "holder", document)
+
+
+def _choose(
+    table: Table, search: Search, columns: tuple[Coded, ...], charge: Charge, ledger: Ledger
+) -> Parents:
+    """Charge, read the exact tables, choose, settle; who asks again gets the same choice."""
+    aggregates = [
+        TableOf(tuple(Axis(columns[one].name, columns[one].levels) for one in scope), everything())
+        for scope in search.scopes
+    ]
+    table.check(aggregates)
+    with witnessed(table, ledger):
+        receipt = ledger.reserve(charge)
+        answer = receipt.answer
+        if answer is None:
+            drawn = _drawn(table, search, aggregates)
+            if drawn is None:
+                ledger.fail(receipt, "reading failed")
+                raise Unreadable(FAILED)
+            answer = ledger.settle(receipt, drawn)
     return tuple(map(tuple, json.loads(answer)))
 
 
@@ -223,20 +233,3 @@ def _parts(schema: Schema, names: list[str], loss: Fraction) -> tuple[Part, ...]
     if isinstance(schema.unit, Cells):
         return tuple(Part(key_of(everything(), name), loss, loss) for name in names)
     return (Part(key_of(everything(), None), loss, loss),)
-
-
-def carry_over(learned_in: Ledger, release_in: Ledger) -> None:
-    """Charge a new ledger with all that was spent in the one before.
-
-    A ledger prices by the models it was made for, so a model that was learned needs a new one; losses add, and
-    none may be forgotten. Carrying over twice charges once.
-    """
-    spent = learned_in.spent().parts
-    if not spent:
-        return
-    name = f"carried-{sha256(canonical([part.row for part in spent]))[:40]}"
-    receipt = release_in.reserve(
-        Charge(name, name, spent, "holder", {"carried_from": learned_in.book.store.name})
-    )
-    if receipt.answer is None:
-        release_in.settle(receipt, b"{}")

@@ -1,5 +1,6 @@
 """A ledger as a book: its chain can be read, checked and continued, whoever prices it."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -7,22 +8,23 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from entwined.errors import BadLedger, LedgerDamaged
+from entwined.errors import BadInput, BadLedger, LedgerDamaged
 from entwined.ledger.anchor import Anchor, default_anchor
-from entwined.ledger.canonical import fraction_from
+from entwined.ledger.canonical import fraction_from, sha256_of_bytes
 from entwined.ledger.charge import Part, Price, add_up
-from entwined.ledger.entry import START, Entry, Kind, Mark
+from entwined.ledger.entry import RECEIPT_DIGITS, START, Entry, Kind, Mark
 from entwined.ledger.pages import CUT, Pages
 from entwined.ledger.postgres import PostgresStore
 from entwined.ledger.sqlite import SqliteStore
 from entwined.ledger.store import Lease, Store
 from entwined.ledger.totals import NOTHING
-from entwined.ledger.view import View, settled_answer
+from entwined.ledger.view import View, stored_bytes
 from entwined.progress import report
 
 PATIENCE: Final = 60.0
 """Seconds to wait for others before giving up."""
 CHUNK: Final = 2000
+MOST_DIGITS: Final = 18  # of a position, which is a database's whole number
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +48,43 @@ class Book:
         self.store = _store(where, patience)
         self.anchor = Anchor(anchor or default_anchor(self.store.name), patience)
 
-    def begin(self, terms: dict[str, str]) -> None:
+    def begin(self, terms: dict[str, str], document: bytes) -> None:
         """Write the first entry where no book is and none was."""
         self.anchor.refuse_to_start()
-        fields = {**terms, "kind": Kind.CREATED.value, "totals": NOTHING.digest}
-        first = Entry.after(START, fields)
-        self.store.create(first)
+        kept = {"kind": Kind.CREATED.value, "totals": NOTHING.digest, "answer": sha256_of_bytes(document)}
+        first = Entry.after(START, {**terms, **kept})
+        self.store.create(first, document)
         self.anchor.start(first.mark)
 
-    def adopt(self) -> None:
+    def adopt(self) -> Mark:
         """Trust the book as it stands, after a full check: it was moved here, and is the newest copy.
 
-        This is the holder's word. From here on the new anchor vouches for the book.
+        This is the holder's word, and from here on the new anchor vouches for the book. An anchor that is here
+        already is taken at its word: a book that it knows further, or otherwise, is refused.
         """
-        self.anchor.refuse_to_start()
         with self.store.reading() as pages:
             head = pages.head()
-            _walk(pages, View.verified(pages, head))
-        self.anchor.start(head)
+            known = self.anchor.read() if self.anchor.exists else None
+            _walk(pages, View.verified(pages, known or head))
+        if known is None:
+            self.anchor.start(head)
+        else:
+            self.anchor.raise_to(head)
+        return head
+
+    def require(self, receipt: str) -> None:
+        """Refuse a book that does not hold the entry which a printed receipt names."""
+        position, _, digits = receipt.strip().partition(":")
+        if not position.isdecimal() or len(digits) != RECEIPT_DIGITS or len(position) > MOST_DIGITS:
+            raise BadInput(
+                f"{receipt!r:.60} is no receipt. Give one as it was printed, such as 12:0123456789abcdef."
+            )
+        with self.reading() as view:
+            if not (view.hash_at(int(position)) or "").startswith(digits):
+                raise LedgerDamaged(
+                    f"The ledger has {view.last.position} entries, and not the one of the receipt {receipt}: it is "
+                    f"an old copy or another ledger. Restore the newest copy."
+                )
 
     @contextmanager
     def reading(self) -> Iterator[View]:
@@ -88,9 +109,19 @@ class Book:
         return self.store.lease(question)
 
     def first(self) -> Entry:
-        """Read what the book was begun for."""
+        """Read the entry that the book was begun with."""
         with self.reading() as view:
             return view.first
+
+    def terms(self) -> Entry:
+        """Read the entry that set the terms in force: the first, or the last migration."""
+        with self.reading() as view:
+            return view.terms
+
+    def head(self) -> Mark:
+        """Tell how far the book has come."""
+        with self.reading() as view:
+            return view.last.mark
 
     def check(self) -> int:
         """Walk the whole chain, recompute every hash, answer and total, and count the entries."""
@@ -120,7 +151,7 @@ class Book:
         with self.reading() as view:
             last, parts = view.last_price(), view.totals().parts
             return Spent(
-                cap=fraction_from(view.first.fields["cap"]),
+                cap=fraction_from(view.terms.fields["cap"]),
                 price=Price(Fraction(0)) if last is None else last.price,
                 parts=tuple(parts[key] for key in sorted(parts)),
                 entries=view.last.position,
@@ -153,8 +184,10 @@ def _walk(pages: Pages, view: View) -> None:
             entry = Entry.read(row, before)
             before = entry.mark
             add_up(spent, entry.parts)
-            if entry.kind is Kind.ANSWERED:
-                settled_answer(pages, entry)
+            if "answer" in entry.fields:
+                beside = stored_bytes(pages, entry)
+            if entry.kind is Kind.MIGRATED:
+                spent = {row[0]: Part.from_row(tuple(row)) for row in json.loads(beside)["carried"]}
             if entry.kind in (Kind.ANSWERED, Kind.FAILED):
                 _close_once(entry, closed)
         report("ledger check", before.position, view.last.position)

@@ -1,7 +1,7 @@
 """What is spent: exact base losses per part of the data, and what they cost together."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final, Protocol, Self
@@ -127,6 +127,19 @@ class Accountant(Protocol):
     @property
     def identity(self) -> str:
         """A digest of everything the price depends on: models, schema, neighbour relation."""
+        ...
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        """Everything the price depends on, as JSON."""
+        ...
+
+    def differences(self, document: Mapping[str, Any]) -> Sequence[str]:
+        """Say in words what another accountant's document has otherwise."""
+        ...
+
+    def carried(self, document: Mapping[str, Any], totals: Mapping[str, Part]) -> Mapping[str, Part]:
+        """Give what was spent under another accountant as losses under this one, or refuse; never less."""
         ...
 
     def price(self, totals: Mapping[str, Part]) -> Price:

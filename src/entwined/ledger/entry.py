@@ -15,11 +15,12 @@ from entwined.ledger.charge import Part, Price
 class Kind(StrEnum):
     """What an entry says."""
 
-    CREATED = "created"  # the ledger, its cap and its accountant
+    CREATED = "created"  # the ledger, its first cap and accountant
     CHARGE = "charge"  # a loss that is spent from now on; its first run may read rows
     RUN = "run"  # a later run under a charge whose runs so far died without an answer
     ANSWERED = "answered"  # the one answer of a charge
     FAILED = "failed"  # a run ended in an error: the charge stays, no answer will come
+    MIGRATED = "migrated"  # another cap or accountant from here on; what was spent stays spent
 
 
 class Row(NamedTuple):
@@ -40,7 +41,13 @@ class Mark(NamedTuple):
     position: int
     hash: str
 
+    @property
+    def receipt(self) -> str:
+        """The mark as it is printed for people, who can hold a ledger to it later."""
+        return f"{self.position}:{self.hash[:RECEIPT_DIGITS]}"
 
+
+RECEIPT_DIGITS: Final = 16
 START: Final = Mark(0, "0" * 64)
 """What the first entry is chained to."""
 
@@ -50,7 +57,8 @@ class Entry:
     """One line of the ledger.
 
     `fields` always holds `kind`, `time` (for people: nothing is ordered by it) and `totals`, the digest of
-    all totals after it; from the second entry on also `first`, the hash of the first.
+    all totals after it; from the second entry on also `first`, the hash of the first, and behind a migration
+    `terms`, the position and hash of the last one.
     """
 
     position: int

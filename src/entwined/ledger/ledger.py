@@ -16,17 +16,18 @@ from types import TracebackType
 from typing import Any, Final, Self
 from uuid import uuid4
 
-from entwined.errors import BadCharge, BadLedger, BadLoss, ChargeClosed, OverBudget
+from entwined.errors import BadCharge, ChargeClosed, OverBudget
 from entwined.ledger.book import Book, Spent
-from entwined.ledger.canonical import fraction_text, sha256_of_bytes
+from entwined.ledger.canonical import sha256_of_bytes
 from entwined.ledger.charge import Accountant, Charge, Part, Price
-from entwined.ledger.entry import Entry, Kind
+from entwined.ledger.entry import Entry, Kind, Mark
+from entwined.ledger.migration import migrate
 from entwined.ledger.receipt import Receipt
 from entwined.ledger.store import Lease
+from entwined.ledger.terms import require_cap, require_same, shown, terms_of, written
 from entwined.ledger.totals import NOTHING, Plan, Totals
 from entwined.ledger.view import View
 
-FORMAT: Final = "1"
 MOST_RUNS: Final = 5
 REMEMBERED_PRICES: Final = 64
 
@@ -35,16 +36,11 @@ class Ledger:
     """What has been spent under one cap, by everyone."""
 
     def __init__(self, book: Book, cap: Fraction, accountant: Accountant) -> None:
-        _require_cap(cap)
-        first = book.first().fields
-        if first != {**first, **_terms(cap, accountant)}:
-            raise BadLedger(
-                f"The ledger {book.store.name} was made for the cap {first['cap']} and the accountant "
-                f"{first['accountant'][:12]}…, not for {fraction_text(cap)} and {accountant.identity[:12]}…. "
-                f"Give the same cap, models and schema, or create another ledger for other data."
-            )
+        require_cap(cap)
+        with book.reading() as view:
+            require_same(view, cap, accountant)
+            self.id: str = view.first.fields["ledger"]
         self.book = book
-        self.id: str = first["ledger"]
         self.cap = cap
         self._accountant = accountant
         self._leases: dict[tuple[int, int], Lease] = {}
@@ -56,9 +52,9 @@ class Ledger:
         cls, where: str | Path, cap: Fraction, accountant: Accountant, anchor: Path | None = None
     ) -> Self:
         """Begin a ledger where none is and none was."""
-        _require_cap(cap)
+        require_cap(cap)
         book = Book(where, anchor)
-        book.begin({**_terms(cap, accountant), "ledger": uuid4().hex})
+        book.begin({**terms_of(cap, accountant), "ledger": uuid4().hex}, written(accountant))
         return cls(book, cap, accountant)
 
     @classmethod
@@ -73,6 +69,20 @@ class Ledger:
         ledger = cls(Book(where, anchor), cap, accountant)
         ledger.book.check()
         return ledger
+
+    def migrate(self, accountant: Accountant, cap: Fraction) -> "Ledger":
+        """Go on under other terms in the same ledger: everything spent stays spent, priced anew."""
+        migrate(self.book, cap, accountant)
+        return Ledger(self.book, cap, accountant)
+
+    def require(self, accountant: Accountant) -> None:
+        """Refuse to charge for noise that was fitted to other terms than those in force."""
+        with self.book.reading() as view:
+            require_same(view, self.cap, accountant)
+
+    def head(self) -> Mark:
+        """Tell how far the ledger has come."""
+        return self.book.head()
 
     def answer(self, charge: Charge, run: Callable[[], bytes]) -> bytes:
         """Charge a request, run it if it has no answer yet, and hand out what was settled.
@@ -95,6 +105,7 @@ class Ledger:
         Who gets a receipt without an answer holds the question until `settle`, `fail` or `abandon`.
         """
         with self.book.reading() as view:
+            require_same(view, self.cap, self._accountant)
             known = self._stored(view, charge)
             if known is not None:
                 return known
@@ -103,6 +114,7 @@ class Ledger:
         lease = self.book.lease(charge.fingerprint)
         try:
             with self.book.writing() as view:
+                require_same(view, self.cap, self._accountant)  # others may have migrated meanwhile
                 receipt = self._stored(view, charge) or self._admit(view, charge, plan)
         except BaseException:
             lease.release()
@@ -160,6 +172,7 @@ class Ledger:
     def price(self, parts: Iterable[Part] = ()) -> Price:
         """Price everything spent, with these parts on top; nothing is charged."""
         with self.book.reading() as view:
+            require_same(view, self.cap, self._accountant)
             return self._price(view.totals().plus(parts))
 
     def close(self) -> None:
@@ -215,8 +228,8 @@ class Ledger:
         price = self._price(after)
         if not price.worst <= self.cap:
             raise OverBudget(
-                f"Request {charge.request}: the total would leak {_shown(price.worst)}, "
-                f"{_shown(price.worst - self.cap)} more than the cap {_shown(self.cap)}. "
+                f"Request {charge.request}: the total would leak {shown(price.worst)}, "
+                f"{shown(price.worst - self.cap)} more than the cap {shown(self.cap)}. "
                 f"Ask for a smaller loss, or stop here. Nothing was charged."
             )
         fields = {
@@ -240,23 +253,6 @@ class Ledger:
                 self._prices.clear()
             self._prices[totals.digest] = known
         return known
-
-
-def _terms(cap: Fraction, accountant: Accountant) -> dict[str, str]:
-    return {"format": FORMAT, "cap": fraction_text(cap), "accountant": accountant.identity}
-
-
-def _require_cap(cap: object) -> None:
-    if not isinstance(cap, Fraction) or cap <= 0:
-        raise BadLoss(f"The cap {cap!r} is no exact number above zero. Give a Fraction such as Fraction(1).")
-
-
-def _shown(amount: Fraction | float) -> str:
-    """Write an amount for people."""
-    try:
-        return f"{float(amount):.6g}"
-    except OverflowError:
-        return "more than 1e308"
 
 
 def _about(receipt: Receipt, kind: Kind, said: Mapping[str, Any]) -> dict[str, Any]:

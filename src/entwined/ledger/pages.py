@@ -79,8 +79,9 @@ class Pages:
         return self._one(ENTRIES + "fingerprint = ? ORDER BY position DESC LIMIT 1", fingerprint)
 
     def last_price(self) -> Row | None:
-        """Find the latest charge of all."""
-        return self._one(ENTRIES + "kind = ? ORDER BY position DESC LIMIT 1", Kind.CHARGE.value)
+        """Find the latest entry that says what everything amounts to."""
+        priced = "kind IN (?, ?) ORDER BY position DESC LIMIT 1"
+        return self._one(ENTRIES + priced, Kind.CHARGE.value, Kind.MIGRATED.value)
 
     def about(self, charge: int) -> list[Row]:
         """List the runs, answer and failure of a charge, in order."""
@@ -94,7 +95,7 @@ class Pages:
         ]
 
     def answer(self, position: int) -> bytes | None:
-        """Read the bytes that an entry of kind answered holds."""
+        """Read the bytes that stand beside an entry: an answer, or the terms that it sets."""
         found = self._execute("SELECT answer FROM entwined_entry WHERE position = ?", (position,))[0][0]
         return None if found is None else bytes(found)
 
@@ -103,11 +104,11 @@ class Pages:
         found = self._execute("SELECT part, loss_one, loss_both FROM entwined_total")
         return [(_text(part), _text(one), _text(both)) for part, one, both in found]
 
-    def begin(self, first: Entry, number: str, binary: str) -> None:
+    def begin(self, first: Entry, document: bytes, number: str, binary: str) -> None:
         """Make the tables and write the first entry."""
         for statement in TABLES:
             self._execute(statement.format(number=number, bytes=binary))
-        self._insert(first, None)
+        self._insert(first, document)
         self._execute("INSERT INTO entwined_head (position, hash) VALUES (?, ?)", first.mark)
 
     def append(self, entry: Entry, before: Mark, answer: bytes | None) -> None:
@@ -120,6 +121,10 @@ class Pages:
         )
         if len(moved) != 1:
             raise LedgerDamaged(CUT)
+
+    def clear_totals(self) -> None:
+        """Take all totals out, for others to be written."""
+        self._execute("DELETE FROM entwined_total")
 
     def write_totals(self, rows: Iterable[tuple[str, str, str]]) -> None:
         """Set the totals of some parts."""
@@ -139,8 +144,8 @@ class Pages:
             (*entry.row, answer),
         )
 
-    def _one(self, statement: str, value: Any) -> Row | None:
-        rows = self._execute(statement, (value,))
+    def _one(self, statement: str, *values: Any) -> Row | None:
+        rows = self._execute(statement, values)
         return _row(rows[0]) if rows else None
 
 

@@ -64,7 +64,7 @@ class PostgresStore:
         """Host, port and database, without user and password."""
         return self._place
 
-    def create(self, first: Entry) -> None:
+    def create(self, first: Entry, document: bytes) -> None:
         """Make the tables."""
         with self._transaction("READ COMMITTED") as execute:
             execute("SELECT pg_advisory_xact_lock(?)", (_number("create a ledger"),))
@@ -72,7 +72,7 @@ class PostgresStore:
                 raise BadLedger(
                     f"There is a ledger at {self._place} already. Open it, or choose another schema."
                 )
-            Pages(execute).begin(first, number="BIGINT", binary="BYTEA")
+            Pages(execute).begin(first, document, number="BIGINT", binary="BYTEA")
 
     @contextmanager
     def reading(self) -> Iterator[Pages]:

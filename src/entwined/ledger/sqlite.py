@@ -14,10 +14,10 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable, NoLedger
-from entwined.ledger.anchor import sync_folder
 from entwined.ledger.entry import Entry
 from entwined.ledger.locks import Lock
 from entwined.ledger.pages import Execute, Pages
+from entwined.ledger.slots import sync_folder
 from entwined.ledger.store import Pool
 
 LATER: Final = "Try again later; nothing was charged by this attempt."
@@ -55,7 +55,7 @@ class SqliteStore:
         """The file."""
         return str(self._path)
 
-    def create(self, first: Entry) -> None:
+    def create(self, first: Entry, document: bytes) -> None:
         """Make the file."""
         with self._translated():
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ class SqliteStore:
                 self._require_durable(link)
                 link.execute("BEGIN IMMEDIATE")
                 self._require_empty(link)
-                Pages(_executor(link)).begin(first, number="INTEGER", binary="BLOB")
+                Pages(_executor(link)).begin(first, document, number="INTEGER", binary="BLOB")
                 link.execute("COMMIT")
             finally:
                 link.close()

@@ -28,7 +28,7 @@ class Store(Protocol):
         """The place in words, without secrets; equal places have equal names."""
         ...
 
-    def create(self, first: Entry) -> None:
+    def create(self, first: Entry, document: bytes) -> None:
         """Make the tables with their first entry, all or nothing, where there is no ledger."""
         ...
 

@@ -1,8 +1,9 @@
 """What a ledger says at one moment, believed only after it was verified."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from entwined.errors import LedgerDamaged
 from entwined.ledger.canonical import sha256_of_bytes
@@ -10,6 +11,8 @@ from entwined.ledger.charge import Part
 from entwined.ledger.entry import START, Entry, Kind, Mark, Row
 from entwined.ledger.pages import CUT, Pages
 from entwined.ledger.totals import NOTHING, Totals
+
+OTHER_TERMS: Final = "The ledger's terms are not those it was made with. Restore the newest copy."
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +26,18 @@ class Course:
 class View:
     """A verified ledger inside one transaction; it moves on as entries are appended."""
 
-    def __init__(self, pages: Pages, first: Entry, last: Entry) -> None:
+    def __init__(self, pages: Pages, first: Entry, terms: Entry, last: Entry) -> None:
         self._pages = pages
         self.first = first
+        self.terms = terms
         self.last = last
 
     @classmethod
     def verified(cls, pages: Pages, anchored: Mark) -> Self:
         """Check in a few look-ups that end, terms and anchor belong together.
 
-        The anchor vouches for the chain up to its entry, and the last entry for the totals and for the first
-        entry, which holds the cap. What is not looked at is the history in between: that is `Book.check`.
+        The anchor vouches for the chain up to its entry, and the last entry for the totals, for the first entry
+        and for the one that set the cap. What is not looked at is the history in between: that is `Book.check`.
         """
         head = pages.head()
         rows = pages.rows_at(1, anchored.position, head.position - 1, head.position)
@@ -46,12 +50,24 @@ class View:
             raise LedgerDamaged(CUT)
         first = Entry.read(rows[1], START)
         if head.position == 1:
-            return cls(pages, first, first)
+            return cls(pages, first, first, first)
         before = rows.get(head.position - 1)
         last = Entry.read(rows[head.position], Mark(head.position - 1, before.hash if before else ""))
         if first.hash != last.fields["first"]:
-            raise LedgerDamaged("The ledger's terms are not those it was made with. Restore the newest copy.")
-        return cls(pages, first, last)
+            raise LedgerDamaged(OTHER_TERMS)
+        return cls(pages, first, _terms_in_force(pages, first, last), last)
+
+    def holds(self, mark: Mark) -> bool:
+        """Whether the entry of a mark is part of the ledger."""
+        return self._pages.hash_at(mark.position) == mark.hash
+
+    def hash_at(self, position: int) -> str | None:
+        """Read the hash of one entry, if it is there."""
+        return self._pages.hash_at(position)
+
+    def document(self) -> Any:
+        """Read what the terms in force depend on, as it was written."""
+        return json.loads(stored_bytes(self._pages, self.terms))["terms"]
 
     def totals(self, guess: Totals = NOTHING) -> Totals:
         """Read what has been spent, as the last entry vouches for it; the guess itself if it is right."""
@@ -70,7 +86,7 @@ class View:
         return self._entry(self._pages.last_charge(fingerprint))
 
     def last_price(self) -> Entry | None:
-        """Find the latest charge of all."""
+        """Find the latest entry that says what everything amounts to."""
         return self._entry(self._pages.last_price())
 
     def course(self, charge: int) -> Course:
@@ -81,7 +97,7 @@ class View:
 
     def answer(self, entry: Entry) -> bytes:
         """Read the bytes that were answered."""
-        return settled_answer(self._pages, entry)
+        return stored_bytes(self._pages, entry)
 
     def append(self, fields: Mapping[str, Any], answer: bytes | None = None) -> Entry:
         """Write an entry that spends nothing."""
@@ -92,8 +108,16 @@ class View:
         self._pages.write_totals(after.rows[part.key] for part in parts)
         return self._append(fields, after.digest, None)
 
+    def migrate(self, fields: Mapping[str, Any], after: Totals, document: bytes) -> Entry:
+        """Write an entry that sets other terms, with the totals as they are under them."""
+        self._pages.clear_totals()
+        self._pages.write_totals(after.rows.values())
+        self.terms = self._append(fields, after.digest, document)
+        return self.terms
+
     def _append(self, fields: Mapping[str, Any], totals: str, answer: bytes | None) -> Entry:
-        entry = Entry.after(self.last.mark, {**fields, "totals": totals, "first": self.first.hash})
+        since = {} if self.terms.position == 1 else {"terms": list(self.terms.mark)}
+        entry = Entry.after(self.last.mark, {**fields, **since, "totals": totals, "first": self.first.hash})
         self._pages.append(entry, self.last.mark, answer)
         self.last = entry
         return entry
@@ -106,11 +130,24 @@ class View:
         return Entry.read(row, Mark(before, self._pages.hash_at(before) or ""))
 
 
-def settled_answer(pages: Pages, entry: Entry) -> bytes:
-    """Read the bytes of an answered entry, refusing others than were settled."""
-    answer = pages.answer(entry.position)
-    if answer is None or sha256_of_bytes(answer) != entry.fields["answer"]:
+def stored_bytes(pages: Pages, entry: Entry) -> bytes:
+    """Read the bytes beside an entry, an answer or terms, refusing others than were written with it."""
+    found = pages.answer(entry.position)
+    if found is None or sha256_of_bytes(found) != entry.fields["answer"]:
         raise LedgerDamaged(
-            f"The answer in entry {entry.position} is not the one that was given. Restore the newest copy."
+            f"What stands in entry {entry.position} is not what was written there. Restore the newest copy."
         )
-    return answer
+    return found
+
+
+def _terms_in_force(pages: Pages, first: Entry, last: Entry) -> Entry:
+    """Find the entry that set the terms in force, for which the last entry vouches."""
+    if last.kind is Kind.MIGRATED:
+        return last
+    if "terms" not in last.fields:
+        return first
+    position, head = last.fields["terms"]
+    row = pages.rows_at(position).get(position)
+    if row is None or row.hash != head:
+        raise LedgerDamaged(OTHER_TERMS)
+    return Entry.read(row, Mark(position - 1, pages.hash_at(position - 1) or ""))

@@ -9,26 +9,27 @@ For cells the same is done for each column on its own: a column's loss is what c
 amounts to. The rows themselves are taken to be independent of each other.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from entwined.bounds import Bound, Knowledge
 from entwined.dependence import Dependence, Forms
-from entwined.errors import BadModel, BadQuery, LedgerDamaged
+from entwined.errors import BadModel
 from entwined.ledger import Part, Price
 from entwined.ledger.canonical import canonical, sha256
 from entwined.loss import Loss
 from entwined.numbers import float_above
-from entwined.queries import Predicate, max_cover, max_pair, predicate_from
+from entwined.queries import Predicate, max_cover, max_pair
 from entwined.release.declared import Declared
 from entwined.release.gates import Gates
 from entwined.release.judge import Judge
 from entwined.release.measure import PURE, Concentrated, Measure, Pure
+from entwined.release.parts import place_of
+from entwined.release.terms import carried, differences
 from entwined.schema import Cells, Person, Schema
 
 Charges: TypeAlias = list[tuple[Predicate, Fraction, Fraction]]
@@ -83,8 +84,25 @@ class Accountant:
     @cached_property
     def identity(self) -> str:
         """A digest of everything that prices depend on."""
-        models = [one.document for one in self.declared]
-        return sha256(canonical([self.schema.digest, models, self.knowledge, self.measure.document]))
+        return sha256(canonical(self.document))
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """Everything that prices depend on."""
+        return {
+            "schema": self.schema.document,
+            "models": [one.document for one in self.declared],
+            "knowledge": self.knowledge,
+            **self.measure.document,
+        }
+
+    def differences(self, document: Mapping[str, Any]) -> tuple[str, ...]:
+        """Say in words what another accountant's document has otherwise."""
+        return differences(document, self.document)
+
+    def carried(self, document: Mapping[str, Any], totals: Mapping[str, Part]) -> dict[str, Part]:
+        """Give what was spent under another accountant as losses under this one, or refuse; never less."""
+        return carried(document, self.document, totals)
 
     @cached_property
     def judges(self) -> dict[str, tuple[Declared, Judge]]:
@@ -179,20 +197,3 @@ class Accountant:
         return (
             min(Fraction(judge.largest_uniform(leakage)) for _, judge in self.judges.values()) / base.replace
         )
-
-
-def key_of(where: Predicate, column: str | None) -> str:
-    """Name the part of a table that a charge falls on; equal parts have equal names."""
-    return canonical({"where": where.document} | ({} if column is None else {"column": column}))
-
-
-@lru_cache(maxsize=4096)
-def place_of(key: str) -> tuple[str, Predicate]:
-    """Read the name of a part: its column, empty for rows, and its condition."""
-    try:
-        given: Any = json.loads(key)
-        return given.get("column", ""), predicate_from(given["where"])
-    except (BadQuery, ValueError, KeyError, TypeError, AttributeError):
-        raise LedgerDamaged(
-            f"The ledger has the part {key[:80]!r}, which no release named. Restore it."
-        ) from None

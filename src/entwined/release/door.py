@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from entwined.bounds import Knowledge
 from entwined.dependence import Dependence
-from entwined.errors import BadLedger, Refused, Unreadable
+from entwined.errors import Refused, Unreadable
 from entwined.ledger import Charge, Ledger, Receipt
 from entwined.ledger.canonical import fraction_text
 from entwined.queries import Aggregate, Query
@@ -24,6 +24,7 @@ from entwined.release.draws import Exact, draw
 from entwined.release.grid import placed
 from entwined.release.plan import Amount, Plan, plan
 from entwined.release.spans import span
+from entwined.release.witnessed import witnessed
 from entwined.schema import Schema
 
 FAILED: Final = (
@@ -91,24 +92,16 @@ def release(  # noqa: PLR0913  (a release is described by so many public choices
         delta=delta,
         shares=shares,
     )
-    _require_same_terms(ledger, planned)
+    ledger.require(planned.accountant)
     source = _picked(table, planned)
     source.check(planned.aggregates)
-    receipt = ledger.reserve(_charge(planned, table, request, analyst))
-    answer = receipt.answer
-    if answer is None:
-        answer = ledger.settle(receipt, _run(source, planned, ledger, receipt))
+    with witnessed(table, ledger):
+        receipt = ledger.reserve(_charge(planned, table, request, analyst))
+        answer = receipt.answer
+        if answer is None:
+            answer = ledger.settle(receipt, _run(source, planned, ledger, receipt))
     found = Release.from_document(json.loads(answer)).ordered(asked)
     return make_consistent(planned, found) if consistent else found
-
-
-def _require_same_terms(ledger: Ledger, planned: Plan) -> None:
-    """Refuse a ledger that prices by other models than those the noise is fitted to."""
-    if ledger.book.first().fields["accountant"] != planned.accountant.identity:
-        raise BadLedger(
-            "The ledger was made for another schema, other models or another knowledge than this release "
-            "declares. Give the ones it was made for, or create another ledger."
-        )
 
 
 def _picked(table: Table, planned: Plan) -> Table:

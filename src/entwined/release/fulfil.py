@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
+from entwined.ledger import Book
 from entwined.release.answers import Release
 from entwined.release.door import release
 from entwined.release.funds import Funds, ledger_for, shown
 from entwined.release.plan import Plan
 from entwined.release.request import Request
+from entwined.release.witnessed import witness_of
 from entwined.tables import open_table
 
 
@@ -23,11 +25,19 @@ class Fulfilled:
         return self.funds.spent == self.funds.after
 
 
-def fulfil(request: Request, planned: Plan) -> Fulfilled:
-    """Release what was planned; a table that cannot be opened is refused before a ledger is begun."""
+def fulfil(request: Request, planned: Plan, receipt: str | None = None) -> Fulfilled:
+    """Release what was planned; a table that cannot be opened is refused before a ledger is begun.
+
+    With the receipt of an earlier release, a ledger that does not hold its entry is refused.
+    """
     for one in request.dependence:
         one.check(request.schema)
-    with open_table(request.source, request.schema) as table, ledger_for(request, planned) as ledger:
+    if receipt is not None:
+        _require(request.place, receipt)
+    with (
+        open_table(request.source, request.schema) as table,
+        ledger_for(request, planned, witness_of(table)) as ledger,
+    ):
         before = ledger.spent().price
         found = release(
             table,
@@ -41,5 +51,13 @@ def fulfil(request: Request, planned: Plan) -> Fulfilled:
             delta=request.delta,
             consistent=request.consistent,
         )
-        after = ledger.spent().price
-        return Fulfilled(found, Funds(shown(ledger.book, request), ledger.cap, before, after))
+        after, head = ledger.spent().price, ledger.head().receipt
+        return Fulfilled(found, Funds(shown(ledger.book, request), ledger.cap, before, after, receipt=head))
+
+
+def _require(place: str, receipt: str) -> None:
+    book = Book(place)
+    try:
+        book.require(receipt)
+    finally:
+        book.close()

@@ -9,6 +9,7 @@ from typing import Any, Final
 from entwined.errors import BadInput, BadLedger, NoLedger, OverBudget
 from entwined.ledger import Book, Kind, Ledger, Price
 from entwined.ledger.canonical import fraction_from
+from entwined.ledger.witness import Witness
 from entwined.numbers import float_above
 from entwined.release.plan import Plan
 from entwined.release.request import URL_MARK, Request
@@ -25,7 +26,7 @@ class Funds:
     """What has been spent of a cap before a release and after it; `refused` says why it would not be made.
 
     `again` says that the same was answered before, of this table or of another one: of this one it would not
-    be charged again.
+    be charged again. `receipt` names the ledger's last entry, for the holder to keep elsewhere.
     """
 
     ledger: str
@@ -34,6 +35,7 @@ class Funds:
     after: Price
     refused: str | None = None
     again: bool = False
+    receipt: str | None = None
 
     @property
     def left(self) -> float | None:
@@ -54,6 +56,7 @@ class Funds:
             "left": self.left,
             "refused": self.refused,
             "again": self.again,
+            "receipt": self.receipt,
         }
 
 
@@ -76,7 +79,7 @@ def funds_of(request: Request, planned: Plan) -> Funds:
     if request.is_exploratory:
         return Funds(place, request.cap, NOTHING, NOTHING, PLANNING_ONLY)
     try:
-        cap = fraction_from(book.first().fields["cap"])
+        cap = fraction_from(book.terms().fields["cap"])
         spent = book.spent().price
         again = _was_answered(book, planned)
     except NoLedger:
@@ -129,14 +132,16 @@ def _why_over(after: Price, cap: Fraction) -> str | None:
     )
 
 
-def ledger_for(request: Request, planned: Plan) -> Ledger:
-    """Open the ledger of a request, or begin it, but not for a release that its cap would refuse."""
+def ledger_for(request: Request, planned: Plan, witness: Witness | None) -> Ledger:
+    """Open the ledger of a request, or begin it: not for what its cap would refuse, nor a second one for a table."""
     try:
         cap = request.cap or _cap_of(request.place)
         return Ledger.open(request.place, cap, planned.accountant)
     except NoLedger:
         if request.cap is None:
             raise BadInput("There is no ledger yet, and no cap for it. Give cap.") from None
+        if witness is not None:
+            witness.refuse_new()
         over = _why_over(planned.price, request.cap)
         if over:
             raise OverBudget(f"{over} Nothing was charged.") from None
@@ -146,6 +151,6 @@ def ledger_for(request: Request, planned: Plan) -> Ledger:
 def _cap_of(place: str) -> Fraction:
     book = Book(place)
     try:
-        return fraction_from(book.first().fields["cap"])
+        return fraction_from(book.terms().fields["cap"])
     finally:
         book.close()

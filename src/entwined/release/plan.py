@@ -22,9 +22,10 @@ from entwined.ledger.canonical import canonical, fraction_text, sha256
 from entwined.noise import DiscreteGaussian, DiscreteLaplace, ExponentialChoice
 from entwined.numbers import positive_fraction
 from entwined.queries import Aggregate, Mean, Quantile, Query, Statistic
-from entwined.release.accountant import Accountant, key_of
+from entwined.release.accountant import Accountant
 from entwined.release.declared import Declared
 from entwined.release.measure import PURE, Concentrated, Measure
+from entwined.release.parts import key_of
 from entwined.schema import Schema
 
 GRID: Final = 10**18

@@ -1,0 +1,64 @@
+"""The terms of a ledger: the cap and the accountant that its charges are made under."""
+
+from fractions import Fraction
+from typing import Final
+
+from entwined.errors import BadLedger, BadLoss
+from entwined.ledger.canonical import canonical, fraction_from, fraction_text
+from entwined.ledger.charge import Accountant
+from entwined.ledger.totals import NOTHING, Totals
+from entwined.ledger.view import View
+
+FORMAT: Final = "2"
+
+
+def terms_of(cap: Fraction, accountant: Accountant) -> dict[str, str]:
+    """Name the terms, for the entry that sets them."""
+    return {"format": FORMAT, "cap": fraction_text(cap), "accountant": accountant.identity}
+
+
+def written(accountant: Accountant, carried: Totals = NOTHING) -> bytes:
+    """Write what stands beside an entry that sets terms: all that prices depend on, and what was spent before."""
+    rows = [carried.rows[key] for key in sorted(carried.rows)]
+    return canonical({"terms": accountant.document, "carried": rows}).encode()
+
+
+def differences(view: View, cap: Fraction, accountant: Accountant) -> tuple[str, ...]:
+    """Say in words how these terms differ from those in force; nothing where they do not."""
+    made = view.terms.fields
+    if made["format"] != FORMAT:
+        raise BadLedger(
+            f"The ledger is of format {made['format']}, and this is a program for format {FORMAT}. Use the "
+            "version of entwined that made it."
+        )
+    said: list[str] = []
+    if fraction_from(made["cap"]) != cap:
+        said.append(f"the cap was {shown(fraction_from(made['cap']))} and is {shown(cap)}")
+    if made["accountant"] != accountant.identity:
+        said.extend(accountant.differences(view.document()) or ["the accountant"])
+    return tuple(said)
+
+
+def require_same(view: View, cap: Fraction, accountant: Accountant) -> None:
+    """Refuse to go on under other terms than those in force, and say which they are."""
+    said = differences(view, cap, accountant)
+    if said:
+        raise BadLedger(
+            f"The ledger was made for other terms: {'; '.join(said)}. Give the terms it was made for, or "
+            "change them inside it, where nothing spent is forgotten: entwined budget migrate RELEASE.toml. "
+            "Do not begin another ledger for the same table."
+        )
+
+
+def require_cap(cap: object) -> None:
+    """Refuse a cap that is no exact number above zero."""
+    if not isinstance(cap, Fraction) or cap <= 0:
+        raise BadLoss(f"The cap {cap!r} is no exact number above zero. Give a Fraction such as Fraction(1).")
+
+
+def shown(amount: Fraction | float) -> str:
+    """Write an amount for people."""
+    try:
+        return f"{float(amount):.6g}"
+    except OverflowError:
+        return "more than 1e308"
