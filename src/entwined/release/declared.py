@@ -172,7 +172,7 @@ def _check_rows(given: Declared, schema: Schema) -> None:
 
 
 def _check_kept(given: Declared, schema: Schema) -> None:
-    schema.column(str(given.by))
+    schema.grouping(str(given.by))
     if isinstance(given.model, Independent):
         raise BadModel("Independent rows have no groups. Leave `by` out.")
     if not isinstance(schema.unit, Rows):

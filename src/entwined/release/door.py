@@ -53,8 +53,9 @@ class Picking(Protocol):
     def keeping(self, column: str, most: int, first: str | None = None) -> Table:
         """Give the same rows, but of those that share a value in a column only the first `most`.
 
-        First is what comes first by the codes of the column `first`, if there is one, and then by all codes
-        of the row. A row without a value in the column is left out.
+        First is what comes first by all codes. With a column `first` it is what comes first by its codes: a row
+        without one is left out, and of the rows with the same one only the first by all codes is taken. A row without
+        a value in the column is left out.
         """
 
 

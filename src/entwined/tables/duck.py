@@ -189,13 +189,13 @@ def shown(column: str, kind: str, *, collated: bool = False) -> Shown:
     if kind == "DOUBLE":
         return Shown("number", column, kind)
     if kind in LARGE or (decimal and int(decimal[1]) <= EXACT_DIGITS):
-        return Shown("number", f"CAST({column} AS DOUBLE)", kind)
+        return Shown("number", f"CAST({column} AS DOUBLE)", kind, blurs=kind in LARGE - {"FLOAT"})
     if decimal:
-        return Shown("number", f"CAST(CAST({column} AS VARCHAR) AS DOUBLE)", kind)
+        return Shown("number", f"CAST(CAST({column} AS VARCHAR) AS DOUBLE)", kind, blurs=True)
     if kind == "VARCHAR":
         return Shown("text", f'{column} COLLATE "binary"' if collated else column, kind)
-    if kind.startswith("ENUM("):
-        return Shown("text", f"CAST({column} AS VARCHAR)", "ENUM")
+    if kind.startswith("ENUM(") or kind == "UUID":
+        return Shown("text", f"CAST({column} AS VARCHAR)", kind[:4])
     if kind == "DATE":
         return Shown("day", f"CAST({column} - DATE '1970-01-01' AS BIGINT)", kind)
     if kind.startswith("TIMESTAMP"):

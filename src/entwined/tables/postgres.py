@@ -31,6 +31,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "bpchar": "text",
     "name": "text",
     "citext": "text",
+    "uuid": "text",
     "date": "day",
     "timestamp": "moment",
     "timestamptz": "moment",
@@ -177,7 +178,8 @@ def shown(name: str, kind: str) -> Shown:
         case "whole":
             return Shown("whole", f"{column}::int8", kind)
         case "number":
-            return Shown("number", _double(column) if kind == "numeric" else f"{column}::float8", kind)
+            decimal = kind == "numeric"
+            return Shown("number", _double(column) if decimal else f"{column}::float8", kind, blurs=decimal)
         case "text":
             return Shown("text", f'({column}::text COLLATE "C")', kind)
         case "day":

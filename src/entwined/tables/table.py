@@ -50,8 +50,9 @@ class Table:
     def keeping(self, column: str, most: int, first: str | None = None) -> "Table":
         """Give the same rows, but of those that share a value in a column only the first `most`.
 
-        First is what comes first by the codes of the column `first`, if there is one, and then by all codes.
-        A row without a value in the column is left out. The engine stays this table's: close this one only.
+        First is what comes first by all codes. With a column `first` it is what comes first by its codes: a row
+        without one is left out, and of the rows with the same one only the first by all codes is taken. A row without
+        a value in the column is left out. The engine stays this table's: close this one only.
         """
         return Table(self.schema, self._rows.engine, Person(column, most), first)
 
