@@ -1,8 +1,6 @@
 """DuckDB: the engine of files and of frames in memory, locked so that it reads the one source and nothing else."""
 
 import re
-import shutil
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +12,7 @@ import numpy as np
 from entwined.numbers import IntArray
 from entwined.tables.engine import FAR, Dialect, Key, Shown
 from entwined.tables.origin import Origin, contents, once
+from entwined.tables.spill import Spill, new_spill
 
 if TYPE_CHECKING:
     import duckdb
@@ -140,7 +139,7 @@ class Place(NamedTuple):
     """A DuckDB in memory and the private folder where it puts what does not fit there."""
 
     connection: "duckdb.DuckDBPyConnection"
-    spill: str
+    spill: Spill
 
     def close(self) -> None:
         """Forget both."""
@@ -151,8 +150,8 @@ def opened(setup: Sequence[str] = (), paths: Sequence[str] = ()) -> Place:
     """Start a DuckDB, let `setup` reach these paths, and lock it."""
     import duckdb
 
-    spill = tempfile.mkdtemp(prefix="entwined-")
-    connection = duckdb.connect(":memory:", config={**CLOSED, "temp_directory": spill})
+    spill = new_spill()
+    connection = duckdb.connect(":memory:", config={**CLOSED, "temp_directory": str(spill.rows)})
     try:
         for one in setup:
             connection.execute(one)
@@ -168,9 +167,9 @@ def opened(setup: Sequence[str] = (), paths: Sequence[str] = ()) -> Place:
     return Place(connection, spill)
 
 
-def _closed(connection: "duckdb.DuckDBPyConnection", spill: str) -> None:
+def _closed(connection: "duckdb.DuckDBPyConnection", spill: Spill) -> None:
     connection.close()
-    shutil.rmtree(spill, ignore_errors=True)
+    spill.remove()
 
 
 def described(connection: "duckdb.DuckDBPyConnection", relation: str, *, collated: bool) -> dict[str, Shown]:
