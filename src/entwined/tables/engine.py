@@ -62,6 +62,10 @@ class Engine(Protocol):
         """What changes when the rows do; it never fails, and says nothing about rows to anybody but us."""
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What the holder should know of the rows that were read."""
+
+    @property
     def dialect(self) -> Dialect:
         """Which SQL it speaks, as Ibis calls it."""
 

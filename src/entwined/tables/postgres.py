@@ -63,6 +63,7 @@ class Postgres:
                 "Tables in PostgreSQL need the driver psycopg. Run: pip install 'entwined[postgres]'."
             ) from None
         self.folder = None
+        self.notes = ()
         self.version = version_of(version)
         self._url = url
         self._relation = ".".join(map(quoted_name, table.split(".", 1)))

@@ -73,6 +73,7 @@ class Spark:
         self._ours = ours
         self.place = place
         self.folder = None
+        self.notes = ()
         self.version = version_of(version)
         self._views: list[str] = []
         self._lists: dict[tuple[tuple[Key, int], ...], str] = {}

@@ -33,6 +33,11 @@ class Spill:
         """Where an engine may put rows."""
         return self.folder / ROWS
 
+    @property
+    def mended(self) -> Path:
+        """Where a copy of a file with malformed rows goes."""
+        return self.folder / ROWS / "mended.csv"
+
     def remove(self) -> None:
         """Remove the rows, and then give the lock back."""
         shutil.rmtree(self.folder, ignore_errors=True)
