@@ -9,6 +9,7 @@ import pytest
 
 import engines
 from entwined.errors import BadTable
+from entwined.learning import public_codes
 from entwined.queries import Axis, CountOf, TableOf, everything
 from entwined.schema import Categorical, Person, Schema
 from entwined.tables import describe, open_table
@@ -88,6 +89,9 @@ def check_versions(folder):
         with open_table(given, schema, **how) as table:
             return table.identity
 
+    told = public_codes(engines.arrow({"a": ("text", ["y", "x"])}), schema).origin
+    with open_table(source, schema) as table:
+        assert table.holds(told)
     assert identity(source) != identity(source)
     assert identity(source, version="1") == identity(source, version="1") != identity(source, version="2")
     assert identity(source, version="1") != identity(engines.spark(), table="versions", version="1")

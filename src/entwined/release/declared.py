@@ -31,6 +31,7 @@ from entwined.dependence import (
     MarkovChain,
     RandomField,
 )
+from entwined.dependence.learned_from import VOUCHED
 from entwined.errors import BadModel, Refused
 from entwined.release.gates import Gates
 from entwined.schema import Cells, Coded, Ordered, Person, Rows, Schema
@@ -96,6 +97,9 @@ class Declared:
             said.append(f"Each {each} is one unit of the {self.title} model, or independent of all of them.")
         if isinstance(self.model, Forms):
             said.append(Gates(self.model, schema).words)
+        told = self.model.learned_from
+        if self.model.source == "proxy" and not (told and told.is_comparable(schema)):
+            said.append(VOUCHED.format(title=self.title))
         if self.order:
             said.append(
                 f"Column {self.order!r} orders the steps of a series; it is public and never the same twice."

@@ -22,6 +22,7 @@ from entwined.release.consistent_release import make_consistent
 from entwined.release.declared import Declared
 from entwined.release.draws import Exact, draw
 from entwined.release.grid import placed
+from entwined.release.own_rows import refuse_own_rows
 from entwined.release.plan import Amount, Plan, plan
 from entwined.release.spans import span
 from entwined.schema import Schema
@@ -93,6 +94,7 @@ def release(  # noqa: PLR0913  (a release is described by so many public choices
         shares=shares,
     )
     _require_same_terms(ledger, planned)
+    refuse_own_rows(table, planned.accountant.declared)
     source = _picked(table, planned)
     source.check(planned.aggregates)
     receipt = ledger.reserve(_charge(planned, table, request, analyst))
