@@ -208,17 +208,45 @@ def coded(schema, columns):
     found = {name: [schema.coded(name).encode(value) for value in columns[name][1]] for name in names}
     rows = [dict(zip(names, codes, strict=True)) for codes in zip(*found.values(), strict=True)]
     if isinstance(schema.unit, Person):
-        return picked(rows, names, columns[schema.unit.column][1], schema.unit.most)
+        return picked(schema, columns, rows, schema.unit.column, schema.unit.most)
     return rows
 
 
-def picked(rows, names, people, most):
+def picked(schema, columns, rows, by, most, first=None):
+    """The rows of each group that are kept, one group after another."""
+    names = [column.name for column in schema.columns if isinstance(column, Coded)]
     mine = defaultdict(list)
-    for row, person in zip(rows, people, strict=True):
-        if person is not None and person != "":
-            mine[person].append(row)
-    ordered = (sorted(group, key=lambda row: [row[name] for name in names]) for group in mine.values())
+    for row, raw in zip(rows, columns[by][1], strict=True):
+        if by in names:
+            who = None if row[by] == schema.coded(by).missing_code else row[by]
+        else:
+            who = compared(raw, schema.column(by).compare)
+        if who is not None and (first is None or row[first] < schema.coded(first).levels):
+            mine[who].append(row)
+    ordered = [sorted(group, key=lambda row: [row[name] for name in names]) for group in mine.values()]
+    if first is not None:
+        steps = [{row[first]: row for row in reversed(group)} for group in ordered]
+        ordered = [[found[step] for step in sorted(found)] for found in steps]
     return list(itertools.chain.from_iterable(group[:most] for group in ordered))
+
+
+def compared(raw, compare):
+    """What an id is called, letter by letter; None if it names nobody."""
+    if raw is None or raw != raw:  # noqa: PLR0124  (NaN)
+        return None
+    if not isinstance(raw, str):
+        return f"{int(raw)}" if raw == int(raw) else repr(raw)
+    seen = "".join(" " if blank(letter) else letter for letter in raw)
+    if compare == "exact":
+        return raw[len(seen) - len(seen.lstrip(" ")) : len(seen.rstrip(" "))] or None
+    word = " ".join(part for part in seen.split(" ") if part)
+    word = "".join(chr(ord(letter) + 32) if "A" <= letter <= "Z" else letter for letter in word)
+    return str(int(word)) if word and all("0" <= letter <= "9" for letter in word) else word or None
+
+
+def blank(letter):
+    """Whether a letter is seen as room, or not seen."""
+    return letter.isspace() or letter in "\u200b\u2060\ufeff"
 
 
 def reference(schema, columns, aggregates):

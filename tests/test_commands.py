@@ -19,7 +19,11 @@ from entwined.schema import Categorical, Integer, Schema, Text, approve, read_sc
 
 SECRET = "zanzibar-4711"  # noqa: S105  (a cell that must never be seen)
 SCHEMA = Schema(
-    (Text("household"), Categorical("sex", ("m", "f"), missing="drop"), Integer("age", 0, 99)),
+    (
+        Text("household", compare="exact"),
+        Categorical("sex", ("m", "f"), missing="drop"),
+        Integer("age", 0, 99),
+    ),
     most_rows=10_000,
 ).approve()
 REQUEST = """\

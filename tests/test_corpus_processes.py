@@ -17,7 +17,6 @@ import pytest
 from corpus import certificates, csv_headers, ledgers, sqls
 from corpus.run import Done, charges, run, unlike_a_refusal
 from corpus.workshop import HEADER, ROW, Workshop
-from entwined.release.door import FAILED
 
 COMMAND = """
 import atexit
@@ -167,14 +166,14 @@ def test_a_bomb_is_refused_within_bounded_memory(bomb, gone_off):
 
 
 def test_rows_that_unpack_to_far_more_stay_within_memory(tmp_path):
-    """TRUST 62: the rows are only seen after the charge, so it stays, and the words are those of every bad row."""
+    """TRUST 62: a row that is too long is one row without a value."""
     place = Workshop(tmp_path / "place")
     data = HEADER + ROW * 30_000 + bytes(10**8) + ROW * 100
     arguments = place.release(
         table=place.file("bad.csv.gz", gzip.compress(data, 1)), query={"kind": "mean", "column": "age"}
     )
     done, megabytes = apart(arguments, place.folder)
-    assert (done.code, done.out, done.err) == (1, "", f"entwined: {FAILED}\n")
+    assert (done.code, done.err) == (0, "")
     assert done.seconds < SECONDS
     assert megabytes < MEGABYTES
 

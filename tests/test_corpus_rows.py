@@ -9,7 +9,7 @@ import pytest
 
 from corpus import requests, sqls
 from corpus.fine import FINE
-from corpus.rows import ASKED, ROWS
+from corpus.rows import ASKED, MALFORMED, ROWS
 from corpus.run import SECONDS, Done, charges, indiscreet, run
 from corpus.workshop import HEADER, NUMBER, ROW, SECRET, Workshop
 from entwined.release.door import FAILED
@@ -44,6 +44,16 @@ def test_bad_rows_keep_the_charge_and_are_told_in_the_same_words(table, tmp_path
         assert (done.code, done.out, done.err) == (1, "", f"entwined: {FAILED}\n")
         assert done.seconds < SECONDS
         assert charged == 1
+
+
+@pytest.mark.parametrize("table", MALFORMED, ids=lambda table: table.name)
+def test_malformed_rows_are_answered_like_any_other(table, tmp_path):
+    """On neighbouring tables, and on one without such a row, the same status and the same shapes."""
+    for number, row in enumerate((ROW, OTHER)):
+        done, charged = released(table, row, tmp_path / str(number))
+        assert (done.code, done.err, charged) == (0, "", 1)
+        assert done.seconds < SECONDS
+        assert not list(indiscreet(done.out))
 
 
 @pytest.mark.parametrize("table", FINE, ids=lambda table: table.name)

@@ -336,7 +336,10 @@ def test_models_that_do_not_fit_the_schema_are_refused(halves):
         Accountant.of(Schema(schema.columns, rows=5).approve(), one)
     with pytest.raises(BadModel, match="answers of one respondent"):
         Accountant.of(
-            Schema((Text("who"), *schema.columns), unit=Person("who", 2), most_rows=9).approve(), one
+            Schema(
+                (Text("who", compare="exact"), *schema.columns), unit=Person("who", 2), most_rows=9
+            ).approve(),
+            one,
         )
     tight = Schema(
         tuple(Categorical(n, ("0",)) for n in ("q0", "q1", "q2")) + schema.columns[3:], unit=Cells(), rows=5

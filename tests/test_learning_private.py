@@ -286,7 +286,7 @@ def test_what_cannot_be_guaranteed_is_refused_before_the_charge(made):
         table, ledger = made(**changes)
         with pytest.raises(Refused, match="public and the same"):
             learn_privately(table, budget, ledger=ledger)
-    person = Schema((Text("id"), *COLUMNS), unit=Person("id", 3))
+    person = Schema((Text("id", compare="exact"), *COLUMNS), unit=Person("id", 3))
     with pytest.raises(Refused, match="public and the same"):
         most_moved(person)
     table, ledger = made()

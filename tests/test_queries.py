@@ -45,7 +45,7 @@ COLUMNS = (
     Categorical("g", ("a", "b")),
     Boolean("flag"),
     Moment("t", datetime(2020, 1, 1), datetime(2020, 1, 3)),
-    Text("id"),
+    Text("id", compare="exact"),
 )
 SCHEMA = Schema(COLUMNS)
 SIZES = {column.name: column.size for column in COLUMNS[:-1]}

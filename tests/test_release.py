@@ -482,7 +482,7 @@ def test_a_plan_needs_no_table():
 
 CHAIN = MarkovChain(50, Box.exact([[0.9, 0.1], [0.1, 0.9]]))
 SERIES = Schema(
-    (Text("who"), Integer("day", 0, 99), Categorical("state", ("well", "ill"))), most_rows=50
+    (Text("who", compare="exact"), Integer("day", 0, 99), Categorical("state", ("well", "ill"))), most_rows=50
 ).approve()
 MODELS = {
     "exploratory": (Refused, "without a budget", ADD_REMOVE, Groups(2, "exploratory")),
@@ -581,7 +581,8 @@ def test_the_door_has_groups_kept_small(ledger_of):
 
 def test_the_door_has_series_cut_by_their_order(ledger_of):
     schema = Schema(
-        (Text("who"), Categorical("state", ("well", "ill")), Integer("day", 0, 99)), most_rows=50
+        (Text("who", compare="exact"), Categorical("state", ("well", "ill")), Integer("day", 0, 99)),
+        most_rows=50,
     ).approve()
     rows = [{"who": "w", "state": state, "day": day} for day, state in ((9, "well"), (2, "ill"), (1, "ill"))]
     models = [Declared(MarkovChain(2, CHAIN.transition), by="who", order="day")]

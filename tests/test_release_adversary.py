@@ -139,7 +139,9 @@ def test_a_chain_end_to_end(tmp_path):
 
 def test_series_are_cut_by_their_order(tmp_path):
     """A series of five days under a model of three: the first three are used, whatever they say."""
-    schema = Schema((Text("who"), Integer("day", 1, 9), Categorical("state", ILL)), most_rows=100).approve()
+    schema = Schema(
+        (Text("who", compare="exact"), Integer("day", 1, 9), Categorical("state", ILL)), most_rows=100
+    ).approve()
     declared = Declared(chain(3), by="who", order="day")
     query = Count(where=parse("state = 'ill'", schema))
     planned = plan(schema, query, leakage=1, dependence=[declared])
@@ -164,7 +166,7 @@ def test_series_are_cut_by_their_order(tmp_path):
 
 
 def homes(members, neighbours="replace"):
-    columns = (Text("home"), Categorical("state", ILL))
+    columns = (Text("home", compare="exact"), Categorical("state", ILL))
     schema = Schema(columns, neighbours=neighbours, most_rows=1000).approve()
     rows = [
         [{"home": "h", "state": ILL[state]} for state in states] + [{"home": "g", "state": "ill"}]

@@ -36,7 +36,7 @@ from test_release_memory import MemoryTable
 
 SAMPLES = 100_000
 FALSE_ALARM = 1e-6
-COLUMNS = (Text("who"), Boolean("well", missing="drop"), Integer("age", 0, 3))
+COLUMNS = (Text("who", compare="exact"), Boolean("well", missing="drop"), Integer("age", 0, 3))
 BASE = [{"who": f"p{age}", "well": age % 2, "age": age} for age in range(4)]
 VALUES = [
     {"who": "me", "well": well, "age": age}

@@ -29,7 +29,7 @@ from entwined.tables import open_table
 from test_release_memory import MemoryTable
 
 COLUMNS = (
-    Text("home"),
+    Text("home", compare="exact"),
     Categorical("gender", ("male", "female")),
     Integer("age", 0, 99),
     Real("wage", Fraction(0), Fraction(100), Fraction(1, 2)),

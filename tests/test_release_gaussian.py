@@ -23,7 +23,7 @@ from entwined.schema import Categorical, Cells, Integer, Person, Schema, Text
 from test_release_memory import MemoryTable
 
 DELTA = Fraction(1, 10**6)
-COLUMNS = (Text("who"), Categorical("place", ("a", "b", "c")), Integer("age", -3, 6))
+COLUMNS = (Text("who", compare="exact"), Categorical("place", ("a", "b", "c")), Integer("age", -3, 6))
 SCHEMAS = {
     "add_remove": Schema(COLUMNS, neighbours="add_remove", most_rows=100).approve(),
     "replace": Schema(COLUMNS, most_rows=100).approve(),

@@ -54,7 +54,7 @@ SURVEY = Schema(
         Boolean("voted"),
         Moment("asked", datetime(1996, 10, 1), datetime(1996, 12, 31)),
         Integer("hours", 0, 9, missing="drop"),
-        Text("household"),
+        Text("household", compare="exact"),
     ),
     neighbours="add_remove",
     most_rows=10_000,

@@ -33,7 +33,7 @@ from entwined.release.words import in_words, table_name
 from entwined.schema import Categorical, Cells, Integer, Schema, Text, write_schema
 
 COLUMNS = (
-    Text("household"),
+    Text("household", compare="exact"),
     Categorical("region", ("n", "s")),
     Categorical("sex", ("m", "f"), missing="drop"),
     Integer("age", 0, 99),

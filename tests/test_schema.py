@@ -270,7 +270,7 @@ WRONG_COLUMNS = [
     lambda: Schema((INTEGER,), most_rows=2**53),
     lambda: Schema((INTEGER,), most_rows=10, rows=11),
     lambda: Schema((INTEGER,), neighbours="add_remove", rows=5),
-    lambda: Schema((INTEGER, Text("id")), unit=Person("id", 2), rows=5),
+    lambda: Schema((INTEGER, Text("id", compare="exact")), unit=Person("id", 2), rows=5),
     lambda: Schema((INTEGER,), approved_digest="0" * 64),
 ]
 
@@ -291,7 +291,7 @@ FULL = Schema(
         Categorical("sex", ("m", "f", *HOSTILE), labels=("male", "female", *HOSTILE), missing="drop"),
         Categorical("many", tuple(f"value {number}" for number in range(40)), missing_codes=("9", "x")),
         FLAG,
-        Text("id"),
+        Text("id", compare="exact"),
     ),
     unit=Person("id", 3),
     neighbours="add_remove",
@@ -366,7 +366,7 @@ def test_approval_replaces_lines_but_never_texts(tmp_path):
 
 @pytest.mark.parametrize("change", ["label", "missing", "unit", "neighbours", "order"])
 def test_every_change_changes_the_digest(change):
-    schema = Schema((INTEGER, FLAG, Text("id")))
+    schema = Schema((INTEGER, FLAG, Text("id", compare="exact")))
     first, *rest = schema.columns
     other = {
         "label": dataclasses.replace(schema, columns=(dataclasses.replace(first, label="l"), *rest)),

@@ -60,7 +60,7 @@ COLUMNS = (
     Real("size", 0, 2, "0.25", outside="missing"),
     Moment("day", "2019-12-30", "2020-01-08"),
     Integer("far", -(2**40), 2**40, missing_codes=("7",)),
-    Text("who"),
+    Text("who", compare="exact"),
 )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import engines
 from entwined.errors import BadTable
+from entwined.learning import public_codes
 from entwined.queries import Axis, CountOf, TableOf, everything
 from entwined.schema import Categorical, Person, Schema
 from entwined.tables import describe, open_table
@@ -16,6 +17,7 @@ from entwined.tables.java import find_java
 from raw_values import RAW, codes_by_row, differences, table_of
 from test_tables import COLUMNS, random_aggregate, random_table, said
 from test_tables_describe import PROPOSED, STORED
+from test_tables_groups import check_groups
 
 pytestmark = [
     pytest.mark.skipif(not find_java(), reason=engines.NO_JAVA),
@@ -29,6 +31,9 @@ def test_spark_answers_exactly(tmp_path):
     check_codes([kind for kind in RAW if kind != "text"], 5, tmp_path / "others")
     check_random_batches(random.Random(1), Person("who", 2), tmp_path / "persons")
     check_names_and_sessions(tmp_path / "names")
+    for which in ("loose text", "number"):
+        (tmp_path / which).mkdir()
+        check_groups(engines.spark_frame, which, tmp_path / which)
     check_versions(tmp_path / "versions")
     check_description(tmp_path / "described")
 
@@ -84,6 +89,9 @@ def check_versions(folder):
         with open_table(given, schema, **how) as table:
             return table.identity
 
+    told = public_codes(engines.arrow({"a": ("text", ["y", "x"])}), schema).origin
+    with open_table(source, schema) as table:
+        assert table.holds(told)
     assert identity(source) != identity(source)
     assert identity(source, version="1") == identity(source, version="1") != identity(source, version="2")
     assert identity(source, version="1") != identity(engines.spark(), table="versions", version="1")

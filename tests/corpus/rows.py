@@ -89,13 +89,18 @@ PACKED: dict[str, Callable[[bytes], bytes]] = {
     "gz damaged behind its first MB": lambda row: (
         gzip.compress(HEADER + row * 60_000, 1)[:-60] + b"\xff" * 60
     ),
+}
+PACKED_MALFORMED: dict[str, Callable[[bytes], bytes]] = {
     "a gz bomb in a cell": lambda row: gzip.compress(
         HEADER + row * 30_000 + b"x" * 50_000_000 + row * 100, 1
     ),
     "a gz of ragged rows": lambda row: gzip.compress(HEADER + row * 50 + b"x,y\n"),
 }
-ROWS: list[Rows] = [
+MALFORMED: list[Rows] = [
     *(Rows(name, csv(change)) for name, change in PLAIN.items()),
+    *(Rows(name, csv(change, "bad.csv.gz")) for name, change in PACKED_MALFORMED.items()),
+]
+ROWS: list[Rows] = [
     *(Rows(name, csv(change, "bad.csv.gz")) for name, change in PACKED.items()),
     *(
         Rows(f"a Parquet page damaged at {at}", pages(at, 40, compression="snappy"))

@@ -21,7 +21,7 @@ COLUMNS = (
     Categorical("region", ("north", "south")),
     Integer("age", 0, 120),
     Real("income", 0, 1000, "0.5"),
-    Text("who"),
+    Text("who", compare="exact"),
 )
 COUNT = {"kind": "count"}
 

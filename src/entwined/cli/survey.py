@@ -15,6 +15,7 @@ from entwined.errors import BadInput, EntwinedError, Refused
 
 if TYPE_CHECKING:
     from entwined.learning.survey import Plan
+    from entwined.schema import Schema
 
 app = typer.Typer(
     name="survey",
@@ -95,6 +96,7 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
         if not isinstance(schema.unit, Cells):
             raise Refused(UNIT)
         planned = plan_survey(survey, leakage, knowledge.value, rows, at_the_door=True)
+        refuse_private_pilot(private, output, schema, planned)
         text = request_text(
             planned,
             schema,
@@ -107,6 +109,21 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
     write_model(planned.model, model)
     write_text(output, text)
     show(planned, output, model, as_document=as_document)
+
+
+def refuse_private_pilot(private: str, output: Path, schema: "Schema", planned: "Plan") -> None:
+    """Refuse a pilot whose rows are those of the private table; one that cannot be opened now is asked at the door."""
+    from entwined.release.declared import Declared
+    from entwined.release.own_rows import refuse_own_rows
+    from entwined.tables import open_table
+
+    source = private if "://" in private else str(output.parent / private)
+    try:
+        table = open_table(source, schema)
+    except EntwinedError:
+        return
+    with table:
+        refuse_own_rows(table, [Declared(planned.model, name=planned.survey.learned.title)])
 
 
 @app.command("derive")

@@ -9,6 +9,7 @@ from entwined.dependence.gaussian import Correlations, Gaussian, MaxCorrelation
 from entwined.dependence.graph import Graph
 from entwined.dependence.groups import Groups
 from entwined.dependence.independent import Independent
+from entwined.dependence.learned_from import LearnedFrom
 from entwined.dependence.markov_chain import MarkovChain
 from entwined.dependence.model import Coupled, Dependence, Source
 from entwined.dependence.random_field import Edge, RandomField
@@ -26,6 +27,7 @@ __all__ = [
     "Graph",
     "Groups",
     "Independent",
+    "LearnedFrom",
     "MarkovChain",
     "MaxCorrelation",
     "RandomField",

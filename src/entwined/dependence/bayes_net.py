@@ -12,6 +12,7 @@ import numpy as np
 from entwined.dependence.box import Box
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.factors import Factors, couplings_of, pairs_of
+from entwined.dependence.learned_from import LearnedFrom
 from entwined.dependence.model import Coupled, Source, checked_source, checked_units, distinct_places
 from entwined.dependence.nested import by_rows
 from entwined.errors import BadModel
@@ -39,6 +40,7 @@ class BayesNet(Coupled):
     parents: tuple[tuple[int, ...], ...]
     blocks: tuple[Factors, ...]
     source: Source = "declared"
+    learned_from: LearnedFrom | None = None
     kind: ClassVar[str] = "bayes_net"
     plural: ClassVar[str] = "Bayesian networks"
 
@@ -101,7 +103,8 @@ class BayesNet(Coupled):
             }
             for name, values, causes, table in zip(self.names, self.values, self.parents, tables, strict=True)
         ]
-        return {"kind": self.kind, "variables": variables, "source": self.source}
+        origin = {"learned_from": self.learned_from.document} if self.learned_from else {}
+        return {"kind": self.kind, "variables": variables, "source": self.source, **origin}
 
 
 @dataclass(frozen=True, eq=False)

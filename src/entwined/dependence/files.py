@@ -3,19 +3,28 @@
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entwined.dependence.bayes_net import BayesNet
 from entwined.dependence.bif import read_bif, write_bif
 from entwined.dependence.contents import read_bytes, text_of
-from entwined.dependence.fields import Fields, columns, listed, refuse_other_than_texts, refuse_types
+from entwined.dependence.fields import (
+    Fields,
+    columns,
+    listed,
+    refuse_other_than_texts,
+    refuse_types,
+    refuse_unknown,
+)
 from entwined.dependence.forms import Forms
 from entwined.dependence.gaussian import Gaussian, GaussianLaws, MaxCorrelation, correlated
 from entwined.dependence.graph import Graph
 from entwined.dependence.graph_files import graph_from, stands_at
 from entwined.dependence.groups import Groups
 from entwined.dependence.independent import Independent
+from entwined.dependence.learned_from import LearnedFrom
 from entwined.dependence.markov_chain import MarkovChain
 from entwined.dependence.model import Dependence
 from entwined.dependence.nested import shown
@@ -61,6 +70,8 @@ def write_model(model: Dependence, where: str | Path) -> None:
     if path.suffix.lower() == ".bif":
         if not isinstance(model, BayesNet):
             raise BadModel(f"{path}: A {model.kind} model is no network. Write it as .json or .toml.")
+        if model.learned_from is not None:
+            raise BadModel(f"{path}: A .bif file cannot say what it was learned from. Write .json or .toml.")
         write_bif(model, path)
         return
     syntax = syntax_of(path)
@@ -129,15 +140,32 @@ def markov_chain(fields: Fields, _: Path) -> MarkovChain:
     return MarkovChain(fields.integer("length"), fields.table("transition", 2), initial, fields.source)
 
 
+def learned_from(fields: Fields) -> LearnedFrom | None:
+    """Read what the model was learned from, if it says so."""
+    if not fields.has("learned_from"):
+        return None
+    given = Fields(fields.members("learned_from", "the table that the model was learned from"))
+    refuse_unknown(given.values, ("table", "rows", "contents"), '"learned_from"')
+    contents = Fields(given.members("contents", "columns and a fingerprint of their rows"))
+    refuse_unknown(contents.values, ("columns", "sizes", "fingerprint"), '"contents"')
+    named = contents.entries("columns", "a list of columns")
+    refuse_other_than_texts([named], lambda _: '"columns" of "contents"')
+    sizes = contents.entries("sizes", "a list of numbers of codes")
+    refuse_types(sizes, int, lambda place: f'"sizes" {place + 1} of "contents"', "a whole number")
+    told = contents.text("fingerprint")
+    return LearnedFrom(given.text("table"), given.integer("rows"), tuple(named), tuple(sizes), told)
+
+
 def bayes_net(fields: Fields, _: Path) -> BayesNet:
     """Read the variables with their values, parents and tables."""
-    fields.only("variables")
+    fields.only("variables", "learned_from")
     variables = fields.entries("variables", "a list of variables")
     names, values, parents, tables = columns(variables, ("name", "values", "parents", "table"), "Variable")
     refuse_types(names, str, lambda place: f"The name of variable {place + 1}", "a string")
     refuse_other_than_texts(values, lambda place: f'"values" of {names[place]!r:.60}')
     refuse_other_than_texts(parents, lambda place: f'"parents" of {names[place]!r:.60}')
-    return BayesNet.of_columns(names, values, parents, tables, fields.source)
+    found = BayesNet.of_columns(names, values, parents, tables, fields.source)
+    return replace(found, learned_from=learned_from(fields))
 
 
 def forms(fields: Fields, folder: Path) -> Forms:

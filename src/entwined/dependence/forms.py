@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entwined.dependence.bayes_net import BayesNet
+from entwined.dependence.learned_from import LearnedFrom
 from entwined.dependence.model import Dependence, Source
 from entwined.errors import BadModel
 from entwined.loss import Loss
@@ -66,6 +67,11 @@ class Forms(Dependence):
     def source(self) -> Source:  # type: ignore[override]  # a model of forms has none beside that of its answers
         """Where the law of the answers comes from."""
         return self.answers.source
+
+    @property
+    def learned_from(self) -> LearnedFrom | None:  # type: ignore[override]  # that of its answers
+        """What the law of the answers was learned from."""
+        return self.answers.learned_from
 
     @property
     def units(self) -> int:

@@ -6,6 +6,7 @@ from operator import index
 from typing import Any, ClassVar, Literal, get_args
 
 from entwined.dependence.couplings import Couplings
+from entwined.dependence.learned_from import LearnedFrom
 from entwined.errors import BadModel
 from entwined.loss import Loss
 from entwined.numbers import FloatArray, IntArray
@@ -21,6 +22,7 @@ class Dependence(ABC):
     kind: ClassVar[str]
     plural: ClassVar[str] = "all models"
     source: Source
+    learned_from: LearnedFrom | None = None
 
     @property
     @abstractmethod

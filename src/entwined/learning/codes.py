@@ -1,5 +1,6 @@
 """Rows of a public table as codes: an earlier wave, a pilot, a teaching file. Never the private rows."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
@@ -7,8 +8,10 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from entwined.dependence import LearnedFrom
 from entwined.errors import BadTable, EntwinedError
 from entwined.schema import Coded, Schema
+from entwined.tables.fingerprint import fingerprint
 from entwined.tables.rows import CodedRows
 from entwined.tables.source import engine_of
 from entwined.tables.steps import statement
@@ -29,6 +32,7 @@ class Codes:
     names: tuple[str, ...]
     sizes: tuple[int, ...]
     values: NDArray[np.int32]
+    origin: LearnedFrom | None = None
 
     def __post_init__(self) -> None:
         if self.values.ndim != 2 or self.values.shape[1] != len(self.names):  # noqa: PLR2004  (rows and columns)
@@ -70,7 +74,8 @@ class Codes:
     def only(self, names: Sequence[str]) -> "Codes":
         """Keep some columns."""
         places = [self.place(name) for name in names]
-        return Codes(tuple(names), tuple(self.sizes[place] for place in places), self.values[:, places])
+        sizes = tuple(self.sizes[place] for place in places)
+        return Codes(tuple(names), sizes, self.values[:, places], self.origin)
 
     def some(self, rows: NDArray[Any]) -> "Codes":
         """Keep some rows."""
@@ -84,7 +89,7 @@ class Codes:
             column = self.values[:, place]
             values[:, place] = np.where(column == code, NOT_ASKED, column - (column > code))
             sizes[place] -= 1
-        return Codes(self.names, tuple(sizes), values)
+        return Codes(self.names, tuple(sizes), values, self.origin)
 
 
 def public_codes(source: Any, schema: Schema, *, table: str | None = None) -> Codes:
@@ -104,6 +109,7 @@ def public_codes(source: Any, schema: Schema, *, table: str | None = None) -> Co
         wanted = ", ".join(rows.code(column.name) for column in columns)
         with engine.reading() as reader:
             found = reader.rows(statement(steps, f"SELECT {wanted} FROM {last}"))  # noqa: S608  (our own names)
+        origin = fingerprint(schema, engine)
     except EntwinedError:
         raise
     except Exception:  # noqa: BLE001  (its words may hold cells, and somebody may have named the private table)
@@ -117,4 +123,4 @@ def public_codes(source: Any, schema: Schema, *, table: str | None = None) -> Co
     levels = np.array([column.levels for column in columns])
     values[drops & (values == levels)] = NOT_ASKED
     sizes = {column.name: column.levels + (column.missing == "value") for column in columns}
-    return Codes.of(sizes, values)
+    return dataclasses.replace(Codes.of(sizes, values), origin=origin)

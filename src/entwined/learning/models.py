@@ -1,7 +1,7 @@
 """From counts to a dependence model: smoothed tables, or intervals that hold with a stated confidence."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 from typing import Any, Final
@@ -64,7 +64,7 @@ def learn(
     found = network(pair_counts(codes), parents)
     shape = "a tree" if parents == 1 else f"up to {parents} parents"
     how = f"{shape}, {float(added):g} added to every count"
-    return Learned(smoothed(codes, found, float(added), source), table, codes.rows, how)
+    return Learned(_named(smoothed(codes, found, float(added), source), codes, table), table, codes.rows, how)
 
 
 def learn_with_margin(
@@ -81,7 +81,15 @@ def learn_with_margin(
     boxes = [chance_intervals(table, table, missed / cells) for table in counts]
     shape = "a tree" if parents == 1 else f"up to {parents} parents"
     how = f"{shape}, intervals of confidence {1 - missed:g}"
-    return Learned(as_network(codes.names, found, boxes, "proxy"), table, codes.rows, how)
+    model = _named(as_network(codes.names, found, boxes, "proxy"), codes, table)
+    return Learned(model, table, codes.rows, how)
+
+
+def _named(model: BayesNet, codes: Codes, table: str) -> BayesNet:
+    """Keep what the model was learned from, so that a release can tell whether those are its own rows."""
+    if codes.origin is None:
+        return model
+    return replace(model, learned_from=replace(codes.origin, table=table))
 
 
 def smoothed(codes: Codes, parents: Parents, added: float, source: Source) -> BayesNet:

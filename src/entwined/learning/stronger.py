@@ -1,6 +1,7 @@
 """The sensitivity curve: what the same losses leak if the true dependence is stronger than the model."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -49,4 +50,5 @@ def stronger(model: BayesNet, share: float) -> BayesNet:
         for child, table in zip(block.scope[:, -1].tolist(), box.document, strict=True):
             tables[child] = table
     parents = [[model.names[cause] for cause in causes] for causes in model.parents]
-    return BayesNet.of_columns(model.names, model.values, parents, tables, model.source)
+    made = BayesNet.of_columns(model.names, model.values, parents, tables, model.source)
+    return replace(made, learned_from=model.learned_from)

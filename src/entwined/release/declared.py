@@ -31,6 +31,7 @@ from entwined.dependence import (
     MarkovChain,
     RandomField,
 )
+from entwined.dependence.learned_from import VOUCHED
 from entwined.errors import BadModel, Refused
 from entwined.release.gates import Gates
 from entwined.schema import Cells, Coded, Ordered, Person, Rows, Schema
@@ -96,6 +97,9 @@ class Declared:
             said.append(f"Each {each} is one unit of the {self.title} model, or independent of all of them.")
         if isinstance(self.model, Forms):
             said.append(Gates(self.model, schema).words)
+        told = self.model.learned_from
+        if self.model.source == "proxy" and not (told and told.is_comparable(schema)):
+            said.append(VOUCHED.format(title=self.title))
         if self.order:
             said.append(
                 f"Column {self.order!r} orders the steps of a series; it is public and never the same twice."
@@ -172,7 +176,7 @@ def _check_rows(given: Declared, schema: Schema) -> None:
 
 
 def _check_kept(given: Declared, schema: Schema) -> None:
-    schema.column(str(given.by))
+    schema.grouping(str(given.by))
     if isinstance(given.model, Independent):
         raise BadModel("Independent rows have no groups. Leave `by` out.")
     if not isinstance(schema.unit, Rows):

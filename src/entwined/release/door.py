@@ -22,6 +22,7 @@ from entwined.release.consistent_release import make_consistent
 from entwined.release.declared import Declared
 from entwined.release.draws import Exact, draw
 from entwined.release.grid import placed
+from entwined.release.own_rows import refuse_own_rows
 from entwined.release.plan import Amount, Plan, plan
 from entwined.release.spans import span
 from entwined.release.witnessed import witnessed
@@ -54,8 +55,9 @@ class Picking(Protocol):
     def keeping(self, column: str, most: int, first: str | None = None) -> Table:
         """Give the same rows, but of those that share a value in a column only the first `most`.
 
-        First is what comes first by the codes of the column `first`, if there is one, and then by all codes
-        of the row. A row without a value in the column is left out.
+        First is what comes first by all codes. With a column `first` it is what comes first by its codes: a row
+        without one is left out, and of the rows with the same one only the first by all codes is taken. A row without
+        a value in the column is left out.
         """
 
 
@@ -93,6 +95,7 @@ def release(  # noqa: PLR0913  (a release is described by so many public choices
         shares=shares,
     )
     ledger.require(planned.accountant)
+    refuse_own_rows(table, planned.accountant.declared)
     source = _picked(table, planned)
     source.check(planned.aggregates)
     with witnessed(table, ledger):

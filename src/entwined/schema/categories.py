@@ -1,13 +1,14 @@
 """Columns without a grid: declared categories, truth values, free text."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Literal, get_args
 
 from entwined.errors import BadSchema
 from entwined.schema.column import Coded, Column, checked_texts
+from entwined.schema.comparison import WORDS, Compare, form, spelled
 from entwined.schema.raw import number_not_text, number_of, text_of
 
 MOST_VALUES: Final = 10_000_000
@@ -112,6 +113,34 @@ class Boolean(Coded):
 
 @dataclass(frozen=True)
 class Text(Column):
-    """Free text or an identifier: it may be described, never queried."""
+    """Free text or an identifier: it may be described, never queried.
 
+    One that says which rows belong together must say with `compare` when two texts are the same: "exact" takes letters
+    as they are, "loose" leaves out what differs by how an id was typed. Spaces at the ends never count.
+
+    >>> Text("id", compare="loose").form("  A  07 "), Text("id", compare="exact").form("  A  07 ")
+    ('a 07', 'A  07')
+    """
+
+    compare: Compare | Literal[""] = field(default="", kw_only=True)
     kind: ClassVar[str] = "text"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.compare not in ("", *get_args(Compare)):
+            raise BadSchema(f'Column {self.name!r}: compare = {self.compare!r}. Give "exact" or "loose".')
+
+    def form(self, raw: object) -> str | None:
+        """Give what is compared of a raw value, in which every engine must agree; None if it names nobody."""
+        text = spelled(raw)
+        return None if text is None else form(text, self.compare or "exact")
+
+    @property
+    def words(self) -> str:
+        """What has to be believed of its values where they say which rows belong together."""
+        return WORDS.get(self.compare, "")
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The column as the fields of its file."""
+        return super().document | ({"compare": self.compare} if self.compare else {})

@@ -56,10 +56,12 @@ class Schema:
     def _check_unit(self) -> None:
         if self.neighbours not in get_args(Neighbours):
             raise BadSchema(f'neighbours = {self.neighbours!r}. Give "replace" or "add_remove".')
-        if isinstance(self.unit, Person) and self.unit.column not in self._by_name:
-            raise BadSchema(
-                f"The person column {self.unit.column!r} is not declared. Add it, as type text perhaps."
-            )
+        if isinstance(self.unit, Person):
+            if self.unit.column not in self._by_name:
+                raise BadSchema(
+                    f"The person column {self.unit.column!r} is not declared. Add it, as type text perhaps."
+                )
+            self.grouping(self.unit.column)
         if isinstance(self.unit, Cells) and self.neighbours != "replace":
             raise BadSchema('A cell cannot be added or removed. With unit cells give neighbours = "replace".')
 
@@ -97,6 +99,17 @@ class Schema:
         if not isinstance(column, Coded):
             raise BadQuery(
                 f"Column {name!r} is {column.kind}: it may be described, never queried. Ask another column."
+            )
+        return column
+
+    def grouping(self, name: str) -> Column:
+        """Give a declared column whose values say which rows belong together."""
+        column = self.column(name)
+        if isinstance(column, Text) and not column.compare:
+            raise BadSchema(
+                f"Column {name!r} is to say which rows belong together, and nothing says when two of its texts are "
+                'the same. Declare compare = "loose" (spaces, the case of A to Z and zeros before a number do not '
+                'count) or compare = "exact" (letters as they are: an id in two spellings is then two persons).'
             )
         return column
 

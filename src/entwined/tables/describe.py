@@ -70,6 +70,7 @@ def describe(source: Any, *, table: str | None = None) -> Description:
     hints = (
         [f"{len(found) - len(named)} columns without a name were left out"] if len(named) < len(found) else []
     )
+    hints += [*engine.notes]
     hints += [
         f"column {one.column.name!r} may name the unit to protect: see its comment"
         for one in proposals

@@ -1,19 +1,21 @@
 """DuckDB: the engine of files and of frames in memory, locked so that it reads the one source and nothing else."""
 
 import re
-import shutil
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
 from entwined.numbers import IntArray
 from entwined.tables.engine import FAR, Dialect, Key, Shown
 from entwined.tables.origin import Origin, contents, once
+from entwined.tables.spill import Spill, new_spill
+
+Answer = TypeVar("Answer")
 
 if TYPE_CHECKING:
     import duckdb
@@ -44,12 +46,14 @@ class Duck:
         place: "Place",
         origin: Origin,
         frames: Callable[[], Mapping[str, "pa.Table"]] = dict,
+        mending: "Mending | None" = None,
     ) -> None:
         self._relation = relation
         self._columns = columns
         self.place, self.folder, self._version = origin
         self._connection = place.connection
         self._load = frames
+        self._mending = mending
         self._frames: Mapping[str, pa.Table] | None = None
         self._lists: dict[tuple[tuple[Key, int], ...], str] = {}
         self._lock = threading.Lock()
@@ -106,14 +110,27 @@ class Duck:
         """Read on a connection of its own, so that several threads may ask at once."""
         frames = self._loaded()
         with self._lock:
+            turn = self._mending.begun(self.version) if self._mending else 0
             cursor = self._connection.cursor()
         try:
             for name, frame in frames.items():
                 cursor.register(name, frame)
             cursor.execute("BEGIN TRANSACTION")
-            yield Duck.Reader(cursor)
+            yield Duck.Reader(cursor, lambda: self._mended(turn))
         finally:
             cursor.close()
+
+    def _mended(self, turn: int) -> bool:
+        """Make malformed rows readable, if that was not done since a reader began."""
+        if self._mending is None:
+            return False
+        with self._lock:
+            return self._mending.done(turn, self.version)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say how many rows were found malformed."""
+        return self._mending.notes if self._mending else ()
 
     def close(self) -> None:
         """Forget everything."""
@@ -123,24 +140,76 @@ class Duck:
     class Reader:
         """One moment of the source."""
 
-        def __init__(self, cursor: "duckdb.DuckDBPyConnection") -> None:
+        def __init__(self, cursor: "duckdb.DuckDBPyConnection", mended: Callable[[], bool]) -> None:
             self._cursor = cursor
+            self._mended = mended
 
         def rows(self, statement: str) -> list[tuple[Any, ...]]:
             """Give rows as they are."""
-            return self._cursor.execute(statement).fetchall()
+            return self._run(lambda: self._cursor.execute(statement).fetchall())
 
         def counts(self, statement: str) -> IntArray:
             """Give integers as one array."""
-            found = self._cursor.execute(statement).fetchnumpy()
+            found = self._run(lambda: self._cursor.execute(statement).fetchnumpy())
             return np.column_stack([np.asarray(column, dtype=np.int64) for column in found.values()])
+
+        def _run(self, ask: Callable[[], Answer]) -> Answer:
+            """Ask, and ask again if rows were malformed and could be mended."""
+            import duckdb
+
+            try:
+                return ask()
+            except (duckdb.InvalidInputException, duckdb.NotImplementedException):
+                self._cursor.execute("ROLLBACK")
+                if not self._mended():
+                    raise
+                self._cursor.execute("BEGIN TRANSACTION")
+                return ask()
+
+
+class Mending:
+    """How the rows of a file that DuckDB finds malformed are made readable: once for each version of the file."""
+
+    def __init__(
+        self, place: "Place", view: str, relation: str, mend: Callable[[Path], tuple[str, int]]
+    ) -> None:
+        self.notes: tuple[str, ...] = ()
+        self._connection, self._target = place.connection, place.spill.mended
+        self._view, self._relation = view, relation
+        self._mend = mend
+        self._turn = 0
+        self._version = ""
+        self._show(relation)
+
+    def begun(self, version: str) -> int:
+        """Count the turns, so that a reader knows what it saw; a file that changed is first read as it is."""
+        if self._version not in ("", version):
+            self._version, self.notes = "", ()
+            self._show(self._relation)
+        return self._turn
+
+    def done(self, turn: int, version: str) -> bool:
+        """Mend the file unless this is what a reader saw already; say whether it should try again."""
+        if self._turn > turn:
+            return True
+        if self._version == version:
+            return False
+        relation, wrong = self._mend(self._target)
+        self._version = version
+        self.notes = (f"{wrong:,} rows of the file are malformed: what cannot be read of them is missing",)
+        self._show(relation)
+        return True
+
+    def _show(self, relation: str) -> None:
+        self._turn += 1
+        self._connection.execute(f"CREATE OR REPLACE VIEW {self._view} AS SELECT * FROM {relation}")
 
 
 class Place(NamedTuple):
     """A DuckDB in memory and the private folder where it puts what does not fit there."""
 
     connection: "duckdb.DuckDBPyConnection"
-    spill: str
+    spill: Spill
 
     def close(self) -> None:
         """Forget both."""
@@ -151,14 +220,14 @@ def opened(setup: Sequence[str] = (), paths: Sequence[str] = ()) -> Place:
     """Start a DuckDB, let `setup` reach these paths, and lock it."""
     import duckdb
 
-    spill = tempfile.mkdtemp(prefix="entwined-")
-    connection = duckdb.connect(":memory:", config={**CLOSED, "temp_directory": spill})
+    spill = new_spill()
+    connection = duckdb.connect(":memory:", config={**CLOSED, "temp_directory": str(spill.rows)})
     try:
         for one in setup:
             connection.execute(one)
         known = {name for (name,) in connection.execute("SELECT name FROM duckdb_optimizers()").fetchall()}
         connection.execute(f"SET disabled_optimizers = {quoted_text(','.join(SLOW & known))}")
-        listed = ", ".join(map(quoted_text, paths))
+        listed = ", ".join(map(quoted_text, [*paths, str(spill.mended)]))
         connection.execute(f"SET allowed_paths = [{listed}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
@@ -168,9 +237,9 @@ def opened(setup: Sequence[str] = (), paths: Sequence[str] = ()) -> Place:
     return Place(connection, spill)
 
 
-def _closed(connection: "duckdb.DuckDBPyConnection", spill: str) -> None:
+def _closed(connection: "duckdb.DuckDBPyConnection", spill: Spill) -> None:
     connection.close()
-    shutil.rmtree(spill, ignore_errors=True)
+    spill.remove()
 
 
 def described(connection: "duckdb.DuckDBPyConnection", relation: str, *, collated: bool) -> dict[str, Shown]:
@@ -189,13 +258,13 @@ def shown(column: str, kind: str, *, collated: bool = False) -> Shown:
     if kind == "DOUBLE":
         return Shown("number", column, kind)
     if kind in LARGE or (decimal and int(decimal[1]) <= EXACT_DIGITS):
-        return Shown("number", f"CAST({column} AS DOUBLE)", kind)
+        return Shown("number", f"CAST({column} AS DOUBLE)", kind, blurs=kind in LARGE - {"FLOAT"})
     if decimal:
-        return Shown("number", f"CAST(CAST({column} AS VARCHAR) AS DOUBLE)", kind)
+        return Shown("number", f"CAST(CAST({column} AS VARCHAR) AS DOUBLE)", kind, blurs=True)
     if kind == "VARCHAR":
         return Shown("text", f'{column} COLLATE "binary"' if collated else column, kind)
-    if kind.startswith("ENUM("):
-        return Shown("text", f"CAST({column} AS VARCHAR)", "ENUM")
+    if kind.startswith("ENUM(") or kind == "UUID":
+        return Shown("text", f"CAST({column} AS VARCHAR)", kind[:4])
     if kind == "DATE":
         return Shown("day", f"CAST({column} - DATE '1970-01-01' AS BIGINT)", kind)
     if kind.startswith("TIMESTAMP"):

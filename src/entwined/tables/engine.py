@@ -26,12 +26,14 @@ class Shown:
     day: days since 1970; moment: microseconds since 1970 in UTC; code: what the schema made of it already;
     nothing: missing in every row; other: what no column that can be queried is made of.
     `repeats`: the source keeps few different values, so that counting them raw takes little memory.
+    `blurs`: two values that differ may be shown as one.
     """
 
     kind: Kind
     sql: str
     type: str
     repeats: bool = False
+    blurs: bool = False
 
 
 class Reader(Protocol):
@@ -58,6 +60,10 @@ class Engine(Protocol):
     @property
     def version(self) -> str:
         """What changes when the rows do; it never fails, and says nothing about rows to anybody but us."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the holder should know of the rows that were read."""
 
     @property
     def dialect(self) -> Dialect:

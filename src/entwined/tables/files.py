@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from entwined.errors import BadTable
-from entwined.tables.duck import Duck, Place, described, opened, quoted_name, quoted_text
+from entwined.tables.duck import Duck, Mending, Place, described, opened, quoted_name, quoted_text
 from entwined.tables.engine import Shown
+from entwined.tables.mending import LONGEST_ROW, Layout, mend
 from entwined.tables.origin import in_files
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 CSV_ENDS: Final = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".txt")
 PARQUET_ENDS: Final = (".parquet", ".pq")
 DUCKDB_ENDS: Final = (".duckdb", ".ddb", ".db")
+CSV_ROWS: Final = "csv_rows"
 DELIMITERS: Final = (",", ";", "\t", "|")
 LONGEST_HEADER: Final = 1_000_000
 MOST_COLUMNS: Final = 10_000
@@ -55,21 +57,37 @@ def open_csv(given: str | os.PathLike[str]) -> Duck:
     path = checked_path(given)
     line, ending = _first_line(path)
     names, delimiter = _header(line, path)
-    types = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(names)))
+    columns = {name: Shown("text", f"c{at}", "CSV text") for at, name in enumerate(names)}
+    layout = Layout(len(names), delimiter.encode(), ending.encode())
+    packing = quoted_text("gzip" if path.suffix == ".gz" else "none")
+    relation = _read_csv(path, layout, compression=packing, max_line_size=str(LONGEST_ROW))
+
+    def mended(target: Path) -> tuple[str, int]:
+        wrong = mend(path, layout, target)
+        plain = dataclasses.replace(layout, ending=b"\n")
+        return _read_csv(target, plain, parallel="false", max_line_size=str(2 * LONGEST_ROW)), wrong
+
+    place = opened(paths=[str(path)])
+    with _opening(place, path):
+        mending = Mending(place, CSV_ROWS, relation, mended)
+        return Duck(CSV_ROWS, columns, place, in_files("csv", path), mending=mending)
+
+
+def _read_csv(path: Path, layout: Layout, **more: str) -> str:
+    types = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(layout.columns))
+    ending = layout.ending.decode().replace("\r", "\\r").replace("\n", "\\n")
     options = {
         "auto_detect": "false",
         "header": "true",
-        "delim": quoted_text(delimiter),
+        "delim": quoted_text(layout.delimiter.decode()),
         "quote": "'\"'",
         "escape": "'\"'",
-        "new_line": quoted_text(ending.replace("\r", "\\r").replace("\n", "\\n")),
-        "compression": "'gzip'" if path.suffix == ".gz" else "'none'",
+        "new_line": quoted_text(ending),
+        "compression": "'none'",
         "columns": f"{{{types}}}",
-    }
+    } | more
     listed = ", ".join(f"{key} = {value}" for key, value in options.items())
-    relation = f"read_csv({quoted_text(str(path))}, {listed})"
-    columns = {name: Shown("text", f"c{at}", "CSV text") for at, name in enumerate(names)}
-    return Duck(relation, columns, opened(paths=[str(path)]), in_files("csv", path))
+    return f"read_csv({quoted_text(str(path))}, {listed})"
 
 
 def _first_line(path: Path) -> tuple[str, str]:

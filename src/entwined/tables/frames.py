@@ -3,12 +3,14 @@
 Opening one looks at names and types. The rows are put into Arrow's form at the first answer.
 """
 
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from entwined.errors import BadTable
 from entwined.schema import Coded, Column
+from entwined.schema.comparison import spelled
 from entwined.tables.duck import Duck, floored, opened, shown, within
 from entwined.tables.engine import Shown
 from entwined.tables.origin import IN_MEMORY
@@ -98,7 +100,7 @@ def arrow_shown(place: str, kind: "pa.DataType") -> Shown:
         "DECIMAL(38,0)": types.is_decimal(kind),
     }
     fitting = next((sql for sql, fits in known.items() if fits), "")
-    return Shown(shown(place, fitting).kind, shown(place, fitting).sql, name)
+    return dataclasses.replace(shown(place, fitting), type=name)
 
 
 def plain(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
@@ -162,7 +164,7 @@ def coded(series: "pd.Series[Any]", column: Column | None) -> "pa.Array":
     import pyarrow as pa
 
     if not isinstance(column, Coded):
-        return pa.array([None if _is_missing(one) else str(one) for one in series], pa.large_string())
+        return pa.array(map(spelled, series), pa.large_string())
     if series.dtype != object:
         places_of, different = pd.factorize(series)
         codes = [column.encode(one) for one in different.tolist()]
@@ -175,7 +177,3 @@ def coded(series: "pd.Series[Any]", column: Column | None) -> "pa.Array":
         return pa.array([column.encode(one) for one in series], pa.int64())
     codes = [column.encode(text) for text in found.dictionary.to_pylist()]
     return pa.array(codes, pa.int64()).take(found.indices).fill_null(column.missing_code)
-
-
-def _is_missing(one: object) -> bool:
-    return one is None or one != one  # noqa: PLR0124  (what is not itself is no value)

@@ -31,6 +31,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "bpchar": "text",
     "name": "text",
     "citext": "text",
+    "uuid": "text",
     "date": "day",
     "timestamp": "moment",
     "timestamptz": "moment",
@@ -62,6 +63,7 @@ class Postgres:
                 "Tables in PostgreSQL need the driver psycopg. Run: pip install 'entwined[postgres]'."
             ) from None
         self.folder = None
+        self.notes = ()
         self.version = version_of(version)
         self._url = url
         self._relation = ".".join(map(quoted_name, table.split(".", 1)))
@@ -177,7 +179,8 @@ def shown(name: str, kind: str) -> Shown:
         case "whole":
             return Shown("whole", f"{column}::int8", kind)
         case "number":
-            return Shown("number", _double(column) if kind == "numeric" else f"{column}::float8", kind)
+            decimal = kind == "numeric"
+            return Shown("number", _double(column) if decimal else f"{column}::float8", kind, blurs=decimal)
         case "text":
             return Shown("text", f'({column}::text COLLATE "C")', kind)
         case "day":

@@ -72,7 +72,9 @@ def _proposed(found: Profile, labels: Labels) -> Proposal:
     if labels.values:
         return _labelled(found, labels)
     if found.reading == "nothing" or found.there == 0:
-        return Proposal(Text(found.name, **named), ("no value was seen: declare its type if you know it",))
+        return Proposal(
+            Text(found.name, label=labels.label), ("no value was seen: declare its type if you know it",)
+        )
     if _is_identifier(found):
         return _identifier(found, named)
     coded: dict[str, Any] = named | {"missing_codes": labels.missing}
@@ -105,7 +107,7 @@ def _identifier(found: Profile, named: Mapping[str, str]) -> Proposal:
             f"about {each:.1f} rows for each value: if it names a person or a group, say so with unit, for example "
             f'unit = {{kind = "person", column = "{found.name}", most = {_friendly(math.ceil(2 * each))}}}'
         )
-    return Proposal(Text(found.name, **named), tuple(notes), repeats)
+    return Proposal(Text(found.name, compare="loose", label=named["label"]), tuple(notes), repeats)
 
 
 def _labelled(found: Profile, labels: Labels) -> Proposal:

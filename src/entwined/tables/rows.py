@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from entwined.errors import BadTable
 from entwined.schema import Coded, Person, Schema
 from entwined.tables.coding import clean_of, code_of, found_code, is_dear, long_list, read_of, worked_out
+from entwined.tables.comparing import refuse_uncertain, together
 from entwined.tables.engine import Engine, Key, Shown
 from entwined.tables.reading import Expression
 from entwined.tables.steps import Steps, added, compiled, of, typed, unbound
@@ -47,6 +48,9 @@ class CodedRows:
                     f"Column {column.name!r} is of type {shown.type} in the source, which has no codes. "
                     "Declare it as text, or turn it into text, a number or a time there."
                 )
+        if self.by_person is not None:
+            grouping = self.schema.grouping(self.by_person.column)
+            refuse_uncertain(grouping, self.shown(grouping.name))
 
     @property
     def by_person(self) -> Person | None:
@@ -85,7 +89,7 @@ class CodedRows:
             steps, last = self._coded(tuple(coded), tuple(raw))
             return steps, last
         everything = tuple(column.name for column in self.schema.columns if isinstance(column, Coded))
-        steps, last = self._coded(everything, (person.column,))
+        steps, last = self._coded(everything, () if person.column in everything else (person.column,))
         return [*steps, *self._picked(person, everything, last)], "picked"
 
     def _coded(self, coded: tuple[str, ...], raw: tuple[str, ...]) -> tuple[Steps, str]:
@@ -170,15 +174,27 @@ class CodedRows:
     def _picked(self, person: Person, coded: Sequence[str], rows: str) -> Steps:
         """Keep at most so many rows a person: the first by all their codes, whatever else the table holds.
 
-        Rows with equal codes are interchangeable. A row that names no person belongs to nobody and is left out.
+        Rows with equal codes are interchangeable. A row that names no person belongs to nobody and is left out. With a
+        column that orders steps, so is a row without a step, and of the rows of one step the first by all codes stays:
+        which steps are kept depends on nothing but that column.
         """
-        who = self.raw(person.column)
-        named = f"{who} IS NOT NULL" + (
-            f" AND {who} <> ''" if self.shown(person.column).kind == "text" else ""
-        )
-        order = ", ".join(map(self.code, [self.first, *coded] if self.first else coded)) or who
-        turn = f"ROW_NUMBER() OVER (PARTITION BY {who} ORDER BY {order}) AS turn"
-        return [
-            ("turns", f"SELECT {rows}.*, {turn} FROM {rows} WHERE {named}"),
-            ("picked", f"SELECT * FROM turns WHERE turn <= {person.most}"),
-        ]
+        column, shown = self.schema.column(person.column), self.shown(person.column)
+        raw, code = self.raw(person.column), self.code(person.column)
+        who = together(column, raw, code, shown, self.engine.dialect)
+        steps = [("grouped", f"SELECT {rows}.*, {who} AS who FROM {rows}")]
+        by_codes = ", ".join(map(self.code, coded)) or "who"
+        if self.first is None:
+            return [*steps, *_first("grouped", "picked", "who", by_codes, person.most, "who IS NOT NULL")]
+        step, none = self.code(self.first), self.schema.coded(self.first).missing_code
+        there = f"who IS NOT NULL AND {step} <> {none}"
+        steps += _first("grouped", "steps", f"who, {step}", by_codes, 1, there)
+        return [*steps, *_first("steps", "picked", "who", step, person.most, "1 = 1")]
+
+
+def _first(rows: str, name: str, shared: str, order: str, most: int, where: str) -> Steps:
+    """Keep the first rows of those that share something."""
+    turn = f"ROW_NUMBER() OVER (PARTITION BY {shared} ORDER BY {order}) AS turn_{name}"
+    return [
+        (f"turns_{name}", f"SELECT {rows}.*, {turn} FROM {rows} WHERE {where}"),
+        (name, f"SELECT * FROM turns_{name} WHERE turn_{name} <= {most}"),
+    ]

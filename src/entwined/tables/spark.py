@@ -73,6 +73,7 @@ class Spark:
         self._ours = ours
         self.place = place
         self.folder = None
+        self.notes = ()
         self.version = version_of(version)
         self._views: list[str] = []
         self._lists: dict[tuple[tuple[Key, int], ...], str] = {}
@@ -146,7 +147,7 @@ def shown(column: str, kind: str) -> Shown:
     if kind in WHOLE:
         return Shown("whole", f"CAST({column} AS BIGINT)", kind)
     if kind in ("float", "double") or kind.startswith("decimal"):
-        return Shown("number", f"CAST({column} AS DOUBLE)", kind)
+        return Shown("number", f"CAST({column} AS DOUBLE)", kind, blurs=kind.startswith("decimal"))
     if kind.startswith(("string", "char", "varchar")):
         plain = f"collate({column}, 'UTF8_BINARY')" if "collate" in kind else f"CAST({column} AS STRING)"
         return Shown("text", plain, kind)

@@ -5,11 +5,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from entwined.dependence import LearnedFrom
 from entwined.errors import EntwinedError, Unreadable
 from entwined.numbers import IntArray
 from entwined.queries.aggregates import Aggregate
 from entwined.schema import Person, Schema
 from entwined.tables.engine import Engine
+from entwined.tables.fingerprint import digested
 from entwined.tables.plan import Plan, plan
 from entwined.tables.rows import CodedRows
 from entwined.tables.statements import prepared
@@ -50,8 +52,9 @@ class Table:
     def keeping(self, column: str, most: int, first: str | None = None) -> "Table":
         """Give the same rows, but of those that share a value in a column only the first `most`.
 
-        First is what comes first by the codes of the column `first`, if there is one, and then by all codes.
-        A row without a value in the column is left out. The engine stays this table's: close this one only.
+        First is what comes first by all codes. With a column `first` it is what comes first by its codes: a row
+        without one is left out, and of the rows with the same one only the first by all codes is taken. A row without
+        a value in the column is left out. The engine stays this table's: close this one only.
         """
         return Table(self.schema, self._rows.engine, Person(column, most), first)
 
@@ -95,6 +98,19 @@ class Table:
             raise
         except Exception:  # noqa: BLE001  (whatever it is, its words may come from private rows)
             return None
+
+    def holds(self, public: LearnedFrom) -> bool:
+        """Say whether these rows are those of a table that is called public; asked before a charge, for the holder.
+
+        It reads the rows. What cannot be read is found out after the charge.
+        """
+        if not public.is_comparable(self.schema):
+            return False
+        try:
+            found = digested(self.schema, self._rows.engine, public.columns)
+        except Exception:  # noqa: BLE001  (its words may come from private rows)
+            return False
+        return found.fingerprint == public.fingerprint
 
     def close(self) -> None:
         """Let go of files and connections."""

@@ -1,0 +1,152 @@
+"""Which rows belong together is a declared rule, the same in every engine, and so is which of them are kept."""
+
+import random
+
+import pyarrow as pa
+import pytest
+
+import engines
+from entwined.errors import BadSchema, BadTable
+from entwined.queries import Axis, CountOf, TableOf, everything
+from entwined.schema import Boolean, Categorical, Integer, Moment, Person, Schema, Text
+from entwined.schema.comparison import BLANKS
+from entwined.tables import open_table
+
+HOME = ["smith", "Smith", "SMITH", " smith", "smith ", "\tsmith", "smith\u00a0", "sMITH\u200b"]
+SPELLINGS = [
+    *HOME,
+    *("7", "07", "007", " 7", "7.0", "-7", "+7", "0", "00", "", " ", "\t\n", None),
+    *("a b", "a  b", "A\u2003 b", "a\nb", "ab", "\u00c4b", "\u00e4b", "\u0130", "i", "I", "\u0131", "\u212a", "k", "\u00df", "ss"),
+    *("\uff17", "\u0667", "0x7", "7 7", "07 7", "a'b", 'a"b', "a\\b", "a%", "\U0001f600", *(f"x{blank}y" for blank in BLANKS)),
+]  # fmt: skip
+STEP = Integer("step", 0, 3, outside="missing")
+COLUMNS = (STEP, Categorical("word", ("a", "b", "c")), Boolean("flag"))
+ASKED = [
+    TableOf((Axis("step", 4), Axis("word", 3), Axis("flag", 2)), everything()),
+    CountOf(everything()),
+]
+
+
+def rows_of(rng, rows, who):
+    return {
+        "who": (who[0], [rng.choice(who[1]) for _ in range(rows)]),
+        "step": ("whole", [rng.choice([0, 1, 2, 3, 9, None]) for _ in range(rows)]),
+        "word": ("text", [rng.choice(["a", "b", "c", "x", None]) for _ in range(rows)]),
+        "flag": ("truth", [rng.choice([True, False, None]) for _ in range(rows)]),
+    }
+
+
+WHO = {
+    "loose text": (Text("who", compare="loose"), ("text", SPELLINGS)),
+    "exact text": (Text("who", compare="exact"), ("text", SPELLINGS)),
+    "whole": (Text("who", compare="exact"), ("whole", [7, 70, -7, 0, 2**53, 2**53 + 1])),
+    "number": (Text("who", compare="loose"), ("number", [7.0, 0.0, -0.0, 7.5, float("nan"), 1e300, None])),
+    "category": (Categorical("who", ("7", "07", "smith"), missing_codes=("0",)), ("text", SPELLINGS)),
+    "integer": (Integer("who", 0, 10, outside="missing"), ("text", SPELLINGS)),
+    "clamped": (Integer("who", 0, 10), ("whole", [7, 70, 700, -7, 0, None])),
+    "moment": (
+        Moment("who", "2020-01-01", "2020-01-03"),
+        ("text", ["2020-01-02", "2020-01-02 05:00", "x", " "]),
+    ),
+}
+
+
+def check_groups(keep, which, folder, seed=0, rows=300):
+    column, raw = WHO[which]
+    stored = rows_of(random.Random(f"{which}{seed}"), rows, raw)
+    source, seen = keep(stored, folder)
+    schema, person = (
+        Schema((column, *COLUMNS), **how)
+        for how in ({}, {"unit": Person("who", 2), "neighbours": "add_remove"})
+    )
+    with open_table(source, person) as table:
+        assert engines.equal(table.answer(ASKED), engines.reference(person, seen, ASKED))
+    if keep is engines.arrow_stream:
+        return  # it can be read once
+    coded = engines.coded(schema, seen)
+    with open_table(source, schema) as table:
+        for most, first in ((3, None), (2, "step")):
+            kept = engines.picked(schema, seen, coded, "who", most, first)
+            expected = [engines.counted(kept, one) for one in ASKED]
+            assert engines.equal(table.keeping("who", most, first).answer(ASKED), expected)
+
+
+USUAL = [
+    *((engine, "loose text") for engine in engines.LIGHT),
+    *(("postgres", which) for which in WHO if which != "loose text"),
+    *(("objects", which) for which in ("exact text", "whole", "number", "category")),
+    ("duckdb", "number"),
+]
+REST = [(engine, which) for engine in engines.LIGHT for which in WHO if (engine, which) not in USUAL]
+
+
+@pytest.mark.parametrize(
+    ("engine", "which"), [*USUAL, *(pytest.param(*one, marks=pytest.mark.slow) for one in REST)]
+)
+def test_groups_are_those_of_the_declared_comparison(engine, which, tmp_path):
+    check_groups(engines.LIGHT[engine], which, tmp_path)
+
+
+def test_one_household_in_eight_spellings_is_one_household():
+    frame = pa.table({"who": HOME * 4, "step": [1] * 32, "word": ["a"] * 32, "flag": [True] * 32})
+    with open_table(frame, Schema((Text("who", compare="loose"), *COLUMNS))) as table:
+        assert table.keeping("who", 4).answer(ASKED)[1].tolist() == [4]
+    person = Schema((Text("who", compare="loose"), *COLUMNS), unit=Person("who", 4), neighbours="add_remove")
+    with open_table(frame, person) as table:
+        assert table.answer(ASKED)[1].tolist() == [4]
+
+
+def test_spellings_of_the_rule_itself():
+    loose, exact = Text("who", compare="loose"), Text("who", compare="exact")
+    raws = [*SPELLINGS, 7, 7.0, 7.5, -0.0, float("nan"), 10**20]
+    assert [loose.form(raw) for raw in raws] == [engines.compared(raw, "loose") for raw in raws]
+    assert [exact.form(raw) for raw in raws] == [engines.compared(raw, "exact") for raw in raws]
+    assert {loose.form(raw) for raw in HOME} == {"smith"}
+    assert len({exact.form(raw) for raw in HOME}) == 4
+    assert (loose.form(10**5000), loose.form(True)) == ("1" + "0" * 5000, "true")
+
+
+def test_objects_of_a_frame_are_one_whatever_their_type(tmp_path):
+    import pandas as pd
+
+    mixed = [7, 7.0, "7", "07", " 7 ", None, float("nan"), pd.NA, 8, "8"]
+    frame = pd.DataFrame({"who": pd.Series(mixed, dtype=object), "step": 1, "word": "a", "flag": True})
+    schema = Schema((Text("who", compare="loose"), *COLUMNS), unit=Person("who", 1), neighbours="add_remove")
+    with open_table(frame, schema) as table:
+        assert table.answer(ASKED)[1].tolist() == [2]
+
+
+def test_a_text_that_groups_rows_needs_a_comparison():
+    for make in (
+        lambda: Schema((Text("who"), *COLUMNS), unit=Person("who", 2), neighbours="add_remove"),
+        lambda: open_table(pa.table({"who": ["a"], "step": [1], "word": ["a"], "flag": [True]}), Schema((Text("who"), *COLUMNS))).keeping("who", 2),
+    ):  # fmt: skip
+        with pytest.raises(BadSchema, match=r'compare = "loose".*compare = "exact"'):
+            make()
+    with pytest.raises(BadSchema, match="exact"):
+        Text("who", compare="any")
+    assert Schema((Text("a"),)).digest != Schema((Text("a", compare="exact"),)).digest
+
+
+@pytest.mark.parametrize(
+    "values", [pa.array([1], pa.uint64()), pa.array([1], pa.decimal128(30, 2)), pa.array([True])]
+)
+def test_an_id_that_the_engine_could_blur_is_refused(values):
+    frame = pa.table({"who": values, "step": [1], "word": ["a"], "flag": [True]})
+    with (
+        open_table(frame, Schema((Text("who", compare="exact"), *COLUMNS))) as table,
+        pytest.raises(BadTable, match="belong together"),
+    ):
+        table.keeping("who", 2)
+
+
+def test_which_steps_are_kept_tells_nothing_of_other_columns(tmp_path):
+    """Two rows of one step are one step: what they hold moves no other step in or out."""
+    schema = Schema((Text("who", compare="exact"), *COLUMNS))
+    asked = [TableOf((Axis("step", 4),), everything())]
+    kept = set()
+    for words in ("aab", "bac", "cca", "abx"):
+        frame = pa.table({"who": ["h"] * 4, "step": [0, 0, 1, 2], "word": [*words, "a"], "flag": [True] * 4})
+        with open_table(frame, schema) as table:
+            kept.add(tuple(table.keeping("who", 2, "step").answer(asked)[0].tolist()))
+    assert kept == {(1, 1, 0, 0, 0)}
