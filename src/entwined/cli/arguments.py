@@ -1,6 +1,5 @@
 """Arguments that several commands share."""
 
-import os
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from entwined.errors import BadInput, BadLoss
+from entwined.errors import BadLoss
 
 if TYPE_CHECKING:
     from entwined.dependence import Dependence
@@ -33,6 +32,10 @@ RequestFile = Annotated[
     Path, typer.Argument(metavar="RELEASE.toml", help="What to release: see `entwined init`.", readable=False)
 ]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before going on.")]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option("--key", help="Sign with this key: see `entwined key new`.", readable=False),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
@@ -67,18 +70,3 @@ def ask(question: str) -> None:
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
         raise typer.Abort
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    if not path.name:
-        raise BadInput(f"{str(path)!r} names no file. Give the path of one.")
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    except OSError as failed:
-        beside.unlink(missing_ok=True)
-        raise BadInput(
-            f"{path} cannot be written: {failed.strerror}. Give a path you may write to."
-        ) from None

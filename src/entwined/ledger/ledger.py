@@ -22,6 +22,7 @@ from entwined.ledger.canonical import fraction_text, sha256_of_bytes
 from entwined.ledger.charge import Accountant, Charge, Part, Price
 from entwined.ledger.entry import Entry, Kind
 from entwined.ledger.receipt import Receipt
+from entwined.ledger.standing import Standing
 from entwined.ledger.store import Lease
 from entwined.ledger.totals import NOTHING, Plan, Totals
 from entwined.ledger.view import View
@@ -161,6 +162,13 @@ class Ledger:
         """Price everything spent, with these parts on top; nothing is charged."""
         with self.book.reading() as view:
             return self._price(view.totals().plus(parts))
+
+    def standing(self) -> Standing:
+        """Tell what everything charged so far amounts to, by this accountant, and where the chain ends."""
+        with self.book.reading() as view:
+            totals, mark = view.totals(self._seen), view.last.mark
+        rows = tuple(totals.rows[key] for key in sorted(totals.rows))
+        return Standing(self.id, mark, self.cap, rows, self._price(totals))
 
     def close(self) -> None:
         """Close the connections; the ledger opens them again when it is used."""
