@@ -122,13 +122,16 @@ def plan(  # noqa: PLR0913  (a release is described by so many public choices)
 def plan_again(
     accountant: Accountant, queries: Sequence[Query], shares: Sequence[Fraction], each: Fraction
 ) -> Plan:
-    """Work a batch out again from the loss that was found for each statistic, as a certificate states it."""
+    """Work a batch out again from the loss that was found for each statistic, as a certificate states it.
+
+    Its price is the nominal one: what it leaks is certified model by model.
+    """
     asked = _unique(accountant.schema, list(queries))
     if asked != tuple(queries) or min(shares) <= 0 or each <= 0:
         raise BadQuery("The queries are not each once and in order, or a loss is not above zero.")
     needed = _needed(accountant, asked, shares)
     parts = _parts(accountant, needed.shared, each)
-    return needed.at(each, parts, accountant.price({part.key: part for part in parts}))
+    return needed.at(each, parts, Price(accountant.measure.epsilon(accountant.base(parts).nominal)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,8 @@ from entwined.bounds.certificate import CLOSE, derived, digest, same
 from entwined.bounds.choose import named
 from entwined.dependence import model_from
 from entwined.errors import BadCertificate, EntwinedError
-from entwined.ledger import Part, Standing
+from entwined.ledger import Mark, Part, Price, Standing
 from entwined.ledger.canonical import canonical, fraction_from, sha256
-from entwined.ledger.entry import Mark
 from entwined.queries.documents import as_written
 from entwined.release.accountant import Accountant, BaseLoss
 from entwined.release.certificate import FORMAT, PUBLISHED, content, opened, signed_words
@@ -60,8 +59,10 @@ def verify(
     try:
         if document.get("digest") != digest(opened(document)):
             return Verdict(valid=False, why=CHANGED)
-        wrong = wrong_signature(document, key) or _Claimed.read(opened(document), schema, folder).wrong(
-            release
+        wrong = (
+            wrong_signature(document, key)
+            or wrong_numbers(document, release)
+            or _Claimed.read(opened(document), schema, folder).wrong(release)
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
         return Verdict(valid=False, why="A part is missing or is not what it should be.")
@@ -84,6 +85,21 @@ def wrong_signature(document: dict[str, Any], wanted: PublicKey | None = None) -
     return None
 
 
+def wrong_numbers(document: dict[str, Any], release: Any) -> str | None:
+    """Say how the published document is not the one that is certified, if it is at hand."""
+    if release is None:
+        return None
+    if not isinstance(release, dict):
+        return "The published numbers are no document that entwined wrote."
+    numbers = {key: value for key, value in release.items() if key != "certificate"}
+    if sha256(canonical(numbers)) != document["released"]:
+        return "The published numbers are not those that it was made for."
+    here = {key: value for key, value in opened(document).items() if key != PUBLISHED}
+    if opened(release["certificate"]) != here:
+        return "The published numbers stand beside another certificate."
+    return None
+
+
 @dataclass(frozen=True)
 class _Claimed:
     """What a certificate claims, and what its inputs make of it."""
@@ -91,39 +107,42 @@ class _Claimed:
     given: dict[str, Any]
     plan: Plan
     standing: Standing
-    folder: Path
 
     @classmethod
     def read(cls, given: dict[str, Any], schema: Schema, folder: Path) -> "_Claimed":
-        """Work everything out from the inputs: models, knowledge, questions, loss, and the losses so far."""
+        """Work everything out from the inputs: models, knowledge, questions and their loss."""
         measure = Concentrated(fraction_from(given["delta"])) if "delta" in given else PURE
         models = tuple(_declared(model["declared"], folder) for model in given["models"])
         accountant = Accountant(schema, models, given["knowledge"], measure)
         queries = [as_written(one["query"]) for one in given["asked"]]
         shares = [fraction_from(one["share"]) for one in given["asked"]]
         plan = plan_again(accountant, queries, shares, fraction_from(given["loss_of_each_statistic"]))
-        rows = tuple((str(key), str(one), str(both)) for key, one, both in given["losses_so_far"])
-        price = accountant.price({row[0]: Part.from_row(row) for row in rows})
-        ledger, cap = given["ledger"], fraction_from(given["total"]["cap"])
-        standing = Standing(ledger["id"], Mark(ledger["position"], ledger["hash"]), cap, rows, price)
-        return cls(given, plan, standing, folder)
+        rows = tuple((key, one, both) for key, one, both in given["losses_so_far"])
+        ledger, total = given["ledger"], given["total"]
+        head, cap = Mark(ledger["position"], ledger["hash"]), fraction_from(total["cap"])
+        standing = Standing(ledger["id"], head, cap, rows, Price.from_document(total))
+        return cls(given, plan, standing)
 
     def wrong(self, release: Any) -> str | None:
-        """Say what does not follow, if anything."""
+        """Say what does not follow, if anything; what takes longest is asked last."""
         again = content(self.plan, self.standing, self.given["released"], self.given["models"])
         unknown = sorted(self.given.keys() - again.keys() - {PUBLISHED})
         if unknown:
             return f"It has the key {unknown[0]!r:.60}, which no certificate has."
-        concentrated = isinstance(self.plan.accountant.measure, Concentrated)
         for part, value in again.items():
-            if not _agrees(self.given[part], value, from_floats=concentrated and part in AMOUNTS):
+            if not self._agrees(part, value):
                 return f"Its {part} does not follow from the schema and what was asked."
         return (
             self._wrong_names()
-            or self._wrong_total()
+            or (None if release is None else self._wrong_noise(release))
             or self._wrong_models()
-            or (None if release is None else self._wrong_numbers(release))
+            or self._wrong_total()
         )
+
+    def _agrees(self, part: str, value: Any) -> bool:
+        """Compare as written; the ε of a concentrated loss came out of floating point."""
+        rounded = isinstance(self.plan.accountant.measure, Concentrated) and part in AMOUNTS
+        return _agrees(self.given[part], value, from_floats=rounded)
 
     def _wrong_names(self) -> str | None:
         """Say which digest or name is none."""
@@ -137,7 +156,7 @@ class _Claimed:
         return None
 
     def _wrong_total(self) -> str | None:
-        """Say what is wrong with what everything so far amounts to; that it follows was seen already."""
+        """Say what is wrong with what everything so far amounts to."""
         keys = [row[0] for row in self.standing.rows]
         if keys != sorted(set(keys)):
             return "Its losses so far are not each once and in order."
@@ -146,9 +165,10 @@ class _Claimed:
             total = so_far.get(part.key)
             if total is None or total.one < part.one or total.both < part.both:
                 return "What it charges is not among the losses so far."
-        if not self.standing.price.worst <= self.standing.cap:
-            return "Its total is over the cap."
-        return None
+        price = self.plan.accountant.price(so_far)
+        if not self._agrees("total", price.document | {"cap": self.given["total"]["cap"]}):
+            return "Its total does not follow from the losses so far."
+        return None if price.worst <= self.standing.cap else "Its total is over the cap."
 
     def _wrong_models(self) -> str | None:
         """Say which model is certified for something else, or by a theorem that does not cover the adversary."""
@@ -164,19 +184,11 @@ class _Claimed:
                 return f"The model {name!r}: {wrong}"
         return None
 
-    def _wrong_numbers(self, release: Any) -> str | None:
-        """Say how the published document is not the one that is certified."""
-        if not isinstance(release, dict):
-            return "The published numbers are no document that entwined wrote."
-        numbers = {key: value for key, value in release.items() if key != "certificate"}
-        if sha256(canonical(numbers)) != self.given["released"]:
-            return "The published numbers are not those that it was made for."
-        here = {key: value for key, value in self.given.items() if key != PUBLISHED}
-        if opened(release["certificate"]) != here:
-            return "The published numbers stand beside another certificate."
+    def _wrong_noise(self, release: Any) -> str | None:
+        """Say how the published numbers have other noise than was charged for."""
         noise = [[self.plan.statistics[use].text for use in uses] for uses in self.plan.uses]
         asked = [query.fingerprint for query in self.plan.queries]
-        found = [(_fingerprint(one["query"]), one["noise"]) for one in numbers["answers"]]
+        found = [(_fingerprint(one["query"]), one["noise"]) for one in release["answers"]]
         if found != list(zip(asked, noise, strict=True)):
             return "The published numbers have other noise than was charged for."
         return None
