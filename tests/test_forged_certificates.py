@@ -199,7 +199,7 @@ def test_no_single_change_of_a_certificate_is_taken(published):
                 continue  # it does not count in the worst total: only the ledger knows, as is shown below
             assert not judged(changed, schema, document).valid, (path, value, forged)
             tried += 1
-    assert tried > 80
+    assert tried > 60
     for changed in ({**sound, "note": "trust me"}, at(sound, ("total", "cap"), "1/1")):
         assert not judged(resealed(changed), schema, document).valid
 
