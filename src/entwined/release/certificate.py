@@ -25,6 +25,7 @@ from entwined.signing import Key
 FORMAT: Final = "entwined release certificate 2"
 OUTSIDE: Final = ("digest", "signature")
 """What stands around the content: its digest, and the holder's signature of that."""
+CERTIFICATE: Final = "certificate.json"
 PUBLISHED: Final = "published"
 """The digests of the files beside a certificate, by their names."""
 

@@ -8,13 +8,15 @@ from typing import Any, Final
 from entwined.bounds import Verdict
 from entwined.bounds.certificate import read_certificate
 from entwined.errors import BadCertificate
-from entwined.release.certificate import PUBLISHED
+from entwined.release.certificate import CERTIFICATE, PUBLISHED
 from entwined.release.verification import verify
 from entwined.schema import Schema
 from entwined.signing import PublicKey, Signature
 
 NUMBERS: Final = "release.json"
-CERTIFICATE: Final = "certificate.json"
+OURS: Final = (
+    CERTIFICATE, "plan.json", NUMBERS, "report.html", "schema.toml", "values.csv", "values.parquet",
+)  # fmt: skip
 NO_NUMBERS: Final = f"The published numbers were not checked: {NUMBERS} is not beside the certificate."
 
 
@@ -41,11 +43,21 @@ def verify_published(
     if not verdict.valid:
         return verdict
     given = document.get(PUBLISHED, {})
-    here = [name for name in given if name == Path(name).name != CERTIFICATE and (beside / name).is_file()]
+    here = [name for name in given if (beside / name).is_file()]
     for name in here:
         if file_digest(beside / name) != given[name]:
             return Verdict(valid=False, why=f"{name} is not the file that was published with it.")
-    said = [verdict.why, *_numbers(given, here, found=release is not None), *_signers(document, schema)]
+    strange = [
+        name for name in OURS[1:] if name not in given and name != NUMBERS and (beside / name).is_file()
+    ]
+    if PUBLISHED in document and strange:
+        return Verdict(valid=False, why=f"{strange[0]} was not published with it.")
+    said = [
+        verdict.why,
+        *_numbers(given, here, found=release is not None),
+        *_uncovered(strange),
+        *_signers(document, schema),
+    ]
     return replace(verdict, why=" ".join(said))
 
 
@@ -59,6 +71,10 @@ def _numbers(given: dict[str, str], here: list[str], *, found: bool) -> list[str
     if found and absent:
         said.append(f"Not beside it, so not checked: {', '.join(absent)}.")
     return said
+
+
+def _uncovered(strange: list[str]) -> list[str]:
+    return [f"It says nothing of {', '.join(strange)}."] if strange else []
 
 
 def _signers(document: dict[str, Any], schema: Schema) -> list[str]:

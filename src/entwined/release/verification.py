@@ -21,7 +21,7 @@ from entwined.ledger import Mark, Part, Price, Standing
 from entwined.ledger.canonical import canonical, fraction_from, sha256
 from entwined.queries.documents import as_written
 from entwined.release.accountant import Accountant, BaseLoss
-from entwined.release.certificate import FORMAT, PUBLISHED, content, opened, signed_words
+from entwined.release.certificate import CERTIFICATE, FORMAT, PUBLISHED, content, opened, signed_words
 from entwined.release.concentrated import certified
 from entwined.release.declared import Declared
 from entwined.release.measure import PURE, Concentrated
@@ -153,6 +153,8 @@ class _Claimed:
             return "It names no ledger."
         if not all(map(HASH.fullmatch, [self.given["released"], *files.values()])):
             return "It names no released numbers."
+        if not all(name == Path(name).name != CERTIFICATE for name in files):
+            return "It names files that cannot lie beside it."
         return None
 
     def _wrong_total(self) -> str | None:

@@ -15,8 +15,8 @@ from entwined.dependence import Dependence, Graph
 from entwined.dependence.graph_files import named_from
 from entwined.errors import BadInput, EntwinedError, Refused
 from entwined.release import Release
-from entwined.release.certificate import covering, signed
-from entwined.release.published import CERTIFICATE, NUMBERS, file_digests
+from entwined.release.certificate import CERTIFICATE, covering, signed
+from entwined.release.published import NUMBERS, OURS, file_digests
 from entwined.report.charts import no_charts
 from entwined.report.findings import findings
 from entwined.report.release_page import report_page
@@ -25,9 +25,6 @@ from entwined.schema import Schema, write_schema
 from entwined.signing import Key
 from entwined.writing import drafted
 
-OURS: Final = frozenset(
-    {"values.csv", "values.parquet", NUMBERS, "schema.toml", "plan.json", "report.html", CERTIFICATE}
-)
 AGAIN: Final = "The ledger keeps the answer: ask the same again, and it is given without a charge."
 
 

@@ -91,7 +91,7 @@ def _signature(fields: dict[str, Any]) -> Signature | None:
     try:
         return Signature.of_texts(*given)
     except BadKey as wrong:
-        raise BadSchema(f"The approval is not signed as it says. {wrong}") from None
+        raise BadSchema(f"The approval is not signed as it says. {wrong} Approve the schema again.") from None
 
 
 def _approval(fields: dict[str, Any]) -> str:
