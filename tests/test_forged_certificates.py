@@ -11,9 +11,10 @@ from entwined.bounds.certificate import derived, digest, loss_from
 from entwined.bounds.choose import named
 from entwined.dependence import BayesNet, Box, Forms, Groups, Independent, MarkovChain, Variable, model_from
 from entwined.ledger import Ledger, Mark, Part, Standing
-from entwined.queries import Count, Histogram, Mean, Median, parse
+from entwined.queries import Count, Histogram, Mean, Median, everything, parse
 from entwined.queries.documents import as_written
 from entwined.release import Accountant, Declared, plan, release, verify
+from entwined.release.accountant import key_of
 from entwined.release.certificate import certificate, opened, sealed
 from entwined.release.history import one_history, wrong_in_ledger
 from entwined.release.measure import PURE, Concentrated
@@ -307,6 +308,23 @@ def test_a_ledger_put_back_contradicts_what_was_certified_before(tmp_path):
         verdict = one_history(pair)
         assert not verdict.valid
         assert "two histories" in verdict.why
+
+
+def test_a_condition_may_be_given_up_for_all_rows_under_another_schema_but_no_loss_is_dropped(tmp_path):
+    with ledger_at(tmp_path) as ledger:
+        before = release_of(ledger, 1)
+        after = release_of(ledger, 2)
+    most = max(Fraction(amount) for amount in before["losses"][0][1:])
+
+    def carried(loss, schema="0" * 64):
+        amount = f"{loss.numerator}/{loss.denominator}"
+        row = [key_of(everything(), None), amount, amount]
+        return {**after, "schema": schema, "losses_so_far": [row]}
+
+    assert one_history([before, carried(most)]).valid
+    assert not one_history([before, carried(most * Fraction(9, 10))]).valid
+    assert not one_history([before, carried(most, before["schema"])]).valid
+    assert not one_history([before, {**after, "losses_so_far": []}]).valid
 
 
 def test_what_only_the_ledger_knows_is_seen_in_the_ledger(tmp_path):

@@ -93,7 +93,7 @@ def test_a_model_with_another_loss_is_seen(given):
 
 
 def test_it_says_what_must_be_believed_of_the_ledger_and_of_taking_part(given):
-    schema, certificate = given
+    _, certificate = given
     assert "Everything ever released from this table is in this ledger." in certificate["trusted"]
     assert "Whether somebody is in the table is not protected." in certificate["trusted"]
     may_leave = Schema(PEOPLE, neighbours="add_remove", most_rows=40).approve()

@@ -151,10 +151,20 @@ def test_rights_are_kept_and_new_files_have_the_usual_ones(tmp_path):
     assert usual.read_text() == "y"
 
 
-@pytest.mark.parametrize("name", [".", "folder", "pipe", "folder/no/a", "a\0b", "x" * 300])
+def test_a_link_leads_on_to_its_file(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_text("x")
+    (tmp_path / "link").symlink_to("folder/file")
+    write_whole(tmp_path / "link", "y")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "folder" / "file").read_text() == "y"
+
+
+@pytest.mark.parametrize("name", [".", "loop", "folder", "pipe", "folder/no/a", "a\0b", "x" * 300])
 def test_what_cannot_be_a_file_is_refused_and_leaves_nothing(tmp_path, name):
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to("loop")
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(BadInput):
         write_whole(tmp_path / name, "x")

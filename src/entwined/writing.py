@@ -46,12 +46,13 @@ def sweep(folder: Path) -> None:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all; one that is there keeps its rights."""
+    """Write a file whole or not at all; one that is there keeps its rights, and a link leads on to its file."""
     if not path.name:
         raise BadInput(f"{str(path)!r} names no file. Give the path of one.")
     try:
-        rights = _rights(path)
-        with drafted(path) as made:
+        target = Path(os.path.realpath(path))
+        rights = _rights(target)
+        with drafted(target) as made:
             made.write_bytes(content if isinstance(content, bytes) else content.encode())
             if rights is not None:
                 made.chmod(rights)
@@ -65,8 +66,6 @@ def _rights(path: Path) -> int | None:
     try:
         found = path.lstat()
     except FileNotFoundError:
-        return None
-    if stat.S_ISLNK(found.st_mode):
         return None
     if not stat.S_ISREG(found.st_mode):
         raise BadInput(f"{path!s:.200} cannot be written: it is there and is no file. Give another path.")

@@ -5,13 +5,17 @@ only grow, and an entry has one hash: a second budget, a ledger put back, and a 
 make two certificates contradict each other.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 from entwined.bounds import Verdict
 from entwined.ledger import Book, Part
 from entwined.ledger.canonical import canonical, sha256
+from entwined.queries import everything
+from entwined.release.accountant import key_of, place_of
 
 
 def one_history(certificates: Sequence[Mapping[str, Any]]) -> Verdict:
@@ -40,31 +44,49 @@ def one_history(certificates: Sequence[Mapping[str, Any]]) -> Verdict:
 def _contradiction(before: Mapping[str, Any], after: Mapping[str, Any]) -> str | None:
     """Say how two certificates of one ledger contradict each other, if they do."""
     first, second = before["ledger"], after["ledger"]
-    at = f"entry {first['position']}"
-    if first["position"] != second["position"]:
+    if first["position"] == second["position"]:
+        same = all(before[part] == after[part] for part in ("ledger", "losses_so_far", "total", "schema"))
+        at = f"entry {first['position']}"
+        return None if same else f"Of {at} of the ledger they say different things: these are two histories."
+    if first["hash"] == second["hash"] or not _never_less(before, after):
         at = f"the entries {first['position']} and {second['position']}"
-    elif first["hash"] != second["hash"] or before["losses_so_far"] != after["losses_so_far"]:
-        return f"Of {at} of the ledger they say different things: these are two histories."
-    if before["total"]["cap"] != after["total"]["cap"]:
-        return f"At {at} of the ledger they state different caps: these are two histories."
-    so_far = {row[0]: Part.from_row(tuple(row)) for row in after["losses_so_far"]}
-    for row in before["losses_so_far"]:
-        part, later = Part.from_row(tuple(row)), so_far.get(row[0])
-        if later is None or later.one < part.one or later.both < part.both:
-            return (
-                f"Between {at} of the ledger a loss became smaller, which none does: these are two histories."
-            )
+        return f"Between {at} of the ledger a loss became smaller, which none does: these are two histories."
     return None
+
+
+def _never_less(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether no loss became smaller; under another schema a condition may have been given up for all rows."""
+    was, now = _parts(before), _parts(after)
+    given_up: defaultdict[str, Fraction] = defaultdict(Fraction)
+    for key, part in was.items():
+        later = now.get(key)
+        if later is None or later.one < part.one or later.both < part.both:
+            given_up[key_of(everything(), place_of(key)[0] or None)] += max(part.one, part.both)
+    if given_up and before["schema"] == after["schema"]:
+        return False
+    for key, least in given_up.items():
+        first, last = was.get(key), now.get(key)
+        one, both = (first.one, first.both) if first else (Fraction(0), Fraction(0))
+        if last is None or last.one < one + least or last.both < both + least:
+            return False
+    return True
+
+
+def _parts(certificate: Mapping[str, Any]) -> dict[str, Part]:
+    return {row[0]: Part.from_row(tuple(row)) for row in certificate["losses_so_far"]}
 
 
 def wrong_in_ledger(certificate: Mapping[str, Any], book: Book) -> str | None:
     """Say how a certificate is not what the ledger at hand says, if so; the whole chain is walked."""
     named, totals = certificate["ledger"], sha256(canonical(certificate["losses_so_far"]))
-    first = book.first().fields
-    if first["ledger"] != named["id"] or first["cap"] != certificate["total"]["cap"]:
-        return "It is from another ledger than this one, or states another cap."
+    if book.first().fields["ledger"] != named["id"]:
+        return "It is from another ledger than this one."
+    cap = ""
     for entry in book.history():
+        cap = entry.fields.get("cap", cap)  # the first entry and migrations set it
         if entry.position == named["position"]:
             right = entry.hash == named["hash"] and entry.fields["totals"] == totals
-            return None if right else f"Entry {entry.position} of the ledger says something else."
+            if right and cap == certificate["total"]["cap"]:
+                return None
+            return f"Entry {entry.position} of the ledger says something else."
     return f"The ledger has no entry {named['position']}: it is an old copy, or the certificate is forged."

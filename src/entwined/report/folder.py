@@ -38,7 +38,7 @@ def require_free(folder: Path, models: Iterable[Dependence] = ()) -> None:
                 raise BadInput(f"{folder!s:.200} is there already and not empty. Name a new folder.")
         above = next(place for place in folder.absolute().parents if place.exists())
         try:
-            with drafted(above / folder.name):
+            with drafted(above / CERTIFICATE):
                 pass  # rights alone do not tell: some places take no files at all
         except OSError:
             raise BadInput(
