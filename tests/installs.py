@@ -140,6 +140,13 @@ def of_postgres(postgres, folder):
     must("'t' cannot be opened. Check the URL" in said, said)
 
 
+def of_sign(sign, folder):
+    sign.goes_the_whole_path("people.csv", folder)
+    sign.entwined("key", "new", "holder.key", folder=folder)
+    sign.entwined("release", "release.toml", "-o", "signed", "--key", "holder.key", "--yes", folder=folder)
+    must("Signed with the key" in sign.entwined("verify", "signed/certificate.json", folder=folder), "no key")
+
+
 def of_spark(spark, folder):
     spark.goes_the_whole_path("people.csv", folder)
     spark.python("import ibis.backends.pyspark, pyspark.sql, entwined.tables.spark", folder=folder)
@@ -155,6 +162,7 @@ TRIED = {
     "demo": of_demo,
     "papers": of_papers,
     "postgres": of_postgres,
+    "sign": of_sign,
     "spark": of_spark,
     "survey": of_survey,
 }

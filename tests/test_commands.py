@@ -369,9 +369,13 @@ def test_a_certificate_of_a_graph_finds_its_edges(folder, run):
     )
     code, out, err = run("release", "release.toml", "-o", "out")
     assert (code, err) == (0, "")
-    assert "--models" in out
+    assert "edges.csv" in out
+    assert run("verify", "out/certificate.json")[0] == 0
+    Path("out/edges.csv").unlink()
     assert run("verify", "out/certificate.json")[0] == 1
     assert run("verify", "out/certificate.json", "--models", "graphs")[0] == 0
+    Path("out/edges.csv").write_text("source,target\n1,2\n1,3\n")
+    assert run("verify", "out/certificate.json", "--models", "graphs")[0] == 1
 
 
 def test_approve_signs_what_it_shows_and_a_change_undoes_it(folder, run):

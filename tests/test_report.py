@@ -415,7 +415,7 @@ def test_the_report_says_what_it_must_and_in_which_order(made, page):
         assert f"<li>{said}</li>".replace("'", "&#39;") in page
     assert ".believe li { font-weight: 700; }" in page
     assert "of those that share a value of household at most 4." in text  # which rows the figures are about
-    assert made.release.certificate["digest"] in text
+    assert made.release.certificate["released"] in text
 
 
 def test_every_released_number_that_is_shown_is_the_released_one(made, page):

@@ -5,6 +5,7 @@ EntwinedError                 everything we raise on purpose
 │   ├── BadModel              a dependence model that cannot be
 │   ├── BadLoss               a loss, leakage or weight that cannot be
 │   ├── BadCertificate        a certificate that cannot be read
+│   ├── BadKey                a key or a signature that is none, or a key that others may read
 │   ├── BadNoise              a scale, confidence or rate that no noise can have
 │   ├── BadCharge             a charge that cannot be, or a request id that stands for another question
 │   ├── BadLedger             a ledger that is not what the caller says it is
@@ -51,6 +52,10 @@ class BadLoss(BadInput):
 
 class BadCertificate(BadInput):
     """A certificate that cannot be read."""
+
+
+class BadKey(BadInput):
+    """A key or a signature that is none, or a key that others may read."""
 
 
 class BadNoise(BadInput):

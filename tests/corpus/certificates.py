@@ -42,8 +42,22 @@ def changed(kind: str, path: tuple[str | int, ...], value: object, *, sign: bool
     else:
         inner[path[-1]] = value
     if sign:
-        document["digest"] = digest({key: part for key, part in document.items() if key != "digest"})
+        for model in sealed_inside(document):
+            model["digest"] = digest({key: part for key, part in model.items() if key != "digest"})
+        outside = ("digest", "signature") if kind == "release" else ("digest",)
+        document["digest"] = digest({key: part for key, part in document.items() if key not in outside})
     return json.dumps(document)
+
+
+def sealed_inside(document: dict) -> list[dict]:
+    """The certificates of models that still are there."""
+    models = document.get("models")
+    found = (
+        [one.get("certificate") for one in models if isinstance(one, dict)]
+        if isinstance(models, list)
+        else []
+    )
+    return [one for one in found if isinstance(one, dict) and "digest" in one]
 
 
 def verified(place: Workshop, given: object) -> list[str]:
@@ -88,7 +102,28 @@ OF_RELEASE = [
     *((("trusted",), value) for value in (..., [], None)),
     *((("says",), value) for value in (..., "All is private.", None)),
     *((("delta",), value) for value in ("1/0", "x", None, "1e999999999", "-1", "2", [])),
-    *((("format",), value) for value in (..., "entwined release certificate 2", None, 1, [])),
+    *((("format",), value) for value in (..., "entwined release certificate 1", None, 1, [])),
+    *((("asked",), value) for value in (..., [], None, "x", [{}], [{"query": {}, "share": "1/1"}])),
+    *((("asked", 0, "share"), value) for value in (..., "0/1", "-1/1", "2/1", None, "1e999999999")),
+    *((("asked", 0, "query", "where"), value) for value in (..., None, {"nodes": [], "root": 7}, [])),
+    *((("loss_of_each_statistic",), value) for value in (..., "0/1", "1/1000", "-1/1", None, 1)),
+    *((("losses_so_far",), value) for value in (..., [], None, "x", [[]], [["", "1/1", "1/1"]], {})),
+    *((("losses_so_far", 0, 1), value) for value in ("0/1", "-1/1", "1/1000", None, "nan", "1e999999999")),
+    *((("total",), value) for value in (..., {}, None, [])),
+    *((("total", "nominal"), value) for value in (..., "1/1000", "0/1", None)),
+    *((("total", "leakage"), value) for value in (..., {}, None, {"pairs": 0.001}, {"pairs": "1/1000"})),
+    *((("total", "cap"), value) for value in (..., "1/1000", "-1/1", None, 3, "1/0")),
+    *((("ledger",), value) for value in (..., {}, None, [])),
+    *((("ledger", "id"), value) for value in (..., "x", None, 1)),
+    *((("ledger", "hash"), value) for value in (..., "x", None)),
+    *((("ledger", "position"), value) for value in (..., "x", None, 1.5, [])),
+    *((("released",), value) for value in (..., "x", None, 1)),
+    *((("published",), value) for value in (None, [], {"../a": "0" * 64}, {"values.csv": 1}, {"": "0" * 64})),
+    *((("signature",), value) for value in (None, {}, [], {"kind": "ed25519", "key": "", "signature": ""})),
+    *((path, "x") for path in (("note",), ("models", 0, "note"), ("total", "note"), ("ledger", "note"))),
+    (("models", 0, "certificate", "note"), "x"),
+    (("models", 0, "declared", "note"), "x"),
+    (("models", 0, "certificate", "theorem", "note"), "x"),
 ]
 OF_BOUND = [
     *((("leakage",), value) for value in (..., 0.1, None, "x", -1, 1e308, [])),

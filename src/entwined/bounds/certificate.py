@@ -15,9 +15,10 @@ from entwined.bounds.theorem import Knowledge, Theorem
 from entwined.dependence import Dependence, Forms
 from entwined.dependence.files import model_from
 from entwined.dependence.syntax import json_document
-from entwined.errors import BadCertificate, BadInput, BadModel, EntwinedError, Refused
+from entwined.errors import BadCertificate, BadModel, EntwinedError, Refused
 from entwined.loss import Leakage, Loss
 from entwined.version import __version__
+from entwined.writing import write_whole
 
 FORMAT = "entwined certificate 1"
 LISTED_UNITS = 10_000
@@ -207,17 +208,7 @@ def same(given: Any, again: Any) -> bool:
 
 def write_certificate(document: dict[str, Any], path: Path) -> None:
     """Write a certificate whole or not at all."""
-    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    if not path.name:
-        raise BadInput(f"{str(path)!r} names no file. Give the path of one.")
-    draft = path.with_name(path.name + ".part")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    except OSError as reason:
-        raise BadInput(
-            f"{path} cannot be written: {reason.strerror}. Give a path in a folder you may write to."
-        ) from None
+    write_whole(path, json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def read_certificate(path: Path) -> Any:

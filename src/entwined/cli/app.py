@@ -14,6 +14,7 @@ from entwined.cli import (
     demo,
     describe,
     init,
+    key,
     learn,
     paper,
     plan,
@@ -44,6 +45,7 @@ app.command("release")(release.command)
 app.command("sql")(sql.command)
 app.add_typer(budget.app)
 app.command("verify")(verify.command)
+app.add_typer(key.app)
 app.command("learn")(learn.command)
 app.add_typer(survey.app)
 app.command("bound")(bound.command)

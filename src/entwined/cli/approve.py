@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from entwined.cli.arguments import JsonOption, YesOption, ask
+from entwined.cli.arguments import JsonOption, KeyFile, YesOption, ask
 from entwined.cli.show import as_json, say, table
 from entwined.errors import BadSchema
 
@@ -23,19 +23,25 @@ def command(
     ],
     yes: YesOption = False,  # noqa: FBT002
     as_document: JsonOption = False,  # noqa: FBT002
+    key_file: KeyFile = None,
 ) -> None:
     """Approve a schema: from then on everything in it is public, and releases may rest on it."""
     from entwined.schema import approve
+    from entwined.signing import Key
 
+    key = None if key_file is None else Key.read(key_file)
     if not as_document:
         show(reviewed(schema_file))
     if not yes:
         ask("Is all of this public, and true whatever the rows hold?")
-    signed = approve(schema_file)
+    approved = approve(schema_file, key)
+    signer = None if key is None else key.public.fingerprint
     if as_document:
-        as_json({"schema": str(schema_file), "digest": signed.digest, "columns": len(signed.columns)})
+        said = {"schema": str(schema_file), "digest": approved.digest, "columns": len(approved.columns)}
+        as_json(said | {"key": signer})
         return
-    say(f"Approved. {schema_file} is signed; changing any line of it undoes the approval.")
+    by = f" with the key {signer}" if signer else ""
+    say(f"Approved. {schema_file} is signed{by}; changing any line of it undoes the approval.")
 
 
 def reviewed(path: Path) -> "Schema":

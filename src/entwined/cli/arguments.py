@@ -1,6 +1,5 @@
 """Arguments that several commands share."""
 
-import os
 import sys
 import tomllib
 from enum import StrEnum
@@ -63,6 +62,10 @@ ReceiptOption = Annotated[
         help="Of an earlier release: a ledger without that entry is refused.",
     ),
 ]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option("--key", help="Sign with this key: see `entwined key new`.", readable=False),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
@@ -120,18 +123,3 @@ def ledger_of(place: str) -> str:
     if not isinstance(named, str) or not named or "\0" in named:
         raise BadInput(f"{place} names no ledger. Give a release.toml, or the ledger itself.")
     return named if "://" in named else str(path.parent / named)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    if not path.name:
-        raise BadInput(f"{str(path)!r} names no file. Give the path of one.")
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    except OSError as failed:
-        beside.unlink(missing_ok=True)
-        raise BadInput(
-            f"{path} cannot be written: {failed.strerror}. Give a path you may write to."
-        ) from None

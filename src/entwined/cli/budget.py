@@ -12,9 +12,10 @@ import typer
 from typer.core import TyperGroup
 
 from entwined.cli import keeping
-from entwined.cli.arguments import JsonOption, ledger_of, write_text
+from entwined.cli.arguments import JsonOption, ledger_of
 from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput, Refused
+from entwined.writing import write_whole
 
 if TYPE_CHECKING:
     from entwined.ledger import Book, Entry, Price
@@ -159,9 +160,9 @@ def exported(rows: list[dict[str, Any]], path: Path) -> None:
     """Write the history as CSV or JSON."""
     match path.suffix.lower():
         case ".json":
-            write_text(path, json.dumps(rows, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+            write_whole(path, json.dumps(rows, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
         case ".csv":
-            write_text(path, _csv(rows))
+            write_whole(path, _csv(rows))
         case other:
             raise BadInput(f"The history cannot be written as {other!r}. Name a file .csv or .json.")
 

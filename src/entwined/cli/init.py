@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from entwined.cli.approve import reviewed
-from entwined.cli.arguments import JsonOption, write_text
+from entwined.cli.arguments import JsonOption
 from entwined.cli.show import as_json, progress, say
 from entwined.errors import BadInput
+from entwined.writing import write_whole
 
 if TYPE_CHECKING:
     from entwined.schema import Schema
@@ -80,7 +81,7 @@ def command(
     proposed = not schema_file.exists()
     with progress():
         found = schema_for(source, schema_file)
-    write_text(output, request_text(source, schema_file, output, found))
+    write_whole(output, request_text(source, schema_file, output, found))
     if as_document:
         as_json({"request": str(output), "schema": str(schema_file), "proposed": proposed})
         return
@@ -98,7 +99,7 @@ def schema_for(source: str, path: Path) -> "Schema":
     from entwined.tables import describe, open_table
 
     if not path.exists():
-        write_text(path, describe(source).text)
+        write_whole(path, describe(source).text)
     found = reviewed(path)
     open_table(source, found).close()
     return found

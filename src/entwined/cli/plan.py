@@ -5,8 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from entwined.cli.arguments import JsonOption, RequestFile, write_text
+from entwined.cli.arguments import JsonOption, RequestFile
 from entwined.cli.show import about, as_json, number, progress, say, table
+from entwined.writing import write_whole
 
 
 def command(
@@ -25,7 +26,7 @@ def command(
         if html is not None:
             from entwined.report import plan_page
 
-            write_text(html, plan_page(document))
+            write_whole(html, plan_page(document))
     if as_document:
         as_json(document)
         return

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from entwined.cli.arguments import JsonOption, ReceiptOption, RequestFile, YesOption, confirmed
+from entwined.cli.arguments import JsonOption, KeyFile, ReceiptOption, RequestFile, YesOption, confirmed
 from entwined.cli.plan import worst
 from entwined.cli.show import as_json, number, progress, say
 
@@ -16,16 +16,21 @@ def command(
     as_document: JsonOption = False,  # noqa: FBT002
     yes: YesOption = False,  # noqa: FBT002
     receipt: ReceiptOption = None,
+    key_file: KeyFile = None,
 ) -> None:
     """Release the statistics of a request: the ledger is charged first, and what is written may be published."""
     from entwined.release.fulfil import fulfil
     from entwined.release.outlook import outlook
     from entwined.release.request_file import read_request
     from entwined.report import no_charts, require_free, write_release
+    from entwined.signing import Key
 
     require_free(output)
+    key = None if key_file is None else Key.read(key_file)
     with progress():
         request = read_request(request_file)
+        models = [one.model for one in request.dependence]
+        require_free(output, models)
         ahead = outlook(request)
     if ahead.funds.refused is None:
         cost = float(ahead.planned.price.worst)
@@ -39,6 +44,8 @@ def command(
             schema=request.schema,
             outlook=ahead.document,
             budget=done.funds.document,
+            models=models,
+            key=key,
         )
     if as_document:
         made = {
@@ -55,9 +62,9 @@ def command(
         say(f"There is no report.html: {lacking} The same request then gives it, and is not charged again.")
     say(spent(done.funds.document, stored=done.was_stored))
     say(f"receipt {done.funds.receipt}")
-    names_edges = any(isinstance(one.model.document.get("edges"), str) for one in request.dependence)
-    more = " --models FOLDER, the one that its edge files are in" if names_edges else ""
-    say(f"Check the promise with: entwined verify {output / 'certificate.json'}{more}")
+    if key is not None:
+        say(f"The certificate is signed with the key {key.public.fingerprint}.")
+    say(f"Check the promise with: entwined verify {output / 'certificate.json'}")
 
 
 def spent(budget: dict[str, Any], *, stored: bool) -> str:

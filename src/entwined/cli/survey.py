@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, write_text
+from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption
 from entwined.cli.show import as_json, number, progress, say
 from entwined.errors import BadInput, EntwinedError, Refused
+from entwined.writing import write_whole
 
 if TYPE_CHECKING:
     from entwined.learning.survey import Plan
@@ -47,7 +48,7 @@ def propose(
     require_new(output)
     with progress():
         found = Proposals.of(pilot, read_schema(schema))
-    write_text(output, found.text(relative(pilot, output), relative(schema, output)))
+    write_whole(output, found.text(relative(pilot, output), relative(schema, output)))
     if as_document:
         as_json({"proposals": str(output), "forms": len(found.forms), "decided": len(found.decided)})
         return
@@ -107,7 +108,7 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
             model=model.name,
         )
     write_model(planned.model, model)
-    write_text(output, text)
+    write_whole(output, text)
     show(planned, output, model, as_document=as_document)
 
 
@@ -151,7 +152,7 @@ def derive(
     writer.writerows(
         [harmless(one.column), harmless(one.answer), one.value, one.low, one.high] for one in found
     )
-    write_text(output, rows.getvalue())
+    write_whole(output, rows.getvalue())
     if as_document:
         as_json({"file": str(output), "columns": len(survey.decided), "cells": len(found)})
         return

@@ -1,4 +1,4 @@
-"""`entwined verify`: derive a certificate again, without any data."""
+"""`entwined verify`: derive a certificate again, without any data, and hold what lies beside it against it."""
 
 import os
 from pathlib import Path
@@ -8,18 +8,20 @@ import typer
 
 from entwined.cli.arguments import JsonOption
 from entwined.cli.show import as_json, progress, say
-from entwined.errors import BadCertificate
+from entwined.errors import BadCertificate, BadInput
 
 if TYPE_CHECKING:
     from entwined.bounds import Verdict
+    from entwined.signing import PublicKey
 
-OF_RELEASE = "entwined release certificate 1"
+OF_RELEASE = "entwined release certificate "
 SCHEMA = "schema.toml"
 
 
 def command(
-    certificate: Annotated[
-        Path, typer.Argument(metavar="CERTIFICATE", help="A certificate that entwined wrote.", readable=False)
+    certificates: Annotated[
+        list[Path],
+        typer.Argument(metavar="CERTIFICATE…", help="Certificates that entwined wrote.", readable=False),
     ],
     as_document: JsonOption = False,  # noqa: FBT002
     schema: Annotated[
@@ -30,36 +32,120 @@ def command(
         Path | None,
         typer.Option("--models", help="Where edge files that models name are; by default beside it."),
     ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", help="The public key that must have signed, as `key new` showed it."),
+    ] = None,
+    ledger: Annotated[
+        str | None, typer.Option("--ledger", help="Also hold them against this ledger, where you have it.")
+    ] = None,
 ) -> None:
-    """Check that a certificate is unchanged and that its bound follows from its inputs."""
+    """Check that certificates follow from their inputs, and that several can belong to one history."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # starting threads would take longer than they save
-    from entwined.bounds import verify
-    from entwined.bounds.certificate import read_certificate
-
-    if certificate.exists() and not (certificate.is_file() or certificate.is_dir()):
-        raise BadCertificate(f"{certificate} is a pipe or a device. Give the path of a certificate.")
     with progress():
-        document = read_certificate(certificate)
-        folder = certificate.parent if models is None else models
-        if isinstance(document, dict) and document.get("format") == OF_RELEASE:
-            verdict = of_release(document, schema or certificate.parent / SCHEMA, folder)
-        else:
-            verdict = verify(document, folder)
-    if as_document:
-        as_json({"valid": verdict.valid, "why": verdict.why})
-    else:
-        say(f"{'Valid' if verdict.valid else 'NOT valid'}. {verdict.why}")
-    if not verdict.valid:
+        wanted = public_key(key)
+        documents = [read(path) for path in certificates]
+        found = [
+            checked(document, path.parent, schema, models, wanted)
+            for document, path in zip(documents, certificates, strict=True)
+        ]
+        if ledger is not None and all(one.valid for one in found):
+            found = [in_ledger(*one, ledger) for one in zip(documents, found, strict=True)]
+    together = history(documents) if len(found) > 1 and all(one.valid for one in found) else None
+    show(certificates, found, together, as_document=as_document)
+    if not all(one.valid for one in found) or (together is not None and not together.valid):
         raise typer.Exit(1)
 
 
-def of_release(document: dict[str, Any], schema: Path, folder: Path) -> "Verdict":
-    """Derive the certificate of a release, which rests on its schema."""
-    from entwined.release import verify
+def show(paths: list[Path], found: "list[Verdict]", together: "Verdict | None", *, as_document: bool) -> None:
+    """Print a verdict a certificate, and one on all of them."""
+    if as_document:
+        said = [{"valid": one.valid, "why": one.why} for one in found]
+        if len(said) == 1:
+            as_json(said[0])
+            return
+        named = [{"certificate": str(path), **one} for path, one in zip(paths, said, strict=True)]
+        last = together or next(one for one in found if not one.valid)
+        as_json({"valid": last.valid, "why": last.why, "certificates": named})
+        return
+    for path, one in zip(paths, found, strict=True):
+        place = f"{path}: " if len(paths) > 1 else ""
+        say(f"{place}{words(one)}")
+    if together is not None:
+        say(f"Together: {together.why}")
+
+
+def words(verdict: "Verdict") -> str:
+    """Say whether a certificate holds, and why."""
+    return f"{'Valid' if verdict.valid else 'NOT valid'}. {verdict.why}"
+
+
+def public_key(text: str | None) -> "PublicKey | None":
+    """Read the key that is demanded."""
+    from entwined.signing import PublicKey
+
+    return None if text is None else PublicKey.from_text(text)
+
+
+def read(path: Path) -> Any:
+    """Read a certificate from a file."""
+    from entwined.bounds.certificate import read_certificate
+
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise BadCertificate(f"{path} is a pipe or a device. Give the path of a certificate.")
+    return read_certificate(path)
+
+
+def checked(
+    document: Any, beside: Path, schema: Path | None, models: Path | None, key: "PublicKey | None"
+) -> "Verdict":
+    """Derive one certificate again; that of a release rests on its schema."""
+    if not is_of_release(document):
+        from entwined.bounds import verify
+
+        if key is not None:
+            raise BadInput(
+                "Certificates of bounds are not signed. Leave --key out, or give one of a release."
+            )
+        return verify(document, beside if models is None else models)
+    from entwined.release.published import verify_published
     from entwined.schema import read_schema
 
-    if not schema.exists():
+    place = beside / SCHEMA if schema is None else schema
+    if not place.exists():
         raise BadCertificate(
-            f"The certificate is of a release, and its schema is not at {schema}. Name it with --schema."
+            f"The certificate is of a release, and its schema is not at {place}. Name it with --schema."
         )
-    return verify(document, read_schema(schema), folder)
+    return verify_published(document, read_schema(place), beside, models, key)
+
+
+def is_of_release(document: Any) -> bool:
+    """Tell certificates of releases from those of bounds."""
+    return isinstance(document, dict) and str(document.get("format", "")).startswith(OF_RELEASE)
+
+
+def in_ledger(document: Any, verdict: "Verdict", place: str) -> "Verdict":
+    """Hold a certificate against the ledger itself, which only its holder has."""
+    from entwined.bounds import Verdict
+    from entwined.ledger import Book
+    from entwined.release.history import wrong_in_ledger
+
+    if not is_of_release(document):
+        raise BadInput("A certificate of a bound is in no ledger. Leave --ledger out.")
+    book = Book(place)
+    try:
+        wrong = wrong_in_ledger(document, book)
+    finally:
+        book.close()
+    if wrong:
+        return Verdict(valid=False, why=wrong)
+    return Verdict(valid=True, why=f"{verdict.why} The ledger says the same.")
+
+
+def history(documents: list[Any]) -> "Verdict":
+    """Say whether certificates can belong to one history."""
+    from entwined.release.history import one_history
+
+    if not all(map(is_of_release, documents)):
+        raise BadInput("Certificates of bounds have no history. Give those of releases together.")
+    return one_history(documents)

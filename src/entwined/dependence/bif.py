@@ -13,7 +13,8 @@ from typing import Final, NamedTuple
 from entwined.dependence.bayes_net import MOST_PARENTS, BayesNet
 from entwined.dependence.contents import read_bytes, text_of
 from entwined.dependence.model import Source, checked_source
-from entwined.errors import BadInput, BadModel
+from entwined.errors import BadModel
+from entwined.writing import write_whole
 
 MOST_BYTES: Final = 64_000_000
 MOST_ROWS: Final = 5_000_000
@@ -239,10 +240,7 @@ def refuse_again(name: str, seen: Mapping[str, object], what: str) -> None:
 
 def write_bif(net: BayesNet, path: Path) -> None:
     """Write a network whose tables are known exactly to a BIF file."""
-    try:
-        path.write_text(bif_text(net), encoding="utf-8")
-    except OSError as failed:
-        raise BadInput(f"{path}: The file cannot be written: {failed.strerror}. Check its folder.") from None
+    write_whole(path, bif_text(net))
 
 
 def bif_text(net: BayesNet) -> str:

@@ -21,7 +21,7 @@ from entwined.dependence.fields import (
 from entwined.dependence.forms import Forms
 from entwined.dependence.gaussian import Gaussian, GaussianLaws, MaxCorrelation, correlated
 from entwined.dependence.graph import Graph
-from entwined.dependence.graph_files import graph_from, stands_at
+from entwined.dependence.graph_files import graph_from, named_from
 from entwined.dependence.groups import Groups
 from entwined.dependence.independent import Independent
 from entwined.dependence.learned_from import LearnedFrom
@@ -30,7 +30,8 @@ from entwined.dependence.model import Dependence
 from entwined.dependence.nested import shown
 from entwined.dependence.random_field import RandomField
 from entwined.dependence.syntax import json_document, json_text, toml_document, toml_text
-from entwined.errors import BadInput, BadModel
+from entwined.errors import BadModel
+from entwined.writing import write_whole
 
 
 class Syntax(NamedTuple):
@@ -75,17 +76,20 @@ def write_model(model: Dependence, where: str | Path) -> None:
         write_bif(model, path)
         return
     syntax = syntax_of(path)
-    elsewhere = isinstance(model, Graph) and not stands_at(model, path.parent)
-    text = syntax.write(model.written_out if isinstance(model, Graph) and elsewhere else model.document)
-    data = text.encode("utf-8")
+    data = syntax.write(_document(model, path.parent)).encode("utf-8")
     if len(data) > syntax.most_bytes:
         raise BadModel(
             f"{path}: The model takes {len(data) / 1e6:.0f} MB, too many to read back. Write it as .json."
         )
-    try:
-        path.write_bytes(data)
-    except OSError as failed:
-        raise BadInput(f"{path}: The file cannot be written: {failed.strerror}. Check its folder.") from None
+    write_whole(path, data)
+
+
+def _document(model: Dependence, folder: Path) -> dict[str, Any]:
+    """The document of a model in a folder: with its edges written out, if their file is not there."""
+    if not isinstance(model, Graph) or not model.fields:
+        return model.document
+    named = named_from(model, folder)
+    return model.written_out if named is None else model.document | {"edges": named}
 
 
 def syntax_of(path: Path) -> Syntax:

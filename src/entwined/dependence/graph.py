@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,8 @@ from entwined.numbers import FloatArray, IntArray
 class Graph(Coupled):
     """Every law whose units interact only along the edges, each with log odds ratios of at most `log_odds`.
 
-    `fields` is what the model file said of the edges, `edges_digest` the SHA-256 of the edge file it named.
+    `fields` is what the model file said of the edges, `edges_digest` the SHA-256 of the edge file it named,
+    and `edges_file` where that was found: a document names it by its last name alone.
     """
 
     size: int
@@ -26,6 +28,7 @@ class Graph(Coupled):
     source: Source = "declared"
     fields: tuple[tuple[str, Any], ...] = ()
     edges_digest: str = ""
+    edges_file: Path | None = None
     kind: ClassVar[str] = "graph"
     plural: ClassVar[str] = "graphs"
 

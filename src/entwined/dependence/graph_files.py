@@ -26,8 +26,9 @@ def graph_from(fields: Fields, folder: Path) -> Graph:
     units = fields.integer("units") if fields.has("units") else None
     common = strength_of(fields) if fields.has("log_odds") else None
     given = fields.given("edges", "the name of a file of edges, or a list of them")
-    if isinstance(given, str):
-        edges = edges_in(given, folder, units)
+    file = inside(given, folder) if isinstance(given, str) else None
+    if file is not None:
+        edges = edges_in(file, units)
     else:
         edges = edges_written(fields.entries("edges", "the name of a file, or a list of edges"), units)
     refuse_changed(fields, edges.digest)
@@ -36,9 +37,12 @@ def graph_from(fields: Fields, folder: Path) -> Graph:
         raise BadModel(
             'The strength of the edges is missing. Give "log_odds" in the model or as a column of its edges.'
         )
-    said = tuple((name, fields.values[name]) for name in FIELDS[:3] if fields.has(name))
-    kept = said if isinstance(given, str) else ()
-    return Graph(edges.nodes, edges.ends, strengths, fields.source, kept, edges.digest)
+    if file is None:
+        return Graph(edges.nodes, edges.ends, strengths, fields.source, (), edges.digest)
+    said = {name: fields.values[name] for name in FIELDS[:3] if fields.has(name)} | {
+        "edges": Path(given).name
+    }
+    return Graph(edges.nodes, edges.ends, strengths, fields.source, tuple(said.items()), edges.digest, file)
 
 
 def strength_of(fields: Fields) -> FloatArray:
@@ -51,13 +55,12 @@ def strength_of(fields: Fields) -> FloatArray:
     return np.asarray(box.high)
 
 
-def edges_in(name: str, folder: Path, units: int | None) -> EdgeList:
-    """Read the edge file that a model names; it lies in or below the folder of the model."""
-    path = inside(name, folder)
+def edges_in(path: Path, units: int | None) -> EdgeList:
+    """Read the edge file that a model names."""
     try:
         return read_edges(path, units)
     except BadModel as wrong:
-        raise BadModel(f'The edge file "{name:.200}": {wrong}') from None
+        raise BadModel(f'The edge file "{path.name:.200}": {wrong}') from None
 
 
 def inside(name: str, folder: Path) -> Path:
@@ -114,11 +117,15 @@ def refuse_changed(fields: Fields, digest: str) -> None:
         raise BadModel(f"The edges are not those the model was written for: {said}. Bring back the file.")
 
 
-def stands_at(model: Graph, folder: Path) -> bool:
-    """Whether the edge file that a model names is in this folder, unchanged."""
-    name = dict(model.fields).get("edges")
+def named_from(model: Graph, folder: Path) -> str | None:
+    """Name the edge file of a model as a document in this folder would, if it is there and unchanged."""
+    if model.edges_file is None:
+        return None
     try:
-        data = read_bytes(inside(name, folder), MOST_BYTES) if isinstance(name, str) else b""
-    except BadModel:
-        return False
-    return hashlib.sha256(data).hexdigest() == model.edges_digest
+        file = model.edges_file.resolve()
+        if not file.is_relative_to(folder.resolve()):
+            file = inside(str(dict(model.fields)["edges"]), folder)
+        unchanged = hashlib.sha256(read_bytes(file, MOST_BYTES)).hexdigest() == model.edges_digest
+        return file.relative_to(folder.resolve()).as_posix() if unchanged else None
+    except (BadModel, OSError):
+        return None

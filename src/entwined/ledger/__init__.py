@@ -5,6 +5,7 @@ from entwined.ledger.charge import Accountant, Charge, Part, Price
 from entwined.ledger.entry import Entry, Kind, Mark
 from entwined.ledger.ledger import Ledger
 from entwined.ledger.receipt import Receipt
+from entwined.ledger.standing import Standing
 
 __all__ = [
     "Accountant",
@@ -18,4 +19,5 @@ __all__ = [
     "Price",
     "Receipt",
     "Spent",
+    "Standing",
 ]

@@ -23,6 +23,7 @@ from entwined.ledger.charge import Accountant, Charge, Part, Price
 from entwined.ledger.entry import Entry, Kind, Mark
 from entwined.ledger.migration import migrate
 from entwined.ledger.receipt import Receipt
+from entwined.ledger.standing import Standing
 from entwined.ledger.store import Lease
 from entwined.ledger.terms import require_cap, require_same, shown, terms_of, written
 from entwined.ledger.totals import NOTHING, Plan, Totals
@@ -174,6 +175,14 @@ class Ledger:
         with self.book.reading() as view:
             require_same(view, self.cap, self._accountant)
             return self._price(view.totals().plus(parts))
+
+    def standing(self) -> Standing:
+        """Tell what everything charged so far amounts to, by this accountant, and where the chain ends."""
+        with self.book.reading() as view:
+            require_same(view, self.cap, self._accountant)
+            totals, mark = view.totals(self._seen), view.last.mark
+        rows = tuple(totals.rows[key] for key in sorted(totals.rows))
+        return Standing(self.id, mark, self.cap, rows, self._price(totals))
 
     def close(self) -> None:
         """Close the connections; the ledger opens them again when it is used."""

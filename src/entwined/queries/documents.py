@@ -1,5 +1,6 @@
 """Queries from the fields of a release file, with conditions as text."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any, Final
@@ -8,7 +9,7 @@ from entwined.errors import BadQuery
 from entwined.queries.counts import Count, Histogram, Marginal
 from entwined.queries.groups import GroupBy
 from entwined.queries.parser import parse
-from entwined.queries.predicate import everything
+from entwined.queries.predicate import everything, predicate_from
 from entwined.queries.quantile import Maximum, Median, Minimum, Quantile
 from entwined.queries.query import Query
 from entwined.queries.sums import Mean, Total, Variance
@@ -54,6 +55,25 @@ def query_from(given: Mapping[str, Any], schema: Schema) -> Query:
     where = parse(given["where"], schema) if "where" in given else everything()
     query = KINDS[kind](**values, where=where)
     query.check(schema)
+    return query
+
+
+def written(query: Query) -> dict[str, Any]:
+    """Write a query so that it is read back as the same one, its condition included."""
+    return {"query": query.kind, **query.fields, "where": query.where.document}
+
+
+def as_written(document: Any) -> Query:
+    """Read a query back; refuse what no query could have written."""
+    try:
+        rest = {key: one for key, one in document.items() if key not in ("query", "where")}
+        given = {key: tuple(one) if isinstance(one, list) else one for key, one in rest.items()}
+        query = KINDS[document["query"]](**given, where=predicate_from(document["where"]))
+        same = json.dumps(written(query), sort_keys=True) == json.dumps(document, sort_keys=True)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        same = False
+    if not same:
+        raise BadQuery(f"{document!r:.100} is no query that entwined wrote.")
     return query
 
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, Final, Self, TypeAlias
 
 from entwined.errors import BadInput, BadQuery
-from entwined.ledger.canonical import canonical
+from entwined.ledger.canonical import canonical, sha256
 from entwined.queries import Answer, Query
 from entwined.release.spans import CONFIDENCE, Around, Between, Ranks, Span
 from entwined.schema.grids import exact_number, number_text
@@ -100,16 +100,25 @@ class Release:
                 return answer
         raise BadQuery(f"The release does not answer {query!s:.200}. Ask for what was asked.")
 
-    def document(self) -> dict[str, Any]:
-        """The release as JSON, the same whatever order its queries were put in."""
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """All that is published but the certificate, the same whatever order the queries were put in."""
         ordered = sorted({answer.asked: answer for answer in self.answers}.items())
         return {
             "format": FORMAT,
             "confidence": float(CONFIDENCE),
             "agreement": self.agreement,
             "answers": [answer.document for _, answer in ordered],
-            "certificate": dict(self.certificate),
         }
+
+    @property
+    def digest(self) -> str:
+        """What a certificate knows the published numbers by."""
+        return sha256(canonical(self.numbers))
+
+    def document(self) -> dict[str, Any]:
+        """The release as JSON."""
+        return self.numbers | {"certificate": dict(self.certificate)}
 
     def _repr_html_(self) -> str:
         """Show it in a notebook; what people see is drawn by the step after this one."""

@@ -14,6 +14,7 @@ from entwined.errors import BadNoise, QueryTooComplex
 from entwined.queries import CountOf, Mean, Query, Variance, everything
 from entwined.release.agreement import Released, agreed
 from entwined.release.answers import Answered, Release
+from entwined.release.certificate import covering
 from entwined.release.consistency import ConsistentTable
 from entwined.release.plan import Added, Plan
 from entwined.release.spans import CONFIDENCE, Between
@@ -29,9 +30,12 @@ def make_consistent(planned: Plan, given: Release) -> Release:
     Where that cannot be worked out the values stay as they were drawn, and the release says so.
     """
     try:
-        return _agreeing(planned, given)
+        found = _agreeing(planned, given)
     except (QueryTooComplex, BadNoise) as reason:
-        return replace(given, agreement=TOO_HARD.format(reason=reason))
+        found = replace(given, agreement=TOO_HARD.format(reason=reason))
+    if found is given or not given.certificate:
+        return found
+    return replace(found, certificate=covering(given.certificate, released=found.digest))
 
 
 def _agreeing(planned: Plan, given: Release) -> Release:

@@ -1,12 +1,14 @@
 """The one door out: plan, charge, read, add noise, hand out.
 
 Everything that can be refused is refused before the charge, and nothing that is refused depends on a row.
-The charge is on disk before a row is read. What is handed out was written to the ledger first, and whoever
-asks the same again gets those bytes. If reading fails the charge stays, and the words are always the same.
+The charge is on disk before a row is read. The numbers that are handed out were written to the ledger first,
+and whoever asks the same again gets them again; the certificate beside them says what everything released
+amounts to by then. If reading fails the charge stays, and the words are always the same.
 """
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final, Protocol, runtime_checkable
 from uuid import uuid4
 
@@ -103,8 +105,9 @@ def release(  # noqa: PLR0913  (a release is described by so many public choices
         answer = receipt.answer
         if answer is None:
             answer = ledger.settle(receipt, _run(source, planned, ledger, receipt))
-    found = Release.from_document(json.loads(answer)).ordered(asked)
-    return make_consistent(planned, found) if consistent else found
+    drawn = Release.from_document(json.loads(answer)).ordered(asked)
+    found = make_consistent(planned, drawn) if consistent else drawn
+    return replace(found, certificate=certificate(planned, ledger.standing(), found.digest))
 
 
 def _picked(table: Table, planned: Plan) -> Table:
@@ -137,7 +140,7 @@ def _run(source: Table, planned: Plan, ledger: Ledger, receipt: Receipt) -> byte
     """Read, add noise and write the answer; whatever goes wrong keeps the charge and tells nothing."""
     answer: bytes | None = None
     try:
-        answer = _answered(source, planned, ledger, receipt)
+        answer = _answered(source, planned)
     except Exception:  # noqa: BLE001  (its words may come from private rows, so not even its kind is told)
         ledger.fail(receipt, "reading failed")
     except BaseException:
@@ -148,7 +151,7 @@ def _run(source: Table, planned: Plan, ledger: Ledger, receipt: Receipt) -> byte
     return answer
 
 
-def _answered(source: Table, planned: Plan, ledger: Ledger, receipt: Receipt) -> bytes:
+def _answered(source: Table, planned: Plan) -> bytes:
     drawn = draw(planned.statistics, source.answer(planned.aggregates))
     answers = []
     for query, uses in zip(planned.queries, planned.uses, strict=True):
@@ -158,4 +161,4 @@ def _answered(source: Table, planned: Plan, ledger: Ledger, receipt: Receipt) ->
         answers.append(
             Answered(query.fingerprint, value, where, tuple(numbers), tuple(one.text for one in asked))
         )
-    return Release(tuple(answers), certificate(planned, receipt.price, ledger.cap)).content
+    return Release(tuple(answers), {}).content

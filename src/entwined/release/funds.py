@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Final
 
 from entwined.errors import BadInput, BadLedger, NoLedger, OverBudget
@@ -96,8 +97,8 @@ def funds_of(request: Request, planned: Plan) -> Funds:
 
 
 def shown(book: Book, request: Request) -> str:
-    """Name the ledger as the request does; where that may hold a password, as the book itself does."""
-    return book.store.name if URL_MARK in request.ledger else request.ledger
+    """Name the ledger by its last name, which is published; a URL, which may hold a password, as the book does."""
+    return book.store.name if URL_MARK in request.ledger else Path(request.ledger).name
 
 
 def _was_answered(book: Book, planned: Plan) -> bool:

@@ -81,6 +81,7 @@ class Plan:
     loss: Fraction
     parts: tuple[Part, ...]
     price: Price
+    shares: tuple[Fraction, ...]
 
     def _repr_html_(self) -> str:
         """Show it in a notebook; what people see is drawn by the step after this one."""
@@ -115,26 +116,79 @@ def plan(  # noqa: PLR0913  (a release is described by so many public choices)
     given = [queries] if isinstance(queries, Query) else list(queries)
     asked = _unique(schema, given)
     wanted = _shares(given, shares)
+    needed = _needed(accountant, asked, [wanted[query.fingerprint] for query in asked])
+    return needed.at(*_fitted(accountant, needed.shared, leakage, loss))
+
+
+def plan_again(
+    accountant: Accountant, queries: Sequence[Query], shares: Sequence[Fraction], each: Fraction
+) -> Plan:
+    """Work a batch out again from the loss that was found for each statistic, as a certificate states it.
+
+    Its price is the nominal one: what it leaks is certified model by model.
+    """
+    asked = _unique(accountant.schema, list(queries))
+    if asked != tuple(queries) or min(shares) <= 0 or each <= 0:
+        raise BadQuery("The queries are not each once and in order, or a loss is not above zero.")
+    needed = _needed(accountant, asked, shares)
+    parts = _parts(accountant, needed.shared, each)
+    return needed.at(each, parts, Price(accountant.measure.epsilon(accountant.base(parts).nominal)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Needed:
+    """What a batch is made of: each statistic once, with the largest share of the queries that use it."""
+
+    accountant: Accountant
+    queries: tuple[Query, ...]
+    shares: tuple[Fraction, ...]
+    keys: tuple[tuple[Statistic, Quantile | None], ...]
+    uses: tuple[tuple[int, ...], ...]
+
+    @property
+    def parted(self) -> list[Fraction]:
+        """The share of each statistic."""
+        found = [Fraction(0)] * len(self.keys)
+        for share, used in zip(self.shares, self.uses, strict=True):
+            for use in used:
+                found[use] = max(found[use], share)
+        return found
+
+    @property
+    def shared(self) -> Shared:
+        """The statistics with their shares."""
+        return [(one, share) for (one, _), share in zip(self.keys, self.parted, strict=True)]
+
+    def at(self, each: Fraction, parts: tuple[Part, ...], price: Price) -> Plan:
+        """Give every statistic its noise."""
+        statistics = tuple(
+            _asked(one, chooser, each * share, self.accountant)
+            for (one, chooser), share in zip(self.keys, self.parted, strict=True)
+        )
+        return Plan(
+            self.accountant.schema,
+            self.accountant,
+            self.queries,
+            statistics,
+            self.uses,
+            each,
+            parts,
+            price,
+            self.shares,
+        )
+
+
+def _needed(accountant: Accountant, asked: tuple[Query, ...], shares: Sequence[Fraction]) -> _Needed:
     if accountant.kept and any(isinstance(query, Mean) and query.count == "public" for query in asked):
         raise BadQuery(
             'A mean by the public number of rows, and rows of large groups are left out. Give count = "noisy".'
         )
-    needed: dict[tuple[Statistic, Quantile | None], int] = {}
+    keys: dict[tuple[Statistic, Quantile | None], int] = {}
     uses = tuple(
-        tuple(needed.setdefault(_key(query, one), len(needed)) for one in query.statistics(schema))
+        tuple(keys.setdefault(_key(query, one), len(keys)) for one in query.statistics(accountant.schema))
         for query in asked
     )
-    parted = [Fraction(0)] * len(needed)
-    for query, used in zip(asked, uses, strict=True):
-        for use in used:
-            parted[use] = max(parted[use], wanted[query.fingerprint])
-    shared = [(one, share) for (one, _), share in zip(needed, parted, strict=True)]
-    each, parts, price = _fitted(accountant, shared, leakage, loss)
-    statistics = tuple(
-        _asked(one, chooser, each * share, accountant)
-        for (one, chooser), share in zip(needed, parted, strict=True)
-    )
-    return Plan(schema, accountant, asked, statistics, uses, each, parts, price)
+    return _Needed(accountant, asked, tuple(shares), tuple(keys), uses)
 
 
 @lru_cache(maxsize=64)

@@ -6,26 +6,31 @@ If what is only for show cannot be made, the folder holds the rest: a charge is 
 import json
 import shutil
 import stat
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
-from uuid import uuid4
 
+from entwined.dependence import Dependence, Graph
+from entwined.dependence.graph_files import named_from
 from entwined.errors import BadInput, EntwinedError, Refused
 from entwined.release import Release
+from entwined.release.certificate import CERTIFICATE, covering, signed
+from entwined.release.published import NUMBERS, OURS, file_digests
 from entwined.report.charts import no_charts
 from entwined.report.findings import findings
 from entwined.report.release_page import report_page
 from entwined.report.values import write_values
 from entwined.schema import Schema, write_schema
+from entwined.signing import Key
+from entwined.writing import drafted
 
 AGAIN: Final = "The ledger keeps the answer: ask the same again, and it is given without a charge."
 
 
-def require_free(folder: Path) -> None:
-    """Refuse, before anything is charged, a folder that could not be written."""
+def require_free(folder: Path, models: Iterable[Dependence] = ()) -> None:
+    """Refuse, before anything is charged, a folder that could not be written or edge files that it cannot hold."""
+    _edge_files(models)
     try:
         with suppress(FileNotFoundError):
             found = folder.lstat()
@@ -33,9 +38,8 @@ def require_free(folder: Path) -> None:
                 raise BadInput(f"{folder!s:.200} is there already and not empty. Name a new folder.")
         above = next(place for place in folder.absolute().parents if place.exists())
         try:
-            Path(
-                tempfile.mkdtemp(dir=above)
-            ).rmdir()  # rights alone do not tell: some places take no files at all
+            with drafted(above / CERTIFICATE):
+                pass  # rights alone do not tell: some places take no files at all
         except OSError:
             raise BadInput(
                 f"{folder!s:.200} cannot be made: you may not write to {above!s:.200}. Name another."
@@ -44,7 +48,7 @@ def require_free(folder: Path) -> None:
         raise BadInput(f"{folder!s:.200} cannot be used: {_why(reason)}. Name another folder.") from None
 
 
-def write_release(
+def write_release(  # noqa: PLR0913  (all that goes into a folder)
     folder: Path,
     *,
     release: Release,
@@ -52,30 +56,60 @@ def write_release(
     schema: Schema,
     outlook: Mapping[str, Any],
     budget: Mapping[str, Any],
+    models: Iterable[Dependence] = (),
+    key: Key | None = None,
 ) -> list[Path]:
-    """Write everything that people and programs need of a release into a new folder; no report without charts."""
+    """Write all that people and programs need of a release into a new folder; no report without charts."""
+    edges = _edge_files(models)
     require_free(folder)
     named = findings(release, names, schema)
-    draft = folder.absolute().with_name(f".entwined-{uuid4().hex}")
+    target = folder.absolute()
     try:
-        draft.mkdir(parents=True)
-        write_values(named, draft)
-        _write_json(draft / "release.json", release.document())
-        _write_json(draft / "certificate.json", dict(release.certificate))
-        write_schema(schema, draft / "schema.toml")
-        failed = _shown(draft, release, names, schema, outlook, budget)
-        draft.rename(folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with drafted(target) as draft:
+            draft.mkdir()
+            write_values(named, draft)
+            _write_json(draft / NUMBERS, release.document())
+            write_schema(schema, draft / "schema.toml")
+            _copy_edges(edges, draft)
+            failed = _shown(draft, release, names, schema, outlook, budget)
+            certificate = covering(release.certificate, published=file_digests(draft))
+            _write_json(draft / CERTIFICATE, certificate if key is None else signed(certificate, key))
     except OSError as reason:
         raise BadInput(
             f"{folder!s:.200} cannot be written: {_why(reason)}. Name another folder. {AGAIN}"
         ) from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
     if failed:
         raise Refused(
             f"The report could not be drawn: {failed} Everything else is in {folder!s:.200}. {AGAIN}"
         )
     return sorted(folder.iterdir())
+
+
+def _edge_files(models: Iterable[Dependence]) -> dict[str, Graph]:
+    """Find the models whose edges stand in a file, by its name; one name must mean one file."""
+    found: dict[str, Graph] = {}
+    for model in models:
+        if not isinstance(model, Graph) or not model.fields:
+            continue
+        name = str(dict(model.fields)["edges"])
+        if name in OURS or found.setdefault(name, model).edges_digest != model.edges_digest:
+            raise BadInput(
+                f"The edge file {name!r:.100} is published beside the certificate, and another file there is called "
+                "so. Rename it."
+            )
+    return found
+
+
+def _copy_edges(edges: Mapping[str, Graph], draft: Path) -> None:
+    """Put the edge files beside the certificate, without which nobody could derive it again."""
+    for name, model in edges.items():
+        if model.edges_file is not None:
+            shutil.copyfile(model.edges_file, draft / name)
+        if named_from(model, draft) is None:
+            raise Refused(
+                f"The edge file {name!r:.100} is not any more what was read. Bring it back. {AGAIN}"
+            )
 
 
 def _shown(

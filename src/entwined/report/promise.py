@@ -78,12 +78,6 @@ class Promise:
         return figure(float(exact(self.certificate["delta"])), up=True) if "delta" in self.certificate else ""
 
     @property
-    def edge_files(self) -> list[str]:
-        """The files that models name, without which nobody can derive the certificate again."""
-        named = [model["declared"]["model"].get("edges") for model in self.models]
-        return [readable(edges) for edges in named if isinstance(edges, str)]
-
-    @property
     def total(self) -> float:
         """The most that everything released so far leaks together."""
         return worst(self.certificate["total"])

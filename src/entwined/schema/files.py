@@ -8,10 +8,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
-from entwined.errors import BadSchema
+from entwined.errors import BadInput, BadKey, BadSchema
 from entwined.schema.columns import column_from
 from entwined.schema.schema import Schema
 from entwined.schema.unit import unit_from
+from entwined.signing import Key, Signature
+from entwined.writing import write_whole
 
 LARGEST_FILE: Final = 50_000_000
 WIDEST: Final = 100
@@ -19,7 +21,8 @@ PART: Final = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 LONG_KEY: Final = re.compile(
     rf"(?:^|[{{,])[ \t]*+\[{{0,2}}[ \t]*+{PART}(?:[ \t]*+\.[ \t]*+{PART}){{6}}", re.MULTILINE
 )
-TOP: Final = {"unit", "neighbours", "most_rows", "rows", "approved", "approved_digest", "column"}
+SIGNED: Final = ("approved_key", "approved_signature")
+TOP: Final = {"unit", "neighbours", "most_rows", "rows", "approved", "approved_digest", "column", *SIGNED}
 HEAD: Final = """\
 # What is public about a table. Review every line: nothing is learned from rows later.
 # unit: what is protected: {kind = "rows"}, {kind = "cells"} or {kind = "person", column = "id", most = 5}
@@ -67,7 +70,8 @@ def schema_of(text: str, *, signed: bool = True) -> Schema:
         columns=tuple(column_from(column) for column in columns),
         unit=unit_from(_needed(fields, "unit")),
         neighbours=_needed(fields, "neighbours"),
-        approved_digest=_signature(fields) if signed else "",
+        approved_digest=_approval(fields) if signed else "",
+        signature=_signature(fields) if signed else None,
         **{key: fields[key] for key in ("most_rows", "rows") if key in fields},
     )
 
@@ -78,7 +82,19 @@ def _needed(fields: dict[str, Any], key: str) -> Any:
     return fields[key]
 
 
-def _signature(fields: dict[str, Any]) -> str:
+def _signature(fields: dict[str, Any]) -> Signature | None:
+    given = [fields[key] for key in SIGNED if key in fields]
+    if not given:
+        return None
+    if len(given) < len(SIGNED):
+        raise BadSchema("A signature needs its key, and a key its signature. Approve with `entwined --key`.")
+    try:
+        return Signature.of_texts(*given)
+    except BadKey as wrong:
+        raise BadSchema(f"The approval is not signed as it says. {wrong} Approve the schema again.") from None
+
+
+def _approval(fields: dict[str, Any]) -> str:
     approved, digest = fields.get("approved", False), fields.get("approved_digest", "")
     if not isinstance(approved, bool) or not isinstance(digest, str) or approved != bool(digest):
         raise BadSchema(
@@ -94,18 +110,18 @@ def write_schema(schema: Schema, path: str | Path) -> None:
 
 def _write(text: str, path: Path) -> None:
     try:
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as failed:
-        raise BadSchema(f"{path} cannot be written: {failed.strerror}. Choose another place.") from None
+        write_whole(path, text)
+    except BadInput as wrong:
+        raise BadSchema(str(wrong)) from None
 
 
-def approve(path: str | Path) -> Schema:
-    """Sign the content of a schema file in place, whatever was signed before; comments stay if they can."""
+def approve(path: str | Path, key: Key | None = None) -> Schema:
+    """Approve the content of a schema file in place, whatever was approved before; comments stay if they can."""
     given = Path(path)
     text = _text_in(given)
-    signed = schema_of(text, signed=False).approve()
+    signed = schema_of(text, signed=False).approve(key)
     kept = [line for line in text.splitlines(keepends=True) if not line.startswith("approved")]
-    mark = f'approved = true\napproved_digest = "{signed.approved_digest}"\n'
+    mark = _lines(_approved(signed))
     at = next((at for at, line in enumerate(kept) if line.startswith("[")), len(kept))
     with_comments = "".join([*kept[:at], mark, *kept[at:]])
     _write(with_comments if _says(with_comments, signed) else text_of(signed), given)
@@ -123,11 +139,20 @@ def text_of(schema: Schema) -> str:
     """Give the text of a schema file."""
     fields = schema.document
     columns = fields.pop("columns")
-    if schema.approved:
-        fields |= {"approved": True, "approved_digest": schema.approved_digest}
-    blocks = [HEAD + _lines(fields)]
+    blocks = [HEAD + _lines(fields | _approved(schema))]
     blocks += ["[[column]]\n" + _lines(column) for column in columns]
     return "\n".join(blocks)
+
+
+def _approved(schema: Schema) -> dict[str, Any]:
+    """The fields of an approval."""
+    if not schema.approved:
+        return {}
+    approval: dict[str, Any] = {"approved": True, "approved_digest": schema.approved_digest}
+    signature = schema.signature
+    if signature is None:
+        return approval
+    return approval | dict(zip(SIGNED, (signature.key.text, signature.text), strict=True))
 
 
 def _lines(fields: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from entwined.errors import BadQuery, BadSchema, Unapproved
 from entwined.schema.columns import Coded, Column, Text
 from entwined.schema.raw import is_whole
 from entwined.schema.unit import Cells, Neighbours, Person, Rows, Unit
+from entwined.signing import Key, Signature
 
 MOST_COLUMNS: Final = 10_000
 MOST_ROWS: Final = 2**53 - 1
@@ -24,7 +25,7 @@ class Schema:
 
     `most_rows` is a public bound on the number of rows, `rows` that number itself where it is public (only
     when neighbours replace a row). `approved_digest` signs the rest: a schema that changed after it was
-    approved cannot be made.
+    approved cannot be made. `signature` is that of the holder's key, where the approval bears one.
 
     >>> from entwined.schema import Integer
     >>> schema = Schema((Integer("age", 0, 120),)).approve()
@@ -38,6 +39,7 @@ class Schema:
     most_rows: int = USUAL_ROWS
     rows: int | None = None
     approved_digest: str = ""
+    signature: Signature | None = None
 
     def __post_init__(self) -> None:
         if not _are_columns(self.columns):
@@ -52,6 +54,11 @@ class Schema:
         self._check_rows()
         if self.approved_digest and self.approved_digest != self.digest:
             raise BadSchema("The schema changed after it was approved. Review it and approve it again.")
+        if self.signature is not None and not (self.approved and self.signature.is_of(self._signed_words)):
+            raise BadSchema(
+                f"The signature of the key {self.signature.key.fingerprint} is not one under this schema. "
+                "Review it and approve it again."
+            )
 
     def _check_unit(self) -> None:
         if self.neighbours not in get_args(Neighbours):
@@ -136,9 +143,14 @@ class Schema:
         """Whether the holder approved exactly this content."""
         return bool(self.approved_digest)
 
-    def approve(self) -> "Schema":
-        """Sign the content: the holder has reviewed it."""
-        return dataclasses.replace(self, approved_digest=self.digest)
+    @property
+    def _signed_words(self) -> str:
+        return f"entwined schema approval\n{self.digest}"
+
+    def approve(self, key: Key | None = None) -> "Schema":
+        """Approve the content: the holder has reviewed it, and perhaps signs it with a key."""
+        signature = None if key is None else key.sign(self._signed_words)
+        return dataclasses.replace(self, approved_digest=self.digest, signature=signature)
 
     def require_approval(self) -> None:
         """Refuse to go on under a schema that the holder has not approved."""

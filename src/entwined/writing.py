@@ -1,0 +1,108 @@
+"""One way to write files and folders: aside, where only the owner may look, and then moved whole.
+
+A draft is a folder beside its target. Whoever makes it holds a lock in it, which the kernel gives back when
+the maker dies; so whoever writes to the same place next can tell the drafts of the dead and removes them.
+"""
+
+import fcntl
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+from entwined.errors import BadInput
+
+PREFIX: Final = ".entwined-draft-"
+LOCK: Final = "lock"
+OWNER_ONLY: Final = 0o700
+
+
+@contextmanager
+def drafted(target: Path) -> Iterator[Path]:
+    """Lend a path for a file or folder to be made at; on leaving without an error it is moved to its target."""
+    sweep(target.parent)
+    draft, lock = _begun(target.parent)
+    try:
+        made = draft / "made"
+        yield made
+        if made.exists():
+            made.replace(target)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+        os.close(lock)
+
+
+def sweep(folder: Path) -> None:
+    """Remove the drafts in a folder whose makers died."""
+    with suppress(OSError), os.scandir(folder) as found:
+        for entry in [one for one in found if one.name.startswith(PREFIX)]:
+            with suppress(OSError):
+                if entry.is_dir(follow_symlinks=False) and entry.stat().st_uid == os.geteuid():
+                    _remove_if_dead(Path(entry.path))
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all; one that is there keeps its rights, and a link leads on to its file."""
+    if not path.name:
+        raise BadInput(f"{str(path)!r} names no file. Give the path of one.")
+    try:
+        target = Path(os.path.realpath(path))
+        rights = _rights(target)
+        with drafted(target) as made:
+            made.write_bytes(content if isinstance(content, bytes) else content.encode())
+            if rights is not None:
+                made.chmod(rights)
+    except (OSError, ValueError) as failed:
+        why = getattr(failed, "strerror", None) or "it is no path, or a text that no file can hold"
+        raise BadInput(f"{path!s:.200} cannot be written: {why}. Give a path you may write to.") from None
+
+
+def _rights(path: Path) -> int | None:
+    """Give the rights of the file that is there, if one is; refuse what must not be replaced."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        raise BadInput(f"{path!s:.200} cannot be written: it is there and is no file. Give another path.")
+    if not os.access(path, os.W_OK):
+        raise BadInput(f"{path!s:.200} cannot be written: Permission denied. Give a path you may write to.")
+    return stat.S_IMODE(found.st_mode)
+
+
+def _begun(folder: Path) -> tuple[Path, int]:
+    """Make a draft and hold its lock; one that a sweeper took for dead in between is given up."""
+    while True:
+        draft = folder / f"{PREFIX}{uuid4().hex}"
+        draft.mkdir(mode=OWNER_ONLY)
+        with suppress(FileNotFoundError):
+            lock = _locked(draft)
+            if lock is not None:
+                return draft, lock
+
+
+def _locked(draft: Path) -> int | None:
+    """Take the lock of a draft, unless somebody has it or removed it."""
+    lock = os.open(draft / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(lock), (draft / LOCK).stat()):
+            return lock
+    except BlockingIOError:
+        pass
+    except BaseException:
+        os.close(lock)
+        raise
+    os.close(lock)
+    return None
+
+
+def _remove_if_dead(draft: Path) -> None:
+    lock = _locked(draft)
+    if lock is not None:
+        shutil.rmtree(draft, ignore_errors=True)
+        os.close(lock)
