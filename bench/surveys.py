@@ -110,7 +110,7 @@ def halves(codes: Codes, seed: int) -> Halves:
 
 
 def designed(pilot: Codes, table: str) -> Survey:
-    """Take what a pilot shows of the design as confirmed."""
+    """Take what a pilot shows of the design as confirmed, and missing as the answer that it is."""
     pairs = pair_counts(pilot)
     proposed = forms(pairs, blank_codes(pairs))
     form = next((one for one in proposed[:1] if one.information < RANDOM_FORM), None)
