@@ -226,11 +226,15 @@ def missing_values(pairs: PairCounts, column: str) -> Missing:
     there = pairs.table[starts[at + 1] - 1].astype(np.float64)
     tables, total = np.stack([there, pairs.totals - there]), np.maximum(_asked(pairs), 1)
     either = np.add.reduceat(tables, starts[:-1], axis=1)
-    joint = np.add.reduceat(xlogy(tables, tables).sum(axis=0) - xlogy(pairs.totals, pairs.totals), starts[:-1])
+    joint = np.add.reduceat(
+        xlogy(tables, tables).sum(axis=0) - xlogy(pairs.totals, pairs.totals), starts[:-1]
+    )
     told = (joint - xlogy(either, either).sum(axis=0) + xlogy(total, total)) / total
     told[at] = 0.0
     most = int(np.argmax(told))
-    return Missing(column, int(there[starts[at + 1] - 1]), max(0.0, float(told[most])), pairs.codes.names[most])
+    return Missing(
+        column, int(there[starts[at + 1] - 1]), max(0.0, float(told[most])), pairs.codes.names[most]
+    )
 
 
 def decides(pairs: PairCounts) -> NDArray[np.bool_]:

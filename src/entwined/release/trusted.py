@@ -19,8 +19,14 @@ OUTSIDE: Final = {
     "independent errors, or says nothing about those in it.",
     "model": "Nothing is known of the columns outside the model.",
 }
-WITHOUT_FORM: Final = "That a respondent has no form in column {form!r}, or one that is not declared, says nothing about the answers."
-PRESENCE: Final = "Whether a {each} is in the table says nothing about what any {each} holds, nor about whether another is there."
+WITHOUT_FORM: Final = (
+    "That a respondent has no form in column {form!r}, or one that is not declared, says nothing about the "
+    "answers."
+)
+PRESENCE: Final = (
+    "Whether a {each} is in the table says nothing about what any {each} holds, nor about whether another "
+    "is there."
+)
 NO_GAPS: Final = "No step of a series is missing before or between those that are kept."
 
 
