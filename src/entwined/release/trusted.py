@@ -9,7 +9,7 @@ from entwined.dependence.learned_from import VOUCHED
 from entwined.release.declared import Declared
 from entwined.release.domains import VALUED
 from entwined.release.gates import Gates
-from entwined.schema import Cells, Coded, Person, Schema
+from entwined.schema import Cells, Person, Schema
 
 PUBLIC: Final = (
     "It is public who shares a value of the column {by!r}, and it does not depend on anyone's secret."
