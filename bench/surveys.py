@@ -101,20 +101,32 @@ class Halves:
     rest: Codes
 
 
-def halves(codes: Codes, seed: int) -> Halves:
+def complete(schema: Schema) -> tuple[str, ...]:
+    """List the questions that nobody left out."""
+    return tuple(
+        column.name for column in schema.columns if isinstance(column, Coded) and column.missing == "drop"
+    )
+
+
+def halves(codes: Codes, seed: int, dropped: tuple[str, ...]) -> Halves:
     """Learn the design from one half at random."""
     order = np.random.default_rng(seed).permutation(codes.rows)
     pilot, rest = codes.some(order[: codes.rows // 2]), codes.some(order[codes.rows // 2 :])
     table = "one half of the rows, as a pilot wave"
-    return Halves(designed(pilot, table), Survey(pilot, table), rest)
+    plain = Survey(pilot, table, missing_says_nothing=dropped, dropped=dropped)
+    return Halves(designed(pilot, table, dropped), plain, rest)
 
 
-def designed(pilot: Codes, table: str) -> Survey:
-    """Take what a pilot shows of the design as confirmed."""
+def designed(pilot: Codes, table: str, dropped: tuple[str, ...]) -> Survey:
+    """Take what a pilot shows of the design as confirmed, and that answers which nobody left out say so of nothing.
+
+    Wherever an answer is missing, missing is an answer.
+    """
     pairs = pair_counts(pilot)
     proposed = forms(pairs, blank_codes(pairs))
     form = next((one for one in proposed[:1] if one.information < RANDOM_FORM), None)
-    return Survey(pilot, table, decided_columns(pairs, (form.column,) if form else ()), form)
+    decided = decided_columns(pairs, (form.column,) if form else ())
+    return Survey(pilot, table, decided, form, missing_says_nothing=dropped, dropped=dropped)
 
 
 def histogram(codes: Codes, name: str) -> Any:
@@ -129,8 +141,9 @@ def simulated(plan: Plan, rest: Codes, random: Generator) -> float:
     survey = plan.survey
     laws = survey.fillings if plan.filled else {}
     noisy: dict[str, Any] = {}
+    truth = {name: histogram(rest, name)[: survey.cells[name]] for name in rest.names}
     for name in reversed(survey.released):  # the form first
-        exact = histogram(rest, name)
+        exact = truth[name]
         noise = DiscreteLaplace.for_loss(plan.losses[name], 2)  # type: ignore[arg-type]  # a whole number
         blank = survey.blanks.get(name)
         if blank is None:
@@ -146,16 +159,16 @@ def simulated(plan: Plan, rest: Codes, random: Generator) -> float:
         noisy[name] = np.insert(answers.astype(float), blank.code, others)
     for one in survey.decided:
         found = np.zeros(len(histogram(rest, one.column)) + 1)  # −1, an answer nobody gave, is the last
-        np.add.at(found, list(one.answers), noisy[one.by])
-        noisy[one.column] = found[:-1]
-    return sum(float(np.sum((noisy[name] - histogram(rest, name)) ** 2)) for name in rest.names)
+        np.add.at(found, list(one.answers[: len(noisy[one.by])]), noisy[one.by])
+        noisy[one.column] = found[: survey.cells[one.column]]
+    return sum(float(np.sum((noisy[name] - truth[name]) ** 2)) for name in rest.names)
 
 
-def errors(codes: Codes) -> list[dict[str, Any]]:
+def errors(codes: Codes, dropped: tuple[str, ...]) -> list[dict[str, Any]]:
     """Compare expected L2 errors; simulate some, so that the formula is held against the noise itself."""
     found = []
     for seed in SEEDS:
-        cut = halves(codes, seed)
+        cut = halves(codes, seed, dropped)
         for knowledge in KNOWLEDGE:
             for target in TARGETS if seed == 0 else (1.0,):
                 planned = plan_survey(cut.survey, target, knowledge, cut.rest.rows)
@@ -164,6 +177,11 @@ def errors(codes: Codes) -> list[dict[str, Any]]:
                     "gain": planned.gain, "l2": planned.squared_error**0.5,
                     "plain_l2": planned.plain_squared_error**0.5,
                 }  # fmt: skip
+                if seed == 0:
+                    answer = replace(cut.survey, missing_says_nothing=())
+                    record["gain_if_missing_is_an_answer"] = plan_survey(
+                        answer, target, knowledge, cut.rest.rows
+                    ).gain
                 if cut.survey.form is not None:
                     public = replace(cut.survey, public_form=True)
                     record["gain_if_the_form_is_public"] = plan_survey(public, target, knowledge, 0).gain
@@ -212,10 +230,11 @@ def whole(path: Path, knowledge: Knowledge, *, public: bool) -> None:
         pilot, rest, rows = split(path, Path(name))
         schema = replace(schema, rows=rows).approve()
         began = time.process_time()
-        survey = replace(designed(public_codes(pilot, schema), pilot.name), public_form=public)
+        found = designed(public_codes(pilot, schema), pilot.name, complete(schema))
+        survey = replace(found, public_form=public)
         planned = plan_survey(survey, 1.0, knowledge, rows, at_the_door=True)
         queries, shares = planned.questions(schema)
-        model = Declared(planned.model, name=survey.learned.title)
+        model = Declared(planned.model, name=survey.learned.title, missing_says_nothing=survey.unsaid)
         accountant = Accountant.of(schema, [model], knowledge)
         with (
             Ledger.create(
@@ -368,8 +387,10 @@ def run(names: Sequence[str] = tuple(FILES)) -> dict[str, Any]:
         print(f"{columns} columns: {figures['columns'][columns]}")
     for name in (one for one in names if file_of(one).exists()):
         print(name)
-        codes = public_codes(file_of(name), codebook(file_of(name)))
-        figures[name] = {"rows": codes.rows, "questions": len(codes.names), "errors": errors(codes)}
+        schema = codebook(file_of(name))
+        codes = public_codes(file_of(name), schema)
+        figures[name] = {"rows": codes.rows, "questions": len(codes.names)}
+        figures[name]["errors"] = errors(codes, complete(schema))
         figures[name]["whole"] = []
         for knowledge, public in itertools.product(KNOWLEDGE, ("secret", "public")):
             words = [sys.executable, "-m", "bench.surveys", str(file_of(name)), knowledge, public]

@@ -65,6 +65,11 @@ def questionnaire(model, missing="drop"):
     return Schema((*columns, form), unit=Cells(), rows=1).approve()
 
 
+def says(model, **rest):
+    """The model as it is declared where no answer is ever missing."""
+    return Declared(model, missing_says_nothing=model.answers.names, **rest)
+
+
 def asked(model, schema):
     """A histogram of every question where it is asked, and of the sheet."""
     found = [Histogram("sheet")]
@@ -146,7 +151,7 @@ def test_no_cell_is_told_more_about_than_the_certificate_says(trial, knowledge):
     schema = questionnaire(model, "drop" if trial % 3 else "value")
     queries = asked(model, schema)
     shares = rng.uniform(0.3, 1, len(queries)).tolist()
-    planned = plan(schema, queries, leakage=1, dependence=[model], knowledge=knowledge, shares=shares)
+    planned = plan(schema, queries, leakage=1, dependence=[says(model)], knowledge=knowledge, shares=shares)
     assert max(planned.price.leakage.values()) <= 1
     sheets = ((0.5, 0.5), (0.9, 0.1), (0.6, 0.3, 0.1))[trial % 3]  # the last: some have no form
     population = Population(model, sheets)
@@ -162,13 +167,15 @@ def test_where_the_form_is_public_no_answer_is_told_more_about_than_the_certific
     model = Forms(answers(rng), "sheet", (HALF, PART)[trial % 2].copy(), public=True)
     schema = questionnaire(model)
     queries = asked(model, schema)
-    planned = plan(schema, queries, leakage=1, dependence=[model], knowledge=knowledge)
+    planned = plan(schema, queries, leakage=1, dependence=[says(model)], knowledge=knowledge)
     population = Population(model, ((0.5, 0.5), (0.9, 0.1), (0.6, 0.3, 0.1))[trial % 3])
     truth = population.leakages(population.likelihoods(planned, schema), knowledge)
     assert (truth <= certified(planned) + 1e-9).all()
     assert truth.max() > 0.4
     secret = Forms(model.answers, "sheet", model.asked.copy())
-    assert planned.loss >= plan(schema, queries, leakage=1, dependence=[secret], knowledge=knowledge).loss
+    assert (
+        planned.loss >= plan(schema, queries, leakage=1, dependence=[says(secret)], knowledge=knowledge).loss
+    )
 
 
 def test_what_need_not_be_hidden_need_not_be_paid_for_and_is_not_hidden():
@@ -176,7 +183,7 @@ def test_what_need_not_be_hidden_need_not_be_paid_for_and_is_not_hidden():
     public, secret = (Forms(alone, "sheet", HALF.copy(), public=one) for one in (True, False))
     schema = questionnaire(public)
     open_, hidden = (
-        plan(schema, asked(model, schema), leakage=1, dependence=[model]) for model in (public, secret)
+        plan(schema, asked(model, schema), leakage=1, dependence=[says(model)]) for model in (public, secret)
     )
     assert open_.loss > 1.5 * hidden.loss
     population = Population(secret)
@@ -205,7 +212,7 @@ def test_tables_and_counts_of_several_questions_too(knowledge):
         Histogram("q0", where=parse("sheet = 'A' and q2 = '1'", schema)),
         Histogram("sheet"),
     ]
-    planned = plan(schema, queries, leakage=2, dependence=[model], knowledge=knowledge)
+    planned = plan(schema, queries, leakage=2, dependence=[says(model)], knowledge=knowledge)
     population = Population(model)
     truth = population.leakages(population.likelihoods(planned, schema), knowledge)
     assert (truth <= certified(planned) + 1e-9).all()
@@ -217,7 +224,7 @@ def test_with_no_form_to_tell_and_nothing_shared_the_bound_is_reached():
     alone = BayesNet.of([Variable(f"q{j}", ("0", "1"), (), [[0.5, 0.5]]) for j in range(3)])
     model = Forms(alone, "sheet", HALF.copy())
     schema = questionnaire(model)
-    planned = plan(schema, asked(model, schema), leakage=1, dependence=[model])
+    planned = plan(schema, asked(model, schema), leakage=1, dependence=[says(model)])
     population = Population(model)
     truth = population.leakages(population.likelihoods(planned, schema), "any")
     assert truth.max() == pytest.approx(1, rel=1e-6)
@@ -246,7 +253,7 @@ def test_a_condition_that_is_dropped_would_break_the_promise_and_is_refused():
     assert truth.max() == pytest.approx(3)  # three blanks say three times which form it was
     for given in ({"leakage": 1}, {"loss": 1}):
         with pytest.raises(Refused, match=r"'q0' is read where the form does not ask it.* is 'A'"):
-            plan(schema, [Histogram("q0")], dependence=[model], **given)
+            plan(schema, [Histogram("q0")], dependence=[says(model)], **given)
 
 
 @pytest.fixture
@@ -269,9 +276,12 @@ def halves():
 def test_conditions_that_let_in_another_form_are_refused(halves, condition):
     model, schema = halves
     with pytest.raises(Refused, match="'q1' is read"):
-        plan(schema, Histogram("q1", where=parse(condition, schema)), leakage=1, dependence=[model])
+        plan(schema, Histogram("q1", where=parse(condition, schema)), leakage=1, dependence=[says(model)])
     plan(
-        schema, Histogram("q0", where=parse("q0 = '1' or sheet = 'B'", schema)), leakage=1, dependence=[model]
+        schema,
+        Histogram("q0", where=parse("q0 = '1' or sheet = 'B'", schema)),
+        leakage=1,
+        dependence=[says(model)],
     )
 
 
@@ -280,7 +290,9 @@ def test_conditions_that_let_in_another_form_are_refused(halves, condition):
 )
 def test_conditions_inside_the_forms_that_ask_are_answered(halves, condition):
     model, schema = halves
-    planned = plan(schema, Histogram("q1", where=parse(condition, schema)), leakage=1, dependence=[model])
+    planned = plan(
+        schema, Histogram("q1", where=parse(condition, schema)), leakage=1, dependence=[says(model)]
+    )
     assert planned.accountant.base(planned.parts).columns["sheet"] > 0  # the form pays for the condition
 
 
@@ -297,39 +309,39 @@ def test_a_question_that_is_only_a_condition_or_one_side_of_a_table_is_guarded_t
         Histogram("q0", where=inside & parse("q2 = '0'", schema)),
     ):
         with pytest.raises(Refused, match="where the form does not ask it"):
-            plan(schema, [Histogram("sheet"), query], leakage=1, dependence=[model])
-    plan(schema, Marginal(("q0", "q1"), where=inside), leakage=1, dependence=[model])
+            plan(schema, [Histogram("sheet"), query], leakage=1, dependence=[says(model)])
+    plan(schema, Marginal(("q0", "q1"), where=inside), leakage=1, dependence=[says(model)])
 
 
 def test_sums_means_and_quantiles_are_guarded_too():
     model = Forms(copies(2), "sheet", np.array([[True, True], [True, False]]))
     schema = Schema(
-        (Categorical("q0", ("0", "1")), Integer("q1", -7, 1), Categorical("sheet", SHEETS)),
+        (Categorical("q0", ("0", "1")), Integer("q1", 0, 2), Categorical("sheet", SHEETS)),
         unit=Cells(),
         rows=9,
     ).approve()
     inside = parse("sheet = 'A'", schema)
     for kind in (Total, Mean, lambda column, **rest: Quantile(column, Fraction(1, 2), **rest)):
-        plan(schema, kind("q1", where=inside), leakage=1, dependence=[model])
+        plan(schema, kind("q1", where=inside), leakage=1, dependence=[says(model)])
         with pytest.raises(Refused, match="'q1' is read"):
-            plan(schema, kind("q1"), leakage=1, dependence=[model])
+            plan(schema, kind("q1"), leakage=1, dependence=[says(model)])
 
 
 def test_a_form_for_missing_may_be_declared_and_is_none_otherwise(halves):
     _, schema = halves
     three = Forms(copies(3), "sheet", np.array([*HALF, [True, True, True]]))
     where = parse("sheet is null or sheet = 'A'", schema)
-    plan(schema, Histogram("q1", where=where), leakage=1, dependence=[three])
+    plan(schema, Histogram("q1", where=where), leakage=1, dependence=[says(three)])
     with pytest.raises(Refused, match="is 'A' or missing"):
-        plan(schema, Histogram("q1"), leakage=1, dependence=[three])
+        plan(schema, Histogram("q1"), leakage=1, dependence=[says(three)])
 
 
 def test_models_that_do_not_fit_the_schema_are_refused(halves):
     model, schema = halves
-    one = [model]
+    one = [says(model)]
     for forms in (HALF[:1] | HALF[1:], np.array([*HALF, *HALF])):
         with pytest.raises(BadModel, match="forms, and the column 'sheet' has 2 values"):
-            Accountant.of(schema, [Forms(copies(3), "sheet", forms)])
+            Accountant.of(schema, [says(Forms(copies(3), "sheet", forms))])
     with pytest.raises(BadModel, match="names its columns itself"):
         Accountant.of(schema, [Declared(model, columns=("sheet", "q0", "q1", "q2"))])
     with pytest.raises(BadModel, match="answers of one respondent"):
@@ -342,9 +354,11 @@ def test_models_that_do_not_fit_the_schema_are_refused(halves):
             one,
         )
     tight = Schema(
-        tuple(Categorical(n, ("0",)) for n in ("q0", "q1", "q2")) + schema.columns[3:], unit=Cells(), rows=5
+        tuple(Categorical(n, ("0", "1")) for n in ("q0", "q1", "q2")) + schema.columns[3:],
+        unit=Cells(),
+        rows=5,
     )
-    with pytest.raises(BadModel, match=r"'q1' has 2 answers in the model .* none is left for a blank"):
+    with pytest.raises(BadModel, match=r"2 values for the column 'q1'.* one of them a blank.*: 1 in all"):
         Accountant.of(tight.approve(), one)
     with pytest.raises(Refused, match="planning only"):
         Accountant.of(schema, [Forms(copies(3, source="exploratory"), "sheet", HALF.copy())])
@@ -360,7 +374,7 @@ def test_models_that_do_not_fit_the_schema_are_refused(halves):
 def test_a_charge_past_the_plan_is_not_priced(halves, tmp_path):
     """The ledger asks the same accountant, whoever made the charge."""
     model, schema = halves
-    accountant = Accountant.of(schema, [model])
+    accountant = Accountant.of(schema, [says(model)])
     with Ledger.create(tmp_path / "l.db", Fraction(1), accountant, anchor=tmp_path / "a") as ledger:
         bad = Part(
             key_of(Histogram("q1").statistics(schema)[0].aggregate.where, "q1"), Fraction(0), Fraction(1, 9)
@@ -375,7 +389,7 @@ def test_a_charge_past_the_plan_is_not_priced(halves, tmp_path):
 
 def test_a_release_is_certified_and_verified_and_a_forged_one_is_not(halves, tmp_path):
     model, schema = halves
-    declared = Declared(model, name="two sheets")
+    declared = says(model, name="two sheets")
     accountant = Accountant.of(
         schema, [declared, Declared(Groups(4), columns=("q0", "q1", "q2", "sheet"))], "any"
     )
@@ -411,7 +425,7 @@ def test_a_release_is_certified_and_verified_and_a_forged_one_is_not(halves, tmp
 
 def leaks_more(model, population, knowledge="any"):
     schema = questionnaire(model)
-    planned = plan(schema, asked(model, schema), leakage=1, dependence=[model], shares=[4, 1, 1, 1])
+    planned = plan(schema, asked(model, schema), leakage=1, dependence=[says(model)], shares=[4, 1, 1, 1])
     truth = population.leakages(population.likelihoods(planned, schema), knowledge)
     return (truth > certified(planned) + 0.01).any()
 

@@ -240,8 +240,9 @@ def test_public_rows_are_coded_by_the_schema(tmp_path):
     with pytest.raises(BadTable, match="'d'"):
         public_codes(path, schema)
     codes = public_codes(path, Schema(schema.columns[:3]))
-    assert codes.sizes == (3, 4, 9)  # a dropped missing value has no code
-    assert sorted(map(tuple, codes.values.tolist())) == [(0, 0, 1), (0, 2, -1), (1, 3, 7)]
+    assert codes.sizes == (3, 4, 10)  # missing has a code, dropped or not
+    assert sorted(map(tuple, codes.values.tolist())) == [(0, 0, 1), (0, 2, 9), (1, 3, 7)]
+    assert codes.without_missing(["c"]).values.min() == -1
     with pytest.raises(BadTable, match="no column that can be queried"):
         public_codes(path, Schema((Text("a"),)))
 

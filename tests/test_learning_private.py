@@ -2,12 +2,14 @@
 
 import itertools
 import math
+import time
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from entwined.bounds import bound
+from entwined.dependence import Groups
 from entwined.errors import (
     BadInput,
     BadLedger,
@@ -21,6 +23,7 @@ from entwined.errors import (
 from entwined.learning.private import Budget, NoisyTables, learn_privately
 from entwined.learning.selection import Search, apartness, most_moved
 from entwined.ledger import Ledger
+from entwined.ledger.entry import Kind
 from entwined.loss import Loss
 from entwined.noise import DiscreteLaplace, ExponentialChoice
 from entwined.queries import Histogram
@@ -371,3 +374,37 @@ def test_negative_counts_are_no_chances():
     tables = [variable["table"] for variable in found.model.document["variables"]]
     assert tables[1][0] == [0.5, 0.5]
     assert np.min(tables[0]) > 0
+
+
+def test_a_stop_keeps_the_charge_and_frees_the_question_at_once(made):
+    """Ctrl-C while the rows are read: whoever asks next waits for no lease."""
+    for stop in (KeyboardInterrupt, SystemExit):
+        table, ledger = made()
+
+        def stopped(_, stop=stop):
+            raise stop
+
+        right, table.answer = table.answer, stopped
+        with pytest.raises(stop):
+            learn_privately(table, Budget.of("0.6", "1.5"), ledger=ledger, request="once")
+        assert losses(ledger)["a"] == Fraction("0.6")
+        assert [entry.kind for entry in ledger.book.history()][-1] is Kind.FAILED
+        table.answer = right
+        began = time.monotonic()
+        learn_privately(table, Budget.of("0.6", "1.5"), ledger=ledger, request="again")
+        assert time.monotonic() - began < 20  # a lease that was left would be waited for, a minute
+        assert losses(ledger)["a"] >= Fraction("1.2")
+
+
+def test_models_that_keep_groups_small_are_refused_before_the_charge(tmp_path):
+    """Eight rows of one house, of which one is promised to be kept, would all move the choices: 8 losses for 1."""
+    schema = Schema((Text("home"), *COLUMNS), rows=300, most_rows=300).approve()
+    families = Declared(Groups(1), by="home")
+    rows = [{"home": "h", **row} for row in people()]
+    table = MemoryTable(schema, rows)
+    accountant = Accountant.of(schema, [families])
+    with Ledger.create(tmp_path / "l.db", Fraction(9), accountant, anchor=tmp_path / "a") as ledger:
+        with pytest.raises(Refused, match=r"at most 1 rows .*'home'.* public number of rows"):
+            learn_privately(table, Budget.of(1, 1), ledger=ledger, dependence=[families])
+        assert losses(ledger) == {}
+    assert table.reads == 0

@@ -356,8 +356,8 @@ def test_an_engine_that_gives_something_else_is_not_believed(ledger_of, wrong):
 
 NET = BayesNet.of(
     [
-        Variable("gender", ("male", "female"), (), [[0.5, 0.5]]),
-        Variable("hair", ("long", "short"), ("gender",), [[0.2, 0.8], [0.8, 0.2]]),
+        Variable("gender", ("male", "female", "not said"), (), [[0.5, 0.4, 0.1]]),
+        Variable("hair", ("long", "short"), ("gender",), [[0.2, 0.8], [0.8, 0.2], [0.5, 0.5]]),
     ]
 )
 REFUSED = {
@@ -594,7 +594,8 @@ def test_the_door_has_series_cut_by_their_order(ledger_of):
         most_rows=50,
     ).approve()
     rows = [{"who": "w", "state": state, "day": day} for day, state in ((9, "well"), (2, "ill"), (1, "ill"))]
-    models = [Declared(MarkovChain(2, CHAIN.transition), by="who", order="day")]
+    chain = MarkovChain(2, CHAIN.transition)
+    models = [Declared(chain, by="who", order="day", missing_says_nothing=("state",))]
     ledger = ledger_of(schema, models, cap=Fraction(1000))
     ill = Count(where=parse("state = 'ill'", schema))
     assert release(MemoryTable(schema, rows), ill, loss=300, dependence=models, ledger=ledger).values == (2,)

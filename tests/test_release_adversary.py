@@ -84,6 +84,11 @@ def chain_law(length, stay=0.9):
     return law
 
 
+def in_states(length, stay=0.9):
+    """The chain over rows of which no state is ever missing."""
+    return Declared(chain(length, stay), missing_says_nothing=("state",))
+
+
 def days(length):
     schema = Schema((Categorical("state", ILL),), rows=length, most_rows=length).approve()
     query = Count(where=parse("state = 'ill'", schema))
@@ -98,7 +103,7 @@ def days(length):
 def test_a_chain_of_rows(knowledge):
     schema, query, tables = days(6)
     law, model = chain_law(6), chain(6)
-    planned = plan(schema, query, leakage=1, dependence=[model], knowledge=knowledge)
+    planned = plan(schema, query, leakage=1, dependence=[in_states(6)], knowledge=knowledge)
     scale = float(planned.statistics[0].law.scale)
     assert scale == pytest.approx(1 / calibrate(model, 1, knowledge).multiple, rel=1e-8)
     found = gain(law, log_likelihoods(planned, tables), knowledge)
@@ -113,7 +118,7 @@ def test_a_chain_of_rows(knowledge):
 def test_a_chain_of_sixteen_rows():
     schema, query, tables = days(16)
     law, ones = chain_law(16), np.array([sum(states) for states in itertools.product(range(2), repeat=16)])
-    planned = plan(schema, query, leakage=1, dependence=[chain(16)], knowledge="model")
+    planned = plan(schema, query, leakage=1, dependence=[in_states(16)], knowledge="model")
     assert tables[5].answer([planned.statistics[0].statistic.aggregate]) == [[ones[5]]]
     gains = []
     for scale in (float(planned.statistics[0].law.scale), 1.0):
@@ -125,7 +130,7 @@ def test_a_chain_of_sixteen_rows():
 
 def test_a_chain_end_to_end(tmp_path):
     schema, query, tables = days(6)
-    models = [chain(6)]
+    models = [in_states(6)]
     accountant = Accountant.of(schema, models)
     with Ledger.create(tmp_path / "l.db", Fraction(1), accountant, anchor=tmp_path / "a") as ledger:
         given = release(tables[17], query, leakage=1, dependence=models, ledger=ledger)
@@ -142,7 +147,7 @@ def test_series_are_cut_by_their_order(tmp_path):
     schema = Schema(
         (Text("who", compare="exact"), Integer("day", 1, 9), Categorical("state", ILL)), most_rows=100
     ).approve()
-    declared = Declared(chain(3), by="who", order="day")
+    declared = Declared(chain(3), by="who", order="day", missing_says_nothing=("state",))
     query = Count(where=parse("state = 'ill'", schema))
     planned = plan(schema, query, leakage=1, dependence=[declared])
     assert planned.accountant.kept is declared
@@ -296,7 +301,8 @@ def ones(text):
 def test_disjoint_columns_that_depend_on_each_other(stay, leak):
     """One query on each of two columns, loss 1 each: the maximum of the two is not what they leak."""
     net = pair_net(stay)
-    planned = plan(BITS, [ones("a = '1'"), ones("b = '1'")], loss=1, dependence=[net])
+    declared = Declared(net, missing_says_nothing=("a", "b"))
+    planned = plan(BITS, [ones("a = '1'"), ones("b = '1'")], loss=1, dependence=[declared])
     assert planned.loss == 1
     assert planned.price.nominal == 1
     law = np.array([[stay, 1 - stay], [1 - stay, stay]]) / 2
@@ -331,7 +337,8 @@ def test_cells_of_random_nets():
                 Variable("c", ("0", "1"), ("a", "b"), (law / ab[:, :, None]).reshape(4, 2).tolist()),
             ]
         )
-        planned = plan(schema, queries, leakage=1, dependence=[net])
+        declared = Declared(net, missing_says_nothing=("a", "b", "c"))
+        planned = plan(schema, queries, leakage=1, dependence=[declared])
         found = gain(law, log_likelihoods(planned, tables))
         assert found <= certified(planned) <= 1
         ratios.append(found)
@@ -342,7 +349,8 @@ def test_a_random_field_over_columns_and_a_column_that_is_not_read():
     field = RandomField.of(
         {"a": 2, "b": 2, "z": 2}, [Edge(("a", "b"), [[3, 1], [1, 3]]), Edge(("b", "z"), [[9, 1], [1, 9]])]
     )
-    planned = plan(BITS, [ones("a = '1'")], leakage=1, dependence=[field])
+    declared = Declared(field, missing_says_nothing=("a", "b"))
+    planned = plan(BITS, [ones("a = '1'")], leakage=1, dependence=[declared])
     law = np.einsum("ab,bz->abz", [[3, 1], [1, 3]], [[9, 1], [1, 9]]).astype(float)
     law /= law.sum()
     logs = np.repeat(log_likelihoods(planned, BIT_TABLES), 2, axis=1)  # z moves nothing
@@ -350,7 +358,7 @@ def test_a_random_field_over_columns_and_a_column_that_is_not_read():
 
 
 def test_a_chain_over_named_columns():
-    waves = Declared(chain(2), columns=("a", "b"))
+    waves = Declared(chain(2), columns=("a", "b"), missing_says_nothing=("a", "b"))
     planned = plan(BITS, [ones("a = '1'"), ones("b = '1'")], leakage=1, dependence=[waves])
     found = gain(chain_law(2), log_likelihoods(planned, BIT_TABLES))
     assert 0.9 < found <= certified(planned) <= 1
@@ -384,7 +392,7 @@ def test_leakages_do_not_add_but_losses_do(tmp_path):
 def test_several_releases_under_dependence_are_priced_together(tmp_path):
     """Two batches on a chain: the exact joint gain is within the ledger's total, not within a part of it."""
     schema, query, tables = days(4)
-    models = [chain(4)]
+    models = [in_states(4)]
     queries = [query, Histogram("state")]
     accountant = Accountant.of(schema, models)
     logs = []

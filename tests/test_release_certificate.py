@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from entwined.bounds.certificate import digest
-from entwined.dependence import Box, Groups, Independent, MarkovChain
+from entwined.dependence import Box, Edge, Groups, Independent, MarkovChain, RandomField
 from entwined.errors import BadCertificate, BadInput
 from entwined.ledger import Ledger
 from entwined.queries import Histogram, Mean, Median
@@ -19,11 +19,15 @@ from test_release_memory import PEOPLE, ROWS, MemoryTable
 ROWS_SCHEMA = Schema(PEOPLE, most_rows=40).approve()
 CELLS_SCHEMA = Schema(PEOPLE, unit=Cells(), most_rows=40).approve()
 CHAIN = MarkovChain(40, Box.exact([[0.8, 0.2], [0.3, 0.7]]))
-PAIR = MarkovChain(2, Box.exact([[0.8, 0.2], [0.3, 0.7]]))
+FIELD = RandomField.of({"gender": 2, "age": 101}, [Edge(("gender", "age"), [[1] * 101, [1, 3] + [1] * 99])])
+SAYS_NOTHING = {"columns": ("gender",), "missing_says_nothing": ("gender",)}
 MODELS = {
-    "rows": (ROWS_SCHEMA, [CHAIN, Declared(Groups(3), by="home", name="families"), Independent(1)]),
+    "rows": (
+        ROWS_SCHEMA,
+        [Declared(CHAIN, **SAYS_NOTHING), Declared(Groups(3), by="home", name="families"), Independent(1)],
+    ),
     "no model": (ROWS_SCHEMA, []),
-    "cells": (CELLS_SCHEMA, [Declared(PAIR, columns=("gender", "age")), Groups(2), Independent(2)]),
+    "cells": (CELLS_SCHEMA, [Declared(FIELD, missing_says_nothing=("gender",)), Groups(2), Independent(2)]),
 }
 
 

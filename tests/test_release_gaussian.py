@@ -16,7 +16,7 @@ from entwined.errors import BadLedger, EntwinedError, OverBudget, Refused
 from entwined.ledger import Ledger
 from entwined.noise import DiscreteGaussian, epsilon_at
 from entwined.queries import Count, GroupBy, Histogram, Marginal, Mean, Median, Total, Variance, parse
-from entwined.release import Accountant, plan, release, verify
+from entwined.release import Accountant, Declared, plan, release, verify
 from entwined.release.draws import noisy
 from entwined.release.measure import Concentrated
 from entwined.schema import Categorical, Cells, Integer, Person, Schema, Text
@@ -181,13 +181,13 @@ def test_an_audit_sees_less_noise_and_passes_ours():
     assert audit(*bug, delta=float(DELTA), false_alarm=1e-6).refutes(1.0)
 
 
-CHAIN = MarkovChain(200, Box.exact([[0.9, 0.1], [0.1, 0.9]]))
+STATES = Declared(MarkovChain(200, Box.exact(np.full((4, 4), 0.25))), columns=("place",))
 
 
 @pytest.mark.parametrize(
     ("error", "options"),
     [
-        (Refused, {"dependence": [CHAIN], "delta": DELTA}),
+        (Refused, {"dependence": [STATES], "delta": DELTA}),
         (Refused, {"delta": "0.5"}),
         (EntwinedError, {"delta": 0}),
         (EntwinedError, {"delta": -1}),

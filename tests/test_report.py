@@ -671,6 +671,8 @@ def test_the_real_outlook_and_request_are_shown(tmp_path, monkeypatch):
         leakage = 1.0
         [[dependence]]
         name = "series"
+        columns = ["sex"]
+        missing_says_nothing = ["sex"]
         model = { kind = "markov_chain", length = 10000, transition = [[0.8, 0.2], [0.2, 0.8]] }
         [[query]]
         name = "People by region"

@@ -308,6 +308,8 @@ def test_the_outlook_reads_no_rows_and_names_every_way(folder):
 
 CHAIN = """
 [[dependence]]
+columns = ["region"]
+missing_says_nothing = ["region"]
 model = { kind = "markov_chain", length = 10000, transition = [[0.9, 0.1], [0.1, 0.9]], initial = [0.5, 0.5] }
 """
 
@@ -428,7 +430,8 @@ def test_cells_are_looked_ahead_for_too(folder):
     net = """
 [[dependence]]
 name = "answers"
-model = { kind = "random_field", variables = { region = 2, sex = 2, age = 2 }, edges = [ { between = ["region", "sex"], potential = [[2.0, 1.0], [1.0, 2.0]] } ] }
+model = { kind = "random_field", variables = { region = 2, sex = 3, age = 101 }, edges = [ { between = ["region", "sex"], potential = [[2.0, 1.0, 1.0], [1.0, 2.0, 1.0]] } ] }
+missing_says_nothing = ["region"]
 """
     found = looked(folder, TOP + net + QUERY)
     assert by_name(found)[found["proposed"]]["leakage"]["answers"] == pytest.approx(1, rel=1e-3)

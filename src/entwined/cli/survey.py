@@ -50,7 +50,8 @@ def propose(
         found = Proposals.of(pilot, read_schema(schema))
     write_whole(output, found.text(relative(pilot, output), relative(schema, output)))
     if as_document:
-        as_json({"proposals": str(output), "forms": len(found.forms), "decided": len(found.decided)})
+        counts = {"forms": len(found.forms), "decided": len(found.decided), "missing": len(found.missing)}
+        as_json({"proposals": str(output), **counts})
         return
     say(
         f"{len(found.forms)} forms and {len(found.decided)} columns that others decide are proposed in {output}."

@@ -193,13 +193,22 @@ def forms(fields: Fields, folder: Path) -> Forms:
 
 
 def random_field(fields: Fields, _: Path) -> RandomField:
-    """Read the variables with their numbers of values, and the edges with their potentials."""
-    fields.only("variables", "edges")
+    """Read the variables with their numbers of values, and the edges with their potentials.
+
+    Some writers sort the names of an object; with "order" the variables stay in theirs.
+    """
+    fields.only("variables", "order", "edges")
     variables = fields.members("variables", 'names with numbers of values, such as {"a": 2, "b": 3}')
     names = list(variables)
     refuse_types(
         list(variables.values()), int, lambda place: f"Variable {names[place]!r:.60}", "its number of values"
     )
+    if fields.has("order"):
+        order = fields.entries("order", "the names of the variables")
+        refuse_types(order, str, lambda place: f'Name {place + 1} of "order"', "a string")
+        if len(order) != len(names) or set(order) != set(names):
+            raise BadModel('"order" does not list the variables. Name each of them once.')
+        variables = {name: variables[name] for name in order}
     edges = fields.entries("edges", "a list of edges")
     between, potentials = columns(edges, ("between", "potential"), "Edge")
     refuse_other_than_texts(between, lambda place: f'"between" of edge {place + 1}')

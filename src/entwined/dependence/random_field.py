@@ -85,7 +85,8 @@ class RandomField(Coupled):
             for (first, second), potential in zip(block.scope.tolist(), block.table.document, strict=True)
         ]
         variables = dict(zip(self.names, self.sizes, strict=True))
-        return {"kind": self.kind, "variables": variables, "edges": edges, "source": self.source}
+        order = {} if list(self.names) == sorted(self.names) else {"order": list(self.names)}
+        return {"kind": self.kind, "variables": variables, **order, "edges": edges, "source": self.source}
 
 
 def refuse_sizes(names: tuple[str, ...], sizes: tuple[int, ...]) -> None:

@@ -25,6 +25,10 @@ knowledge = "{knowledge}"
 name = {name}
 model = {model}
 """
+UNSAID: Final = """\
+# You confirmed that it says nothing about anything whether one of these is missing; the report says so in bold.
+missing_says_nothing = {names}
+"""
 
 
 def request_text(plan: Plan, questions: Schema, **places: str) -> str:
@@ -42,6 +46,8 @@ def request_text(plan: Plan, questions: Schema, **places: str) -> str:
         name=json.dumps(plan.survey.learned.title),
         **{key: json.dumps(value) for key, value in places.items()},
     )
+    unsaid = plan.survey.unsaid
+    head += UNSAID.format(names=json.dumps(unsaid)) if unsaid else ""
     return head + "".join(_queries(plan, questions)) + "".join(_worked_out(plan))
 
 

@@ -1,7 +1,7 @@
 """Rows of a public table as codes: an earlier wave, a pilot, a teaching file. Never the private rows."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
@@ -91,13 +91,16 @@ class Codes:
             sizes[place] -= 1
         return Codes(self.names, tuple(sizes), values, self.origin)
 
+    def without_missing(self, names: Iterable[str]) -> "Codes":
+        """Take missing, the last code, out of columns in which it is confirmed to say nothing."""
+        return self.without_blanks({name: self.sizes[self.place(name)] - 1 for name in names})
+
 
 def public_codes(source: Any, schema: Schema, *, table: str | None = None) -> Codes:
     """Read the rows of a public table under a schema, every column that can be queried.
 
-    What is learned from them is free of charge, so they must not be the rows that are to be protected. Where
-    the schema drops missing values a respondent without one counts as not asked: that it is missing is then
-    trusted to say nothing. Elsewhere missing is an answer like any other.
+    What is learned from them is free of charge, so they must not be the rows that are to be protected. Missing is
+    an answer like any other, the last code of every column, also where tables of counts leave it out.
     """
     columns = [column for column in schema.columns if isinstance(column, Coded)]
     if not columns:
@@ -118,9 +121,5 @@ def public_codes(source: Any, schema: Schema, *, table: str | None = None) -> Co
         ) from None
     finally:
         engine.close()
-    values = np.array(found, dtype=np.int32).reshape(-1, len(columns))
-    drops = np.array([column.missing == "drop" for column in columns])
-    levels = np.array([column.levels for column in columns])
-    values[drops & (values == levels)] = NOT_ASKED
-    sizes = {column.name: column.levels + (column.missing == "value") for column in columns}
-    return dataclasses.replace(Codes.of(sizes, values), origin=origin)
+    codes = Codes.of({column.name: column.size for column in columns}, found)
+    return dataclasses.replace(codes, origin=origin)

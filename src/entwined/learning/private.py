@@ -16,7 +16,7 @@ import numpy as np
 
 from entwined.bounds import Knowledge
 from entwined.dependence import Box, Dependence
-from entwined.errors import BadSchema, Unreadable
+from entwined.errors import BadSchema, Refused
 from entwined.learning.models import SMOOTHING, Learned, as_network, chance_intervals, chances
 from entwined.learning.selection import Search, most_moved, public_rows
 from entwined.learning.structure import Parents
@@ -29,6 +29,7 @@ from entwined.queries import Axis, Marginal, TableOf, everything
 from entwined.release import Accountant, Declared, Table, plan, release
 from entwined.release.parts import key_of
 from entwined.release.plan import Added
+from entwined.release.running import run_charged
 from entwined.release.witnessed import witnessed
 from entwined.schema import Cells, Coded, Schema
 
@@ -115,6 +116,7 @@ def learn_privately(  # noqa: PLR0913  (a release is described by so many public
     columns = _columns(schema)
     given = tuple(dependence)
     accountant = Accountant.of(schema, given, knowledge)
+    _refuse_picked(accountant)
     ledger.require(accountant)
     search = _search(schema, columns, budget, parents)
     name = request or uuid4().hex
@@ -138,6 +140,17 @@ def learn_privately(  # noqa: PLR0913  (a release is described by so many public
     )
     names = tuple(one.name for one in columns)
     return NoisyTables(names, found, drawn, agreed, _widest(planned.statistics), search.rows)
+
+
+def _refuse_picked(accountant: Accountant) -> None:
+    """Refuse models that leave rows out: how many are left is not public, and scores are measured by it."""
+    kept = accountant.kept
+    if kept is not None:
+        raise Refused(
+            f"The model {kept.title!r} keeps at most {kept.most} rows for each value of {kept.by!r}, and learning "
+            "scores tables by a public number of rows, which nobody knows of those that are kept. Learn from a "
+            "public table, or leave `by` out and vouch for the size of groups yourself."
+        )
 
 
 def _widest(statistics: Iterable[object]) -> DiscreteLaplace:
@@ -205,27 +218,20 @@ def _choose(
         receipt = ledger.reserve(charge)
         answer = receipt.answer
         if answer is None:
-            drawn = _drawn(table, search, aggregates)
-            if drawn is None:
-                ledger.fail(receipt, "reading failed")
-                raise Unreadable(FAILED)
-            answer = ledger.settle(receipt, drawn)
+            answer = run_charged(ledger, receipt, lambda: _drawn(table, search, aggregates), FAILED)
     return tuple(map(tuple, json.loads(answer)))
 
 
 def _drawn(table: Table, search: Search, aggregates: list[TableOf]) -> bytes | None:
-    """Read and choose; nothing is told about what goes wrong, as its words may come from private rows."""
-    try:
-        exact = table.answer(aggregates)
-        counts = {
-            scope: np.array(found, dtype=np.int64).reshape([search.sizes[one] for one in scope])
-            for scope, found in zip(search.scopes, exact, strict=True)
-        }
-        if any(int(found.sum()) != search.rows for found in counts.values()):
-            return None  # the schema is wrong about the number of rows, and scores would move further
-        return canonical(search.run(counts, search.choice.choose)).encode()
-    except Exception:  # noqa: BLE001  (not even its kind is told)
-        return None
+    """Read and choose."""
+    exact = table.answer(aggregates)
+    counts = {
+        scope: np.array(found, dtype=np.int64).reshape([search.sizes[one] for one in scope])
+        for scope, found in zip(search.scopes, exact, strict=True)
+    }
+    if any(int(found.sum()) != search.rows for found in counts.values()):
+        return None  # the schema is wrong about the number of rows, and scores would move further
+    return canonical(search.run(counts, search.choice.choose)).encode()
 
 
 def _parts(schema: Schema, names: list[str], loss: Fraction) -> tuple[Part, ...]:

@@ -1,7 +1,7 @@
 """What a pilot shows of a questionnaire, as a file that the holder confirms line by line.
 
-Only what is true by design belongs there: that a column is worked out from another, or that a form was drawn at
-random. What is not confirmed is not used.
+Only what is true by design belongs there: that a column is worked out from another, that a form was drawn at
+random, or that whether an answer is missing says nothing. What is not confirmed is not used.
 """
 
 import json
@@ -16,7 +16,15 @@ from entwined.errors import BadInput, BadModel
 from entwined.learning.codes import Codes, public_codes
 from entwined.learning.models import SMOOTHING
 from entwined.learning.pairs import PairCounts, pair_counts
-from entwined.learning.sense import Decided, Form, blank_codes, decided_columns, forms
+from entwined.learning.sense import (
+    Decided,
+    Form,
+    Missing,
+    blank_codes,
+    decided_columns,
+    forms,
+    missing_values,
+)
 from entwined.learning.survey import Survey
 from entwined.numbers import positive_fraction
 from entwined.schema import Schema, read_schema
@@ -25,11 +33,12 @@ LARGEST_FILE: Final = 10_000_000
 RANDOM: Final = (
     0.05  # nats; who is asked what says more than this about no answer, if forms were drawn at random
 )
-KEYS: Final = {"pilot", "schema", "smoothing", "decided", "form"}
+KEYS: Final = {"pilot", "schema", "smoothing", "decided", "form", "missing"}
 HEAD: Final = """\
 # What {pilot} shows of the questionnaire. Set confirmed = true where it holds by design, whatever people answer:
 # a column that is worked out from another one needs no histogram of its own, and a form that was drawn at random
-# need not be paid for question by question. What is not confirmed is not used.
+# need not be paid for question by question. That an answer is missing is an answer too, unless you confirm that it
+# says nothing about anything. What is not confirmed is not used.
 pilot = {pilot}
 schema = {schema}
 smoothing = {smoothing}   # added to every count of the pilot; it is part of what is trusted
@@ -45,6 +54,7 @@ class Proposals:
     pilot: Codes
     decided: tuple[Decided, ...]
     forms: tuple[Form, ...]
+    missing: tuple[Missing, ...] = ()
 
     @classmethod
     def of(cls, pilot: str | Path, schema: Schema) -> "Proposals":
@@ -52,7 +62,8 @@ class Proposals:
         codes = public_codes(pilot, schema)
         pairs = pair_counts(codes)
         found = tuple(form for form in forms(pairs, blank_codes(pairs)) if form.information < RANDOM)
-        return cls(Path(pilot).name, schema, codes, _decided(pairs, found), found)
+        decided = tuple(one for one in _decided(pairs, found) if _adds_up(schema, one))
+        return cls(Path(pilot).name, schema, codes, decided, found, tuple(_missing(pairs, schema, found)))
 
     def text(self, pilot: str, schema: str) -> str:
         """Write them for the holder, nothing confirmed."""
@@ -69,6 +80,8 @@ class Proposals:
             )
         for one in self.decided:
             yield _entry("decided", one.words(self.schema), {"column": one.column, "by": one.by})
+        for each in self.missing:
+            yield _entry("missing", each.words(self.schema), {"column": each.column})
 
     def confirmed(self, fields: Mapping[str, Any]) -> Survey:
         """Take what the holder confirmed; what the pilot does not show is refused."""
@@ -86,7 +99,26 @@ class Proposals:
                 raise BadInput(f"In the pilot {column!r} is not decided by {by!r}. Propose again.")
         smoothing = float(positive_fraction(fields.get("smoothing", SMOOTHING), "Smoothing"))
         public = any(entry["public"] is True for entry in given)
-        return Survey(self.pilot, self.name, tuple(known[pair] for pair in wanted), form, smoothing, public)
+        decided = tuple(known[pair] for pair in wanted)
+        return Survey(
+            self.pilot, self.name, decided, form, smoothing, public, self._says_nothing(fields), self._dropped
+        )
+
+    def _says_nothing(self, fields: Mapping[str, Any]) -> tuple[str, ...]:
+        """Take the columns of which the holder confirmed that missing says nothing."""
+        known = {one.column for one in self.missing}
+        wanted = [entry["column"] for entry in _confirmed(fields, "missing", ("column",))]
+        for column in wanted:
+            if column not in known:
+                raise BadInput(
+                    f"That {column!r} is missing is not among the proposals: the schema counts it, or it was not "
+                    "asked there. Propose again."
+                )
+        return tuple(dict.fromkeys(wanted))
+
+    @property
+    def _dropped(self) -> tuple[str, ...]:
+        return tuple(name for name in self.pilot.names if self.schema.coded(name).missing == "drop")
 
 
 def read_confirmed(path: Path) -> tuple[Schema, Survey]:
@@ -117,6 +149,25 @@ def _fields(path: Path) -> dict[str, Any]:
 
 def _decided(pairs: PairCounts, found: tuple[Form, ...]) -> tuple[Decided, ...]:
     return decided_columns(pairs, tuple(form.column for form in found[:1]))
+
+
+def _adds_up(schema: Schema, one: Decided) -> bool:
+    """Whether everybody whom the one histogram counts is counted in the other."""
+    by, column = schema.coded(one.by), schema.coded(one.column)
+    if by.missing == "value":
+        return True
+    unseen = one.answers[by.missing_code]
+    return unseen < 0 or (unseen == column.missing_code and column.missing == "drop")
+
+
+def _missing(pairs: PairCounts, schema: Schema, found: tuple[Form, ...]) -> Iterator[Missing]:
+    """List the columns whose missing answers are counted nowhere, but forms and what they leave blank."""
+    away = {form.column for form in found}
+    blanks = ((blank.column, blank.code) for form in found for blank in form.blanks)
+    away |= {name for name, code in blanks if code == schema.coded(name).missing_code}
+    for name in pairs.codes.names:
+        if schema.coded(name).missing == "drop" and name not in away:
+            yield missing_values(pairs, name)
 
 
 def _entry(kind: str, words: str, fields: Mapping[str, str | bool]) -> str:

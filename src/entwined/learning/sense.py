@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import xlogy
 
 from entwined.learning.pairs import PairCounts
 from entwined.numbers import FloatArray, IntArray
@@ -60,6 +61,32 @@ class Blank:
         return (
             f"{_label(schema, self.column)} is asked only where {_label(schema, self.by)} is "
             f"{' or '.join(values)}; its answer {blank!r} means that it was not asked"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What a public table shows of missing values in a column: of how many respondents, and what that tells.
+
+    `information` is the most that it tells about any other column, in nats, and `about` is that column.
+    """
+
+    column: str
+    respondents: int
+    information: float
+    about: str
+
+    def words(self, schema: Schema) -> str:
+        """Put the proposal to the holder."""
+        label = _label(schema, self.column)
+        tells = (
+            f"there it tells {self.information:.3f} nats about {_label(schema, self.about)}, of all columns most"
+            if self.respondents
+            else "nothing can be seen of what that tells"
+        )
+        return (
+            f"{label} is missing for {self.respondents} respondents of the pilot, and {tells}: confirm only if it "
+            "says nothing about anything whether this answer is missing"
         )
 
 
@@ -191,6 +218,23 @@ def _blanks_by(
         if likely and column not in copies:
             code = max(likely, key=lambda place: share[place]) - places.start
             yield _blank(pairs, column, int(code), by)
+
+
+def missing_values(pairs: PairCounts, column: str) -> Missing:
+    """Say how often the last code of a column occurs, and what that tells about other columns."""
+    at, starts = pairs.codes.place(column), pairs.starts
+    there = pairs.table[starts[at + 1] - 1].astype(np.float64)
+    tables, total = np.stack([there, pairs.totals - there]), np.maximum(_asked(pairs), 1)
+    either = np.add.reduceat(tables, starts[:-1], axis=1)
+    joint = np.add.reduceat(
+        xlogy(tables, tables).sum(axis=0) - xlogy(pairs.totals, pairs.totals), starts[:-1]
+    )
+    told = (joint - xlogy(either, either).sum(axis=0) + xlogy(total, total)) / total
+    told[at] = 0.0
+    most = int(np.argmax(told))
+    return Missing(
+        column, int(there[starts[at + 1] - 1]), max(0.0, float(told[most])), pairs.codes.names[most]
+    )
 
 
 def decides(pairs: PairCounts) -> NDArray[np.bool_]:

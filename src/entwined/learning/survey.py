@@ -37,7 +37,8 @@ class Survey:
     """A public table of the same questions, and what the holder confirmed about them.
 
     `decided` columns are worked out from others, and `form` says who was asked what; with `public_form` everybody
-    may know who that was, and only answers are secret.
+    may know who that was, and only answers are secret. Missing is an answer, the last of each column, but for those
+    of `missing_says_nothing`; histograms of `dropped` columns do not count it.
     """
 
     pilot: Codes
@@ -46,6 +47,8 @@ class Survey:
     form: Form | None = None
     smoothing: float = SMOOTHING
     public_form: bool = False
+    missing_says_nothing: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         away = {one.column for one in self.decided}
@@ -53,6 +56,12 @@ class Survey:
             raise BadInput("A column decides another and is decided itself. Confirm one of the two.")
         if self.form is not None and self.form.column in away:
             raise BadInput(f"The form {self.form.column!r} is worked out from a question. Keep it.")
+        for name in self.unsaid:
+            if name in self.blanks and self._is_missing(self.blanks[name]):
+                raise BadInput(
+                    f"Where {name!r} is missing the form did not ask it, so that it says something. Do not "
+                    "confirm that it says nothing."
+                )
 
     @cached_property
     def released(self) -> tuple[str, ...]:
@@ -70,11 +79,26 @@ class Survey:
         found = self.form.blanks if self.form else ()
         return {one.column: one for one in found if one.column in self.released}
 
+    def _is_missing(self, blank: Blank) -> bool:
+        return blank.code == self.pilot.sizes[self.pilot.place(blank.column)] - 1
+
+    @cached_property
+    def unsaid(self) -> tuple[str, ...]:
+        """The questions of the model from which missing is left out."""
+        away = {*self._form, *(one.column for one in self.decided)}
+        return tuple(name for name in self.missing_says_nothing if name not in away)
+
+    @cached_property
+    def cells(self) -> Mapping[str, int]:
+        """How many answers the histogram of each column counts."""
+        sizes = zip(self.pilot.names, self.pilot.sizes, strict=True)
+        return {name: size - (name in self.dropped) for name, size in sizes}
+
     @cached_property
     def learned(self) -> Learned:
         """The tree of the questions, learned from those who were asked."""
         questions = [name for name in self.released if name not in self._form]
-        codes = self.pilot.only(questions)
+        codes = self.pilot.only(questions).without_missing(self.unsaid)
         return learn(
             codes.without_blanks({name: one.code for name, one in self.blanks.items()}),
             self.table,
@@ -99,11 +123,12 @@ class Survey:
 
     def weights(self, *, filled: bool = False) -> FloatArray:
         """Count, for each histogram released, the cells of all histograms in which its noise ends up."""
-        sizes = dict(zip(self.learned.model.names, map(len, self.learned.model.values), strict=True))
-        sizes |= {name: self.pilot.sizes[self.pilot.place(name)] for name in self._form}
         uses = Counter(one.by for one in self.decided)
-        found: Weights = {name: float(size * (1 + uses[name])) for name, size in sizes.items()}
-        for name, blank in self.blanks.items():
+        counted = {name: blank for name, blank in self.blanks.items() if blank.code < self.cells[name]}
+        found: Weights = {
+            name: float((self.cells[name] - (name in counted)) * (1 + uses[name])) for name in self.released
+        }
+        for name, blank in counted.items():
             spread = float(np.sum(self.fillings[name] ** 2)) if filled else 0.0
             others = self.pilot.sizes[self.pilot.place(blank.by)] - len(blank.asked)
             found[blank.by] += others * (1 + spread) * (1 + uses[name])
@@ -177,9 +202,9 @@ class Plan:
     @property
     def plain_squared_error(self) -> float:
         """The same with plain Laplace noise: every histogram gets an equal part, as if all answers were one."""
-        pilot = self.survey.pilot
-        scale = MOVED * len(pilot.names) / self.target
-        return OF_SCALE * scale**2 * sum(pilot.sizes)
+        cells = self.survey.cells
+        scale = MOVED * len(cells) / self.target
+        return OF_SCALE * scale**2 * sum(cells.values())
 
     @property
     def gain(self) -> float:

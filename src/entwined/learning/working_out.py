@@ -51,17 +51,20 @@ def worked_out(survey: Survey, schema: Schema, release: Release) -> list[WorkedO
     released = {json.loads(one.asked).get("column"): one for one in release.answers}
     found = []
     for decided in survey.decided:
-        cells = _cells(survey, decided.by, released)
+        cells = _cells(survey, schema, decided.by, released)
         if len(cells) != len(decided.answers):
             raise BadInput(
                 f"The histogram of {decided.by!r} is cut otherwise than in the pilot. Release it whole."
             )
-        found += [_answer(decided, schema, code, cells) for code in range(_size(decided))]
+        found += [_answer(decided, schema, code, cells) for code in range(_size(decided, schema))]
     return found
 
 
-def _size(decided: Decided) -> int:
-    return max(decided.answers, default=-1) + 1
+def _size(decided: Decided, schema: Schema) -> int:
+    """Count the answers that the histogram of a decided column shows."""
+    column = schema.coded(decided.column)
+    most = column.levels if column.missing == "drop" else column.size
+    return min(most, max(decided.answers, default=-1) + 1)
 
 
 def _answer(decided: Decided, schema: Schema, code: int, cells: list[Cell]) -> WorkedOut:
@@ -73,17 +76,19 @@ def _answer(decided: Decided, schema: Schema, code: int, cells: list[Cell]) -> W
     return WorkedOut(decided.column, shown, total.value, min(low, total.value), max(high, total.value))
 
 
-def _cells(survey: Survey, name: str, released: Mapping[str, Answered]) -> list[Cell]:
+def _cells(survey: Survey, schema: Schema, name: str, released: Mapping[str, Answered]) -> list[Cell]:
     """Give the counts of a column; those who were not asked are counted by the form."""
-    cells = _histogram(name, released)
+    cells = _histogram(schema, name, released)
     blank = survey.blanks.get(name)
     if blank is not None:
-        others = [cell for code, cell in enumerate(_histogram(blank.by, released)) if code not in blank.asked]
+        form = _histogram(schema, blank.by, released)
+        others = [cell for code, cell in enumerate(form) if code not in blank.asked]
         cells[blank.code] = sum(others, NOBODY)
     return cells
 
 
-def _histogram(name: str, released: Mapping[str, Answered]) -> list[Cell]:
+def _histogram(schema: Schema, name: str, released: Mapping[str, Answered]) -> list[Cell]:
+    """Give the counts of a column; who is missing is counted nowhere if the schema drops it."""
     answer = released.get(name)
     if (
         answer is None
@@ -93,7 +98,8 @@ def _histogram(name: str, released: Mapping[str, Answered]) -> list[Cell]:
         raise BadInput(f"The release has no histogram of {name!r}. Give the release of this survey.")
     law = ErrorLaw.of([1], [_noise(answer.noise[0])])
     published = [value for value in answer.value if isinstance(value, int)]
-    return [Cell(value, drawn, law) for value, drawn in zip(published, answer.numbers[0], strict=True)]
+    cells = [Cell(value, drawn, law) for value, drawn in zip(published, answer.numbers[0], strict=True)]
+    return [*cells, NOBODY] if schema.coded(name).missing == "drop" else cells
 
 
 def _noise(text: str) -> DiscreteLaplace:

@@ -30,6 +30,7 @@ from entwined.release.judge import Judge
 from entwined.release.measure import PURE, Concentrated, Measure, Pure
 from entwined.release.parts import place_of
 from entwined.release.terms import carried, differences
+from entwined.release.trusted import trusted
 from entwined.schema import Cells, Person, Schema
 
 Charges: TypeAlias = list[tuple[Predicate, Fraction, Fraction]]
@@ -57,7 +58,10 @@ class Accountant:
 
     def __post_init__(self) -> None:
         if self.knowledge not in ("any", "model"):
-            raise BadModel(f"Knowledge {self.knowledge!r} is unknown. Use 'any' or 'model'.")
+            raise BadModel(
+                f"Knowledge {self.knowledge!r:.60} is none that a release is made for. Use 'any', or 'model' for an "
+                "adversary who knows the law alone: what may be known of a cell cannot be kept to exact values."
+            )
         for one in self.declared:
             one.check(self.schema)
             if isinstance(self.measure, Concentrated):
@@ -119,6 +123,12 @@ class Accountant:
     def gates(self) -> tuple[Gates, ...]:
         """Where models of forms allow questions to be read."""
         return tuple(Gates(one.model, self.schema) for one in self.declared if isinstance(one.model, Forms))
+
+    @property
+    def trusted(self) -> tuple[str, ...]:
+        """What has to be believed about how the models' units lie in the table, each sentence once."""
+        said = (line for one in self.declared for line in trusted(one, self.schema, self.knowledge))
+        return tuple(dict.fromkeys(said))
 
     @property
     def kept(self) -> Declared | None:

@@ -12,9 +12,19 @@ Why the loss of a row stays the same. The rows kept are the first k in an order 
 changing one row of a group changes the kept ones by one replacement. Taking a row away can let another one
 in: with `by`, what adding or removing a row costs is therefore what a replacement costs.
 
-Why a series is cut at its end. Keeping the first steps by the `order` column, which is not secret, gives the
-later ones a loss of zero. The steps kept are a chain of that length, and a later step says no more about them
-than the last one kept.
+Why a series may be cut at its end. The steps kept are the first by the `order` column, which is public, and they
+are a chain of that length. What is known of later steps, all or some of them or any function of each, multiplies
+the law of the kept ones by a function of the last kept step alone: a tilt of its law. A theorem for knowledge
+any holds for every tilt of every unit's law, so it holds with later steps known; under knowledge model nothing
+is known of them, and summed out they leave the chain of the kept ones as it is. A secret step that was cut leaks
+no more than the last one kept: given its value, what is released has the law of a mixture over the values of
+the last kept step, so the ratio of two such mixtures is within the range that the leakage of that step bounds.
+
+Why steps may be missing before or between those kept, under knowledge any. From one kept step to the next leads a
+product of kernels Q = P D P … P, where each D is a known function of a missing step, or all ones. The columns of Q
+are non-negative combinations of those of P, so the log odds of Q are at most those of P, and log odds are all that
+those theorems use. Under knowledge model the law of every step counts, and with it the step's true number, which
+missing rows put off: there it is trusted that none is missing, wherever a chain has an initial law to be used.
 """
 
 from dataclasses import dataclass
@@ -22,7 +32,6 @@ from typing import Any, Final
 
 from entwined.dependence import (
     BayesNet,
-    Coupled,
     Dependence,
     Forms,
     Graph,
@@ -31,14 +40,10 @@ from entwined.dependence import (
     MarkovChain,
     RandomField,
 )
-from entwined.dependence.learned_from import VOUCHED
 from entwined.errors import BadModel, Refused
+from entwined.release.domains import VALUED, check_cells, check_rows
 from entwined.release.gates import Gates
 from entwined.schema import Cells, Coded, Ordered, Person, Rows, Schema
-
-PUBLIC: Final = (
-    "It is public who shares a value of the column {by!r}, and it does not depend on anyone's secret."
-)
 
 ADMITTED: Final = (Independent, Groups, MarkovChain, Graph, BayesNet, RandomField, Forms)
 
@@ -47,9 +52,11 @@ ADMITTED: Final = (Independent, Groups, MarkovChain, Graph, BayesNet, RandomFiel
 class Declared:
     """A model with what its units are in the table.
 
-    Over rows and persons: `by` names the column that says which group, series or node a row belongs to, and
-    `order` the one that orders the steps of a series. Over cells: `columns` says which column each unit of
-    the model is, where the model does not name its variables itself.
+    Over rows and persons: `by` names the column that says which group, series or node a row belongs to, `order`
+    the one that orders the steps of a series, and `columns` those whose joint values are a row's state in the
+    model, all of them if none is named. Over cells: `columns` says which column each unit of the model is, where
+    the model does not name its variables itself. In columns of `missing_says_nothing` the model leaves missing
+    out, as the holder confirmed that whether one is missing says nothing about anything.
     """
 
     model: Dependence
@@ -57,10 +64,13 @@ class Declared:
     order: str | None = None
     columns: tuple[str, ...] = ()
     name: str = ""
+    missing_says_nothing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Dependence):
             raise BadModel(f"{self.model!r:.60} is no model. Give Groups(…), MarkovChain(…), …")
+        for listed in ("columns", "missing_says_nothing"):
+            object.__setattr__(self, listed, tuple(getattr(self, listed)))
 
     @property
     def title(self) -> str:
@@ -71,6 +81,7 @@ class Declared:
     def document(self) -> dict[str, Any]:
         """The declaration as JSON."""
         about = {"by": self.by, "order": self.order, "columns": list(self.columns), "name": self.name}
+        about["missing_says_nothing"] = list(self.missing_says_nothing)
         return {key: value for key, value in about.items() if value} | {"model": self.model.document}
 
     def variables(self, schema: Schema) -> tuple[str, ...]:
@@ -89,22 +100,24 @@ class Declared:
                 return most
         return 1
 
-    def trusted(self, schema: Schema) -> tuple[str, ...]:
-        """What the holder's word is taken for, beside the model."""
-        said = [PUBLIC.format(by=self.by)] if self.by else []
-        if isinstance(self.model, Coupled) and not isinstance(schema.unit, Cells) and not self.by:
-            each = "person" if isinstance(schema.unit, Person) else "row"
-            said.append(f"Each {each} is one unit of the {self.title} model, or independent of all of them.")
-        if isinstance(self.model, Forms):
-            said.append(Gates(self.model, schema).words)
-        told = self.model.learned_from
-        if self.model.source == "proxy" and not (told and told.is_comparable(schema)):
-            said.append(VOUCHED.format(title=self.title))
-        if self.order:
-            said.append(
-                f"Column {self.order!r} orders the steps of a series; it is public and never the same twice."
-            )
-        return tuple(said)
+    def states(self, schema: Schema) -> tuple[str, ...]:
+        """Over rows: the columns whose joint values are a row's state, if the model has states."""
+        if self.columns or not isinstance(self.model, VALUED):
+            return self.columns
+        return self._held(schema)
+
+    def aside(self, schema: Schema) -> tuple[str, ...]:
+        """Over rows: the columns that can be read and are no part of a row's state."""
+        return tuple(name for name in self._held(schema) if name not in self.states(schema))
+
+    def _held(self, schema: Schema) -> tuple[str, ...]:
+        """What a row holds beside the columns that say where it belongs."""
+        person = schema.unit.column if isinstance(schema.unit, Person) else None
+        return tuple(
+            column.name
+            for column in schema.columns
+            if isinstance(column, Coded) and column.name not in (self.by, self.order, person)
+        )
 
     def check(self, schema: Schema) -> None:
         """Refuse what cannot be guaranteed for a table under this schema."""
@@ -118,6 +131,9 @@ class Declared:
                 f"The model {self.title!r} is {self.model.kind}: its leakage is per unit of distance, and a "
                 "released number has a loss for any two values. Declare groups, a chain or a graph instead."
             )
+        for listed in (self.columns, self.missing_says_nothing):
+            if len(set(listed)) < len(listed):
+                raise BadModel(f"The model {self.title!r} names a column twice. Name each column once.")
         if isinstance(schema.unit, Cells):
             _check_cells(self, schema)
         else:
@@ -133,13 +149,12 @@ def _check_cells(given: Declared, schema: Schema) -> None:
     if isinstance(given.model, Forms):
         _check_forms(given, given.model, schema)
     names = given.variables(schema)
-    if len(set(names)) < len(names):
-        raise BadModel(f"The model {given.title!r} has a column for two of its units. Name each column once.")
     if not given.model.fits(len(names)):
         raise BadModel(
             f"The model {given.title!r} has {given.model.units} units and {len(names)} columns are named for "
             "them. Say in `columns` which column each unit is."
         )
+    check_cells(given.title, given.model, names, given.missing_says_nothing, schema)
 
 
 def _check_forms(given: Declared, model: Forms, schema: Schema) -> None:
@@ -156,9 +171,9 @@ def _check_rows(given: Declared, schema: Schema) -> None:
             f"The model {given.title!r} is over the answers of one respondent, but the schema protects "
             f'{schema.unit.kind}. Give unit = {{kind = "cells"}}, or declare groups.'
         )
-    if given.columns:
+    if given.columns and not isinstance(given.model, VALUED):
         raise BadModel(
-            f"The model {given.title!r} names columns as its units, but the schema protects "
+            f"The model {given.title!r} names columns and has no values, and the schema protects "
             f'{schema.unit.kind}. Give unit = {{kind = "cells"}}, or leave `columns` out.'
         )
     if given.order and not (given.by and isinstance(given.model, MarkovChain)):
@@ -173,6 +188,7 @@ def _check_rows(given: Declared, schema: Schema) -> None:
                 "a smaller most_rows, give a longer chain (it costs little more), or name the series by a "
                 "column."
             )
+    check_rows(given.title, given.model, given.states(schema), given.missing_says_nothing, schema)
 
 
 def _check_kept(given: Declared, schema: Schema) -> None:

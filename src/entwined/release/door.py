@@ -14,8 +14,8 @@ from uuid import uuid4
 
 from entwined.bounds import Knowledge
 from entwined.dependence import Dependence
-from entwined.errors import Refused, Unreadable
-from entwined.ledger import Charge, Ledger, Receipt
+from entwined.errors import Refused
+from entwined.ledger import Charge, Ledger
 from entwined.ledger.canonical import fraction_text
 from entwined.queries import Aggregate, Query
 from entwined.release.answers import Answered, Release
@@ -26,6 +26,7 @@ from entwined.release.draws import Exact, draw
 from entwined.release.grid import placed
 from entwined.release.own_rows import refuse_own_rows
 from entwined.release.plan import Amount, Plan, plan
+from entwined.release.running import run_charged
 from entwined.release.spans import span
 from entwined.release.witnessed import witnessed
 from entwined.schema import Schema
@@ -104,7 +105,7 @@ def release(  # noqa: PLR0913  (a release is described by so many public choices
         receipt = ledger.reserve(_charge(planned, table, request, analyst))
         answer = receipt.answer
         if answer is None:
-            answer = ledger.settle(receipt, _run(source, planned, ledger, receipt))
+            answer = run_charged(ledger, receipt, lambda: _answered(source, planned), FAILED)
     drawn = Release.from_document(json.loads(answer)).ordered(asked)
     found = make_consistent(planned, drawn) if consistent else drawn
     return replace(found, certificate=certificate(planned, ledger.standing(), found.digest))
@@ -134,21 +135,6 @@ def _charge(planned: Plan, table: Table, request: str | None, analyst: str) -> C
             "loss_of_each_statistic": fraction_text(planned.loss),
         },
     )
-
-
-def _run(source: Table, planned: Plan, ledger: Ledger, receipt: Receipt) -> bytes:
-    """Read, add noise and write the answer; whatever goes wrong keeps the charge and tells nothing."""
-    answer: bytes | None = None
-    try:
-        answer = _answered(source, planned)
-    except Exception:  # noqa: BLE001  (its words may come from private rows, so not even its kind is told)
-        ledger.fail(receipt, "reading failed")
-    except BaseException:
-        ledger.fail(receipt, "stopped")
-        raise
-    if answer is None:
-        raise Unreadable(FAILED)  # here, where no other error is being handled that it could carry along
-    return answer
 
 
 def _answered(source: Table, planned: Plan) -> bytes:

@@ -39,18 +39,16 @@ class Gates:
                 f"The model has {listed} forms, and the column {self.column.name!r} has {levels} values. Say of "
                 "each value, in the order of the schema, what that form asks; missing may be one more, the last."
             )
-        for name in self.asked:
-            answers = len(self.model.answers.values[self.model.answers.names.index(name)])
-            if answers >= self.schema.coded(name).size:
-                raise BadModel(
-                    f"The question {name!r} has {answers} answers in the model and as many codes in the schema, "
-                    "so that none is left for a blank. Describe the answers of those who were asked, alone."
-                )
 
     @property
     def column(self) -> Coded:
         """The column of the form."""
         return self.schema.coded(self.model.form)
+
+    @property
+    def lists_missing(self) -> bool:
+        """Whether the model has a form for respondents without one."""
+        return len(self.model.asked) > self.column.levels
 
     @cached_property
     def asked(self) -> Mapping[str, frozenset[int]]:

@@ -28,7 +28,7 @@ TOP: Final = (
     "title", "table", "schema", "ledger", "cap", "leakage", "loss", "knowledge", "delta", "consistent",
     "expected_rows", "dependence", "query",
 )  # fmt: skip
-ABOUT_MODEL: Final = ("name", "model", "by", "order", "columns")
+ABOUT_MODEL: Final = ("name", "model", "by", "order", "columns", "missing_says_nothing")
 ABOUT_QUERY: Final = ("name", "kind", "sql", "where", "within", "share", *SHAPES)
 ABOUT_ANY: Final = ("kind", "name", "within", "share")
 SEEDS: Final = frozenset(
@@ -149,16 +149,21 @@ def _models(fields: Mapping[str, Any], folder: Path) -> Iterator[Declared]:
     for number, given in enumerate(_entries(fields, "dependence"), start=1):
         with placed(f"[[dependence]] {number}"):
             _known(given, ABOUT_MODEL, "A dependence")
-            columns = given.get("columns", [])
-            if not isinstance(columns, list) or not all(map(is_text, columns)):
-                raise BadInput(f"columns = {columns!r:.60}. Give a list of columns' names.")
             yield Declared(
                 _model(given.get("model"), folder),
                 by=_text(given, "by", "") or None,
                 order=_text(given, "order", "") or None,
-                columns=tuple(columns),
+                columns=_names(given, "columns"),
                 name=_text(given, "name", ""),
+                missing_says_nothing=_names(given, "missing_says_nothing"),
             )
+
+
+def _names(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    given = fields.get(key, [])
+    if not isinstance(given, list) or not all(map(is_text, given)):
+        raise BadInput(f"{key} = {given!r:.60}. Give a list of columns' names.")
+    return tuple(given)
 
 
 def _model(given: object, folder: Path) -> Dependence:
