@@ -20,7 +20,7 @@ from entwined.errors import (
 )
 from entwined.ledger import Book, Charge, Kind, Ledger, Part, Price
 from entwined.ledger.ledger import MOST_RUNS
-from entwined.ledger.totals import Totals
+from entwined.ledger.totals import NOTHING, Totals
 from ledger_worker import Named, Sum, charge, drawn
 from postgres import new_schema
 
@@ -114,7 +114,7 @@ def test_three_tenths_fit_under_three_tenths(tmp_path):
 @pytest.mark.parametrize("loss", [TENTH, Fraction(1, 10**9), Fraction(123456789, 10**18)])
 def test_many_charges_do_not_drift(tmp_path, loss):
     """10^4 additions through the written form, and 300 real charges, are exact; floats are not."""
-    totals = Totals({})
+    totals = NOTHING
     part = Part("all", loss, loss)
     for _ in range(10**4):
         totals = Totals.of(totals.plus([part]).rows.values())

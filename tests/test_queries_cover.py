@@ -10,6 +10,8 @@ import pytest
 from entwined.queries import (
     Count,
     Histogram,
+    Layers,
+    bunches,
     codes_in,
     cover,
     everything,
@@ -99,8 +101,8 @@ def test_random_charges_agree_with_enumeration():
 
 @pytest.mark.parametrize("atoms", [2, 3, 5])
 def test_too_many_atoms_give_a_bound_that_is_never_below(atoms, monkeypatch):
-    monkeypatch.setattr(cover, "MOST_ATOMS", atoms)
-    cover.bunched.cache_clear()
+    monkeypatch.setattr(bunches, "MOST_ATOMS", atoms)
+    bunches._knot_of.cache_clear()
     rng = random.Random(8)
     above = 0
     for _ in range(200):
@@ -113,8 +115,34 @@ def test_too_many_atoms_give_a_bound_that_is_never_below(atoms, monkeypatch):
             assert found.value == truth if found.exact else found.value >= truth
             assert found.value <= sum(max(one, both) for _, one, both in charges)
             above += not found.exact
-    cover.bunched.cache_clear()
+    bunches._knot_of.cache_clear()
     assert above > 100
+
+
+@pytest.mark.parametrize("atoms", [2, 4, 1024])
+def test_charges_laid_one_by_one_in_any_order_cost_what_they_cost_at_once(atoms, monkeypatch):
+    monkeypatch.setattr(bunches, "MOST_ATOMS", atoms)
+    bunches._knot_of.cache_clear()
+    rng = random.Random(9)
+    divided = 0
+    for _ in range(60):
+        charges = [
+            charge for charge in draw_charges(rng, rng.randint(2, 9)) for _ in range(rng.randint(1, 2))
+        ]
+        rng.shuffle(charges)
+        cut = rng.randrange(len(charges))
+        laid = Layers.of(charges[:cut])
+        for charge in charges[cut:]:
+            laid = laid.plus(*charge)
+        assert laid.at_one == Layers.of(charges).at_one
+        assert laid.at_one.value >= brute_cover(charges)
+        for absent in (False, True):
+            found = laid.at_two(absent=absent)
+            assert found == max_pair(charges, absent=absent)
+            assert found.value >= brute_pair(charges, absent)
+        divided += not laid.at_one.exact
+    bunches._knot_of.cache_clear()
+    assert (divided > 20) == (atoms < 1024)
 
 
 def test_nothing_and_no_charges_cost_nothing():

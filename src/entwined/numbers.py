@@ -12,6 +12,7 @@ from entwined.errors import BadLoss
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+BitArray: TypeAlias = NDArray[np.uint8]
 
 ULP: Final = float(np.finfo(np.float64).eps)
 MOST_DIGITS: Final = 1000

@@ -174,7 +174,7 @@ class Ledger:
         """Price everything spent, with these parts on top; nothing is charged."""
         with self.book.reading() as view:
             require_same(view, self.cap, self._accountant)
-            return self._price(view.totals().plus(parts))
+            return self._price(view.totals(self._seen).plus(parts))
 
     def standing(self) -> Standing:
         """Tell what everything charged so far amounts to, by this accountant, and where the chain ends."""
@@ -208,9 +208,7 @@ class Ledger:
 
     def _plan(self, view: View, charge: Charge) -> Plan:
         """Work out the totals from those seen last, if they are still the same."""
-        before = self._seen  # once: another thread may set it meanwhile
-        if before.digest != view.last.fields["totals"]:
-            before = self._seen = view.totals()
+        before = self._seen = view.totals(self._seen)
         return Plan(before, before.plus(charge.parts))
 
     def _admit(self, view: View, charge: Charge, plan: Plan) -> Receipt:
@@ -257,7 +255,7 @@ class Ledger:
         """Ask the accountant, once for equal totals."""
         known = self._prices.get(totals.digest)
         if known is None:
-            known = self._accountant.price(totals.parts)
+            known = self._accountant.price(totals)
             if len(self._prices) >= REMEMBERED_PRICES:
                 self._prices.clear()
             self._prices[totals.digest] = known

@@ -16,7 +16,7 @@ from entwined.ledger.canonical import fraction_from, sha256_of_bytes
 from entwined.ledger.charge import Accountant, Price
 from entwined.ledger.entry import Kind
 from entwined.ledger.terms import differences, require_cap, terms_of, written
-from entwined.ledger.totals import Totals
+from entwined.ledger.totals import NOTHING, Totals
 from entwined.ledger.view import View
 
 
@@ -79,7 +79,7 @@ def _worked_out(view: View, cap: Fraction, accountant: Accountant) -> Migration:
         cap,
         Price(Fraction(0)) if last is None else last.price,
         after,
-        Totals({}).plus(carried.values()),
+        NOTHING.plus(carried.values()),
         _seen(view),
     )
 

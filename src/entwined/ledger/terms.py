@@ -19,7 +19,7 @@ def terms_of(cap: Fraction, accountant: Accountant) -> dict[str, str]:
 
 def written(accountant: Accountant, carried: Totals = NOTHING) -> bytes:
     """Write what stands beside an entry that sets terms: all that prices depend on, and what was spent before."""
-    rows = [carried.rows[key] for key in sorted(carried.rows)]
+    rows = [carried[key].row for key in sorted(carried)]
     return canonical({"terms": accountant.document, "carried": rows}).encode()
 
 

@@ -10,7 +10,7 @@ from entwined.ledger.canonical import sha256_of_bytes
 from entwined.ledger.charge import Part
 from entwined.ledger.entry import START, Entry, Kind, Mark, Row
 from entwined.ledger.pages import CUT, Pages
-from entwined.ledger.totals import NOTHING, Totals
+from entwined.ledger.totals import Totals
 
 OTHER_TERMS: Final = "The ledger's terms are not those it was made with. Restore the newest copy."
 
@@ -69,13 +69,15 @@ class View:
         """Read what the terms in force depend on, as it was written."""
         return json.loads(stored_bytes(self._pages, self.terms))["terms"]
 
-    def totals(self, guess: Totals = NOTHING) -> Totals:
-        """Read what has been spent, as the last entry vouches for it; the guess itself if it is right."""
+    def totals(self, known: Totals | None = None) -> Totals:
+        """Tell what has been spent, as the last entry vouches for it; what is known already is not read again."""
+        vouched = self.last.fields["totals"]
+        if known is not None and known.digest == vouched:
+            return known
         found = Totals.of(self._pages.totals())
-        totals = guess if guess.rows == found.rows else found
-        if totals.digest != self.last.fields["totals"]:
+        if found.digest != vouched:
             raise LedgerDamaged("The ledger's totals are not those of its entries. Restore the newest copy.")
-        return totals
+        return found
 
     def charge_of(self, request: str) -> Entry | None:
         """Find the charge of a request."""
@@ -105,7 +107,7 @@ class View:
 
     def spend(self, fields: Mapping[str, Any], parts: Iterable[Part], after: Totals) -> Entry:
         """Write an entry that spends these parts, with the totals as they are after it."""
-        self._pages.write_totals(after.rows[part.key] for part in parts)
+        self._pages.write_totals(after[part.key].row for part in parts)
         return self._append(fields, after.digest, None)
 
     def migrate(self, fields: Mapping[str, Any], after: Totals, document: bytes) -> Entry:

@@ -3,7 +3,7 @@
 from entwined.queries.aggregates import Aggregate, Axis, CountOf, SumOf, TableOf, Term, TotalsOf
 from entwined.queries.conditions import Condition, among, between, compare, is_missing
 from entwined.queries.counts import Count, Histogram, Marginal
-from entwined.queries.cover import Cover, max_cover, max_pair
+from entwined.queries.cover import Cover, Layers, max_cover, max_pair
 from entwined.queries.documents import query_from
 from entwined.queries.groups import GroupBy
 from entwined.queries.parser import parse
@@ -26,6 +26,7 @@ __all__ = [
     "Cover",
     "GroupBy",
     "Histogram",
+    "Layers",
     "Marginal",
     "Maximum",
     "Mean",

@@ -1,30 +1,19 @@
 """The most that charges on overlapping sets of rows can add up to at one row, or at a pair of rows.
 
-Sets over separate columns are independent choices, so their maxima add exactly. Inside such a component
-the points fall into atoms, points inside the same sets; every atom holds a point. Where there are too many
-atoms the sets are split into bunches, whose maxima add up to a bound that is never below the truth.
+Sets over separate columns are independent choices, so their maxima add exactly. Inside such a component the
+sum is exact as long as its sets fit into one bunch, and never below the truth where they need several.
 """
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
-import numpy as np
-
-from entwined.errors import QueryTooComplex
-from entwined.numbers import IntArray
-from entwined.queries.diagram import Diagram, combine, constant
+from entwined.queries.bunches import Bunch, Knot, Weight, charged, joined, knot_of
 from entwined.queries.predicate import Predicate
 
-MOST_ATOMS: Final = 1024
-DIGIT: Final = 40
-MASK: Final = (1 << DIGIT) - 1
-
 Pair: TypeAlias = tuple[Predicate, Fraction, Fraction]
-Bunch: TypeAlias = tuple[tuple[Predicate, ...], tuple[int, ...]]
+Component: TypeAlias = tuple[frozenset[str], Knot]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +24,71 @@ class Cover:
     exact: bool
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Layers:
+    """Charges laid over the rows; laying one more leaves all but a bunch as it was.
+
+    Equal charges give equal covers, in whatever order and by whatever steps they were laid.
+    """
+
+    components: tuple[Component, ...] = ()
+
+    @classmethod
+    def of(cls, charges: Iterable[Pair]) -> "Layers":
+        """Lay many charges at once."""
+        merged: dict[Predicate, Weight] = {}
+        for where, one, both in charges:
+            if not where.is_empty and (one or both):
+                before = merged.get(where, (Fraction(0), Fraction(0)))
+                merged[where] = (before[0] + one, before[1] + both)
+        return cls(
+            tuple(
+                (columns, knot_of({where: merged[where] for where in members}))
+                for columns, members in _components(list(merged))
+            )
+        )
+
+    def plus(self, where: Predicate, one: Fraction, both: Fraction) -> "Layers":
+        """Lay one charge more."""
+        if where.is_empty or not (one or both):
+            return self
+        own = columns = frozenset(where.columns)
+        knot: Knot = charged(where, (one, both))
+        apart: list[Component] = []
+        for names, other in self.components:
+            if names == own or names & own:
+                columns |= names
+                knot = joined(other, knot)
+            else:
+                apart.append((names, other))
+        return Layers((*apart, (columns, knot)))
+
+    @property
+    def at_one(self) -> Cover:
+        """The most at one point, of `one`."""
+        return self._cover([knot.at_one for _, knot in self.components])
+
+    def at_two(self, *, absent: bool = False) -> Cover:
+        """The most at two points: `one` of sets holding one of them and `both` of sets holding both.
+
+        With `absent` one of the points may also be no row at all, which no set holds.
+        """
+        pairs = self._cover([knot.at_two for _, knot in self.components])
+        if not absent:
+            return pairs
+        alone = self.at_one
+        return Cover(
+            max(pairs.value, alone.value), pairs.exact and (alone.exact or alone.value <= pairs.value)
+        )
+
+    def _cover(self, values: Sequence[Fraction]) -> Cover:
+        exact = all(isinstance(knot, Bunch) for _, knot in self.components)
+        return Cover(sum(values, Fraction(0)), exact)
+
+
 def max_cover(weights: Iterable[tuple[Predicate, Fraction]]) -> Cover:
     """Give the largest sum of weights ≥ 0 of sets that hold one point together."""
-    return _largest([(where, weight, Fraction(0)) for where, weight in weights], _at_one_point)
+    return Layers.of((where, weight, Fraction(0)) for where, weight in weights).at_one
 
 
 def max_pair(charges: Iterable[Pair], *, absent: bool = False) -> Cover:
@@ -45,115 +96,21 @@ def max_pair(charges: Iterable[Pair], *, absent: bool = False) -> Cover:
 
     With `absent` one of the points may also be no row at all, which no set holds.
     """
-    given = list(charges)
-    pairs = _largest(given, _at_two_points)
-    if not absent:
-        return pairs
-    alone = max_cover((where, one) for where, one, _ in given)
-    return Cover(max(pairs.value, alone.value), pairs.exact and (alone.exact or alone.value <= pairs.value))
+    return Layers.of(charges).at_two(absent=absent)
 
 
-Score: TypeAlias = Callable[[Sequence[Pair], Sequence[int]], Fraction]
-
-
-def _largest(charges: list[Pair], score: Score) -> Cover:
-    merged: dict[Predicate, tuple[Fraction, Fraction]] = {}
-    for where, one, both in charges:
-        if not where.is_empty and (one or both):
-            before = merged.get(where, (Fraction(0), Fraction(0)))
-            merged[where] = (before[0] + one, before[1] + both)
-    total, exact = Fraction(0), True
-    for component in _components(sorted(merged, key=lambda where: where.columns)):
-        bunches = bunched(component)
-        exact = exact and len(bunches) == 1
-        total += sum(
-            (score([(p, *merged[p]) for p in inside], atoms) for inside, atoms in bunches), Fraction(0)
-        )
-    return Cover(total, exact)
-
-
-def _components(predicates: Sequence[Predicate]) -> list[tuple[Predicate, ...]]:
+def _components(predicates: Sequence[Predicate]) -> list[tuple[frozenset[str], list[Predicate]]]:
     """Put sets together that share columns, however indirectly."""
-    components: list[tuple[set[str], list[Predicate]]] = []
+    components: list[tuple[frozenset[str], list[Predicate]]] = []
     for predicate in predicates:
-        columns, members = set(predicate.columns), [predicate]
+        own = columns = frozenset(predicate.columns)
+        members = [predicate]
         apart = []
         for names, others in components:
-            if names.isdisjoint(columns):
-                apart.append((names, others))
-            else:
+            if names & own:
                 columns |= names
                 members = others + members
+            else:
+                apart.append((names, others))
         components = [*apart, (columns, members)]
-    return [tuple(members) for _, members in components]
-
-
-@lru_cache(maxsize=4096)
-def bunched(predicates: tuple[Predicate, ...]) -> tuple[Bunch, ...]:
-    """Give the atoms of the sets as bits, in one bunch if there are few enough, else in several."""
-    bunches: list[Bunch] = []
-    members: list[Predicate] = []
-    held = constant(0)
-    for predicate in predicates:
-        grown = _grown(held, predicate, len(members))
-        if grown is None:
-            bunches.append((tuple(members), tuple(sorted(held.leaves))))
-            members = []
-            grown = _grown(constant(0), predicate, 0) or predicate.diagram
-        members.append(predicate)
-        held = grown
-    return (*bunches, (tuple(members), tuple(sorted(held.leaves))))
-
-
-def _grown(held: Diagram, predicate: Predicate, bit: int) -> Diagram | None:
-    try:
-        grown = combine(held, predicate.diagram, lambda bits, holds: bits | holds << bit)
-    except QueryTooComplex:
-        return None
-    return grown if len(grown.leaves) <= MOST_ATOMS else None
-
-
-def _at_one_point(charges: Sequence[Pair], atoms: Sequence[int]) -> Fraction:
-    ones, under = _whole([one for _, one, _ in charges])
-    return Fraction(max(sum(one for at, one in enumerate(ones) if atom >> at & 1) for atom in atoms), under)
-
-
-def _at_two_points(charges: Sequence[Pair], atoms: Sequence[int]) -> Fraction:
-    """Sum `one` over both atoms; a set that holds both has been counted twice and owes both − 2·one."""
-    numbers, under = _whole([one for _, one, _ in charges] + [both for _, _, both in charges])
-    ones, boths = numbers[: len(charges)], numbers[len(charges) :]
-    owed = [both - 2 * one for one, both in zip(ones, boths, strict=True)]
-    inside = np.array([[atom >> at & 1 for at in range(len(charges))] for atom in atoms], dtype=np.int64)
-    places = max(number.bit_length() for number in ones + owed) // DIGIT + 1
-    sums = []
-    for one, both in zip(_digits(ones, places), _digits(owed, places), strict=True):
-        alone = inside @ one
-        sums.append((inside * both) @ inside.T + alone[:, None] + alone[None, :])
-    return Fraction(_greatest(sums), under)
-
-
-def _whole(fractions: list[Fraction]) -> tuple[list[int], int]:
-    """Bring fractions to one denominator."""
-    under = math.lcm(*(fraction.denominator for fraction in fractions))
-    return [int(fraction * under) for fraction in fractions], under
-
-
-def _digits(numbers: list[int], places: int) -> list[IntArray]:
-    """Cut integers of any length into digits of 40 bits, lowest first; only the last may be negative."""
-    cut = [[number >> DIGIT * place & MASK for number in numbers] for place in range(places - 1)]
-    cut.append([number >> DIGIT * (places - 1) for number in numbers])
-    return [np.array(digits, dtype=np.int64) for digits in cut]
-
-
-def _greatest(digits: list[IntArray]) -> int:
-    """Give the greatest of many long integers, all of their lowest digits first."""
-    for place in range(len(digits) - 1):
-        digits[place + 1] += digits[place] >> DIGIT
-        digits[place] &= MASK
-    among = np.ones(digits[0].shape, dtype=np.bool_)
-    greatest = 0
-    for digit in reversed(digits):
-        best = int(digit[among].max())
-        among &= digit == best
-        greatest = (greatest << DIGIT) + best
-    return greatest
+    return components

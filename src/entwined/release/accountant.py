@@ -9,12 +9,11 @@ For cells the same is done for each column on its own: a column's loss is what c
 amounts to. The rows themselves are taken to be independent of each other.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from entwined.bounds import Bound, Knowledge
 from entwined.dependence import Dependence, Forms
@@ -23,17 +22,15 @@ from entwined.ledger import Part, Price
 from entwined.ledger.canonical import canonical, sha256
 from entwined.loss import Loss
 from entwined.numbers import float_above
-from entwined.queries import Predicate, max_cover, max_pair
+from entwined.queries import Layers
+from entwined.release.account import Account
 from entwined.release.declared import Declared
 from entwined.release.gates import Gates
 from entwined.release.judge import Judge
 from entwined.release.measure import PURE, Concentrated, Measure, Pure
-from entwined.release.parts import place_of
 from entwined.release.terms import carried, differences
 from entwined.release.trusted import trusted
 from entwined.schema import Cells, Person, Schema
-
-Charges: TypeAlias = list[tuple[Predicate, Fraction, Fraction]]
 
 NOTHING: Final = Fraction(0)
 
@@ -137,7 +134,7 @@ class Accountant:
 
     def price(self, totals: Mapping[str, Part]) -> Price:
         """Price all that has been spent, by part key."""
-        base = self.base(totals.values())
+        base = self._amount(self._account.of(totals))
         return Price(self.measure.epsilon(base.nominal), self.leakages(base))
 
     def leakages(self, base: BaseLoss) -> dict[str, Fraction | float]:
@@ -175,21 +172,22 @@ class Accountant:
 
     def base(self, parts: Iterable[Part]) -> BaseLoss:
         """Find the most that charges amount to at one unit; refuse what a model of forms does not cover."""
-        by_column: defaultdict[str, Charges] = defaultdict(list)
-        for part in sorted(parts):
-            column, where = place_of(part.key)
-            for gates in self.gates:
-                gates.check(column, where)
-            by_column[column].append((where, part.one, part.both))
+        return self._amount(self._account.laid(parts))
+
+    @cached_property
+    def _account(self) -> Account:
+        return Account(self.gates)
+
+    def _amount(self, laid: Mapping[str, Layers]) -> BaseLoss:
         if isinstance(self.schema.unit, Cells):
-            columns = {column: max_pair(charges).value for column, charges in by_column.items()}
+            columns = {column: layers.at_two().value for column, layers in laid.items()}
             worst = max(columns.values(), default=NOTHING)
             return BaseLoss(worst, worst, columns)
-        charges = by_column[""]
+        rows = laid.get("", Layers())
         may_leave = self.schema.neighbours == "add_remove"
-        replace = max_pair(charges, absent=may_leave or isinstance(self.schema.unit, Person)).value
+        replace = rows.at_two(absent=may_leave or isinstance(self.schema.unit, Person)).value
         if may_leave and self.kept is None:
-            return BaseLoss(max_cover((where, one) for where, one, _ in charges).value, replace)
+            return BaseLoss(rows.at_one.value, replace)
         return BaseLoss(replace, replace)
 
     def largest(self, parts: Iterable[Part], leakage: Fraction) -> Fraction:
