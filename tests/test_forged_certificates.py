@@ -14,10 +14,10 @@ from entwined.ledger import Ledger, Mark, Part, Standing
 from entwined.queries import Count, Histogram, Mean, Median, everything, parse
 from entwined.queries.documents import as_written
 from entwined.release import Accountant, Declared, plan, release, verify
-from entwined.release.accountant import key_of
 from entwined.release.certificate import certificate, opened, sealed
 from entwined.release.history import one_history, wrong_in_ledger
 from entwined.release.measure import PURE, Concentrated
+from entwined.release.parts import key_of
 from entwined.release.plan import plan_again
 from entwined.release.verification import _declared
 from entwined.schema import Categorical, Cells, Person, Schema

@@ -21,9 +21,14 @@ class Heap:
     parts: Mapping[str, Part]
 
     @cached_property
+    def rows(self) -> Mapping[str, Written]:
+        """The totals as they are written, in the order of their keys."""
+        return {key: self.parts[key].row for key in sorted(self.parts)}
+
+    @cached_property
     def digest(self) -> str:
-        """The hash of all rows in the order of their keys."""
-        return sha256(canonical([self.parts[key].row for key in sorted(self.parts)]))
+        """The hash of all rows."""
+        return sha256(canonical(list(self.rows.values())))
 
 
 EMPTY: Final = Heap({})
@@ -89,10 +94,10 @@ class Totals(Mapping[str, Part]):
                     added.append(Part(key, part.one - known.one, part.both - known.both))
         return added
 
-    @property
-    def rows(self) -> dict[str, Written]:
+    @cached_property
+    def rows(self) -> Mapping[str, Written]:
         """The totals as they are written."""
-        return {key: part.row for key, part in self.items()}
+        return {key: row for heap in self.heaps for key, row in heap.rows.items()}
 
     @property
     def parts(self) -> dict[str, Part]:

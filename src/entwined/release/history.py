@@ -13,7 +13,7 @@ from typing import Any
 
 from entwined.bounds import Verdict
 from entwined.ledger import Book, Part
-from entwined.ledger.canonical import canonical, sha256
+from entwined.ledger.totals import Totals
 from entwined.queries import everything
 from entwined.release.parts import key_of, place_of
 
@@ -78,7 +78,7 @@ def _parts(certificate: Mapping[str, Any]) -> dict[str, Part]:
 
 def wrong_in_ledger(certificate: Mapping[str, Any], book: Book) -> str | None:
     """Say how a certificate is not what the ledger at hand says, if so; the whole chain is walked."""
-    named, totals = certificate["ledger"], sha256(canonical(certificate["losses_so_far"]))
+    named, totals = certificate["ledger"], Totals.of(map(tuple, certificate["losses_so_far"])).digest
     if book.first().fields["ledger"] != named["id"]:
         return "It is from another ledger than this one."
     cap = ""
