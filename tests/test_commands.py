@@ -177,6 +177,16 @@ def test_a_release_is_charged_once_and_given_again_for_nothing(folder, run):
     assert Release.from_document(json.loads(Path("one/release.json").read_text())).answers
 
 
+def test_a_file_that_grew_is_asked_and_charged_anew(folder, run):
+    first = document(run("release", "release.toml", "-o", "one", "--json"))
+    path = Path(next(folder.glob("*.csv")))
+    path.write_bytes(path.read_bytes() + path.read_bytes().splitlines(keepends=True)[-1])
+    assert "answered before" not in run("plan", "release.toml")[1]
+    again = document(run("release", "release.toml", "-o", "two", "--json"))
+    assert again["budget"]["after"]["nominal"] == pytest.approx(2 * first["budget"]["after"]["nominal"])
+    assert Path("one/release.json").read_bytes() != Path("two/release.json").read_bytes()
+
+
 def test_without_charts_everything_but_the_report_is_released(folder, run, monkeypatch):
     with monkeypatch.context() as lacking:
         lacking.setitem(sys.modules, "altair", None)

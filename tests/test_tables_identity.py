@@ -11,7 +11,9 @@ import pytest
 
 import engines
 from entwined.errors import BadTable
-from entwined.queries import Axis, TableOf, everything
+from entwined.queries import Axis, Histogram, TableOf, everything
+from entwined.release import release
+from entwined.release.opening import open_ledger
 from entwined.schema import Categorical, Integer, Schema
 from entwined.tables import open_table
 from postgres import new_schema, server
@@ -173,3 +175,23 @@ def test_a_version_belongs_to_a_database(tmp_path):
         open_table(path, SCHEMA, version="1")
     with pytest.raises(BadTable, match="is empty"):
         open_table(f"{new_schema()}&table=pg_class&version=", SCHEMA)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "dta", "sav"])
+def test_the_second_wave_is_not_answered_with_the_numbers_of_the_first(kind, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    schema, query, kept = SCHEMA.approve(), Histogram("sex"), []
+    with open_ledger(tmp_path / "ledger.sqlite", schema, cap=9_000) as ledger:
+        for at, wave in enumerate((*WAVES, WAVES[1])):
+            folder = tmp_path / str(min(at, 1))
+            folder.mkdir(exist_ok=True)
+            source = SOURCES[kind](wave, folder)[0] if at < 2 or kind == "pandas" else folder / f"rows.{kind}"
+            with open_table(source, schema) as table:
+                found = release(table, query, ledger=ledger, loss=1000, consistent=False)
+            kept.append((found.of(query).value, ledger.book.spent().price.nominal))
+    assert [spent for _, spent in kept] == [1000, 2000, 2000]
+    assert [list(value) for value, _ in kept] == [
+        [2, 1, 0],
+        [1, 2, 0],
+        [1, 2, 0],
+    ]

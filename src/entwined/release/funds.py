@@ -7,13 +7,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from entwined.errors import BadInput, BadLedger, NoLedger, OverBudget
+from entwined.errors import BadInput, BadLedger, EntwinedError, NoLedger, OverBudget
 from entwined.ledger import Book, Kind, Ledger, Price
 from entwined.ledger.canonical import fraction_from
 from entwined.ledger.witness import Witness
 from entwined.numbers import float_above
 from entwined.release.plan import Plan
 from entwined.release.request import URL_MARK, Request
+from entwined.tables import open_table
 
 NOTHING: Final = Price(Fraction(0))
 PLANNING_ONLY: Final = (
@@ -26,8 +27,9 @@ PLANNING_ONLY: Final = (
 class Funds:
     """What has been spent of a cap before a release and after it; `refused` says why it would not be made.
 
-    `again` says that the same was answered before, of this table or of another one: of this one it would not
-    be charged again. `receipt` names the ledger's last entry, for the holder to keep elsewhere.
+    `again` says that the same was answered before of the same rows, so that it would not be charged again. Of a
+    table that cannot be opened now, it says that the same was answered of it or of another one. `receipt`
+    names the ledger's last entry, for the holder to keep elsewhere.
     """
 
     ledger: str
@@ -82,7 +84,7 @@ def funds_of(request: Request, planned: Plan) -> Funds:
     try:
         cap = fraction_from(book.terms().fields["cap"])
         spent = book.spent().price
-        again = _was_answered(book, planned)
+        again = _was_answered(book, request, planned)
     except NoLedger:
         refused = _why_not_begun(book, request, planned)
         return Funds(place, request.cap, NOTHING, planned.price, refused)
@@ -101,16 +103,27 @@ def shown(book: Book, request: Request) -> str:
     return book.store.name if URL_MARK in request.ledger else Path(request.ledger).name
 
 
-def _was_answered(book: Book, planned: Plan) -> bool:
-    """Say whether a charge for the same questions and losses has its answer."""
+def _was_answered(book: Book, request: Request, planned: Plan) -> bool:
+    """Say whether a charge for the same questions and losses, of the same rows, has its answer."""
     asked = [json.loads(query.fingerprint) for query in planned.queries]
-    alike = set()
+    alike: dict[int, str] = {}
+    answered: set[str] = set()
     for entry in book.history():
         if entry.kind is Kind.CHARGE and entry.parts == planned.parts:
-            alike |= {entry.position} if entry.fields["document"].get("queries") == asked else set()
+            if entry.fields["document"].get("queries") == asked:
+                alike[entry.position] = entry.fields["fingerprint"]
         elif entry.kind is Kind.ANSWERED and entry.fields["charge"] in alike:
-            return True
-    return False
+            answered.add(alike[entry.fields["charge"]])
+    return bool(answered) and _is_of_the_same_rows(answered, request, planned)
+
+
+def _is_of_the_same_rows(answered: set[str], request: Request, planned: Plan) -> bool:
+    """Hold the table as it is now against what was charged for; no row of a file is read."""
+    try:
+        with open_table(request.source, request.schema) as table:
+            return planned.fingerprint(table.identity) in answered
+    except EntwinedError:
+        return True
 
 
 def _why_not_begun(book: Book, request: Request, planned: Plan) -> str | None:

@@ -29,6 +29,8 @@ HEAD: Final = """\
 # neighbours: "replace" (a unit's value changes, their number is public) or "add_remove" (it may be absent)
 # most_rows: no table under this schema has more rows
 # outside: where a value beyond the bounds goes: "clamp" (the nearest end) or "missing"
+# compare: when two texts that name a person or a group are the same: "loose" (spaces, the case of A to Z and zeros
+#   before a number do not count) or "exact"
 # missing: "value" (missing has a cell of its own in tables of counts) or "drop" (such rows are left out)
 """
 

@@ -223,6 +223,7 @@ def opened(setup: Sequence[str] = (), paths: Sequence[str] = ()) -> Place:
     spill = new_spill()
     connection = duckdb.connect(":memory:", config={**CLOSED, "temp_directory": str(spill.rows)})
     try:
+        connection.execute("SET enable_progress_bar = false")
         for one in setup:
             connection.execute(one)
         known = {name for (name,) in connection.execute("SELECT name FROM duckdb_optimizers()").fetchall()}

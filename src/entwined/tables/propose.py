@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from entwined.errors import BadSchema
 from entwined.schema import Boolean, Categorical, Column, Integer, Moment, Real, Text
 from entwined.schema.column import LONGEST_NAME
+from entwined.schema.comparison import Compare
 from entwined.schema.grids import FARTHEST, number_text
 from entwined.tables.profile import MOST_DECIMALS, Profile
 
@@ -93,9 +94,13 @@ def _is_identifier(found: Profile) -> bool:
     if found.reading not in ("number", "text") or (found.reading == "number" and found.decimals != 0):
         return False
     share = found.different / max(found.there, 1)
-    named = bool(IDENTIFIER.search(found.name) or GROUP.search(found.name))
+    named = _is_named_like_one(found)
     many = found.different > ENOUGH
     return many and ((named and share > 1 / STEPS_WIDE) or (share > UNIQUE and found.reading == "text"))
+
+
+def _is_named_like_one(found: Profile) -> bool:
+    return bool(IDENTIFIER.search(found.name) or GROUP.search(found.name))
 
 
 def _identifier(found: Profile, named: Mapping[str, str]) -> Proposal:
@@ -132,7 +137,8 @@ def _words(found: Profile, coded: Mapping[str, Any]) -> Proposal:
         or max(map(len, values)) > LONGEST_NAME
     ):
         more = "many different texts: it is never queried; to query it declare categories that you know"
-        return Proposal(Text(found.name, label=coded["label"]), (more,))
+        compare: Compare | Literal[""] = "loose" if _is_named_like_one(found) else ""
+        return Proposal(Text(found.name, label=coded["label"], compare=compare), (more,))
     shown = sorted(text for text in values if text and text not in coded["missing_codes"])
     rare = sum(count < RARE for count in values.values())
     notes = ["the values are those that occur: add the ones that could, remove the ones that name somebody"]
