@@ -103,7 +103,7 @@ def test_a_question_of_one_form_has_one_value_less_for_its_blank():
 
 
 ROWS = Schema(COLUMNS, rows=3, most_rows=3).approve()
-SERIES = Schema((Text("who"), Integer("day", 0, 9), *COLUMNS[:2]), most_rows=90).approve()
+SERIES = Schema((Text("who", compare="exact"), Integer("day", 0, 9), *COLUMNS[:2]), most_rows=90).approve()
 
 
 def test_over_rows_the_states_are_the_joint_values_of_the_columns():
@@ -113,7 +113,9 @@ def test_over_rows_the_states_are_the_joint_values_of_the_columns():
     checked(ROWS, net(one=codes(3), two=("x", "y", "?")), columns=("a",))
     checked(SERIES, chain(12), by="who", order="day")
     checked(SERIES, chain(3), by="who", order="day", columns=("a",))
-    person = Schema((Text("who"), *COLUMNS[:1]), unit=Person("who", 2), most_rows=3).approve()
+    person = Schema(
+        (Text("who", compare="exact"), *COLUMNS[:1]), unit=Person("who", 2), most_rows=3
+    ).approve()
     checked(person, chain(3))
 
 
@@ -158,7 +160,9 @@ def test_what_is_believed_of_rows_beside_their_states():
     assert "other columns" not in said(ROWS, chain(36))
     found = said(ROWS, chain(3), columns=("a",))
     assert "Given 'a', the other columns of a row say nothing about any other row." in found
-    person = Schema((Text("who"), *COLUMNS[:2]), unit=Person("who", 2), most_rows=3).approve()
+    person = Schema(
+        (Text("who", compare="exact"), *COLUMNS[:2]), unit=Person("who", 2), most_rows=3
+    ).approve()
     assert "All rows of a person agree in 'a'" in said(person, chain(3), columns=("a",))
 
 
@@ -170,8 +174,19 @@ def test_what_is_believed_of_who_is_there():
         assert there in said(absent, model)
         assert there not in said(Schema(COLUMNS[:1], most_rows=3).approve(), model)
     assert there not in said(absent, Groups(2))  # it is inside the group that anything may happen
-    person = Schema((Text("who"), *COLUMNS[:1]), unit=Person("who", 1), most_rows=3).approve()
+    person = Schema(
+        (Text("who", compare="exact"), *COLUMNS[:1]), unit=Person("who", 1), most_rows=3
+    ).approve()
     assert "Whether a person is in the table" in said(person, chain(3))
+
+
+def test_what_is_believed_of_ids():
+    loose = Schema((Text("who", compare="loose"), *SERIES.columns[1:]), most_rows=90).approve()
+    assert "In column 'who' ids that differ only in spaces" in said(loose, Groups(2), by="who")
+    assert "In column 'who' ids are compared exactly" in said(SERIES, Groups(2), by="who")
+    person = Schema((Text("who", compare="exact"), *COLUMNS), unit=Person("who", 2), most_rows=3).approve()
+    assert "In column 'who' ids are compared exactly" in " ".join(Accountant.of(person).trusted)
+    assert "In column" not in said(Schema(COLUMNS, most_rows=9).approve(), Groups(2), by="a")
 
 
 def test_what_is_believed_of_missing_steps():

@@ -29,7 +29,7 @@ from entwined.release.gates import Gates
 from entwined.release.judge import Judge
 from entwined.release.measure import PURE, Concentrated, Measure, Pure
 from entwined.release.terms import carried, differences
-from entwined.release.trusted import trusted
+from entwined.release.trusted import ids_compared, trusted
 from entwined.schema import Cells, Person, Schema
 
 NOTHING: Final = Fraction(0)
@@ -123,8 +123,10 @@ class Accountant:
 
     @property
     def trusted(self) -> tuple[str, ...]:
-        """What has to be believed about how the models' units lie in the table, each sentence once."""
-        said = (line for one in self.declared for line in trusted(one, self.schema, self.knowledge))
+        """What has to be believed about how units lie in the table, each sentence once."""
+        unit = self.schema.unit
+        said = list(ids_compared(self.schema, unit.column)) if isinstance(unit, Person) else []
+        said += (line for one in self.declared for line in trusted(one, self.schema, self.knowledge))
         return tuple(dict.fromkeys(said))
 
     @property

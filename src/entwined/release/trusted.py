@@ -9,7 +9,7 @@ from entwined.dependence.learned_from import VOUCHED
 from entwined.release.declared import Declared
 from entwined.release.domains import VALUED
 from entwined.release.gates import Gates
-from entwined.schema import Cells, Person, Schema
+from entwined.schema import Cells, Person, Schema, Text
 
 PUBLIC: Final = (
     "It is public who shares a value of the column {by!r}, and it does not depend on anyone's secret."
@@ -42,6 +42,13 @@ def _of_source(given: Declared, schema: Schema) -> Iterator[str]:
         yield VOUCHED.format(title=given.title)
 
 
+def ids_compared(schema: Schema, name: str) -> Iterator[str]:
+    """Say when two texts of a column are the same id, where it says which rows belong together."""
+    column = schema.column(name)
+    if isinstance(column, Text):
+        yield f"In column {name!r} {column.words}."
+
+
 def _of_missing(given: Declared) -> Iterator[str]:
     if given.missing_says_nothing:
         names = ", ".join(map(repr, given.missing_says_nothing))
@@ -64,10 +71,14 @@ def _of_rows(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[
     each = "person" if isinstance(schema.unit, Person) else "row"
     if given.by:
         yield PUBLIC.format(by=given.by)
+        yield from ids_compared(schema, given.by)
     elif isinstance(given.model, Coupled):
         yield f"Each {each} is one unit of the {given.title} model, or independent of all of them."
     if given.order:
-        yield f"Column {given.order!r} orders the steps of a series; it is public and never the same twice."
+        yield (
+            f"Column {given.order!r} orders the steps of a series; it is public and never the same twice. (Of rows "
+            "with the same one only the first by their codes is used.)"
+        )
     if isinstance(given.model, MarkovChain) and given.model.initial is not None and knowledge == "model":
         yield NO_GAPS
     if isinstance(given.model, VALUED):
