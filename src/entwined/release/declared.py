@@ -61,6 +61,8 @@ class Declared:
     def __post_init__(self) -> None:
         if not isinstance(self.model, Dependence):
             raise BadModel(f"{self.model!r:.60} is no model. Give Groups(…), MarkovChain(…), …")
+        if isinstance(self.model, Graph):
+            object.__setattr__(self, "model", self.model.published)
 
     @property
     def title(self) -> str:
