@@ -9,6 +9,7 @@ import hashlib
 import os
 import stat
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -143,8 +144,6 @@ class Key:
 
 def can_check() -> bool:
     """Whether signatures can be made and checked here."""
-    from importlib.util import find_spec
-
     return find_spec("cryptography") is not None
 
 

@@ -47,20 +47,15 @@ def command(
             models=models,
             key=key,
         )
+    names, budget = [path.name for path in files], done.funds.document
     if as_document:
-        made = {
-            "folder": str(output),
-            "files": [path.name for path in files],
-            "no_report": no_charts() or None,
-        }
-        as_json(made | {"budget": done.funds.document})
+        made = {"folder": str(output), "files": names, "no_report": no_charts() or None, "budget": budget}
+        as_json(made)
         return
-    say(
-        f"Released {len(request.questions)} statistics into {output}: {', '.join(path.name for path in files)}."
-    )
+    say(f"Released {len(request.questions)} statistics into {output}: {', '.join(names)}.")
     if lacking := no_charts():
         say(f"There is no report.html: {lacking} The same request then gives it, and is not charged again.")
-    say(spent(done.funds.document, stored=done.was_stored))
+    say(spent(budget, stored=done.was_stored))
     say(f"receipt {done.funds.receipt}")
     if key is not None:
         say(f"The certificate is signed with the key {key.public.fingerprint}.")

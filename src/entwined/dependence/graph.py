@@ -1,9 +1,9 @@
 """People in a network: one pairwise strength an edge, whatever the values are."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +19,7 @@ class Graph(Coupled):
     """Every law whose units interact only along the edges, each with log odds ratios of at most `log_odds`.
 
     `fields` is what the model file said of the edges, `edges_digest` the SHA-256 of the edge file it named,
-    and `edges_file` where that was found: a document names it by its last name alone.
+    and `edges_file` where that was found.
     """
 
     size: int
@@ -66,6 +66,14 @@ class Graph(Coupled):
             return self.written_out
         digest = {"edges_digest": self.edges_digest} if self.edges_digest else {}
         return {"kind": self.kind, **dict(self.fields), **digest, "source": self.source}
+
+    @property
+    def published(self) -> "Graph":
+        """The same model with its edge file named by its last name alone: it says nothing of the holder's folders."""
+        named = str(dict(self.fields).get("edges", ""))
+        if "/" not in named:
+            return self
+        return replace(self, fields=tuple((dict(self.fields) | {"edges": PurePosixPath(named).name}).items()))
 
     @property
     def written_out(self) -> dict[str, Any]:

@@ -39,9 +39,8 @@ def graph_from(fields: Fields, folder: Path) -> Graph:
         )
     if file is None:
         return Graph(edges.nodes, edges.ends, strengths, fields.source, (), edges.digest)
-    said = {name: fields.values[name] for name in FIELDS[:3] if fields.has(name)} | {
-        "edges": Path(given).name
-    }
+    said = {name: fields.values[name] for name in FIELDS[:3] if fields.has(name)}
+    said["edges"] = file.relative_to(folder.resolve()).as_posix()
     return Graph(edges.nodes, edges.ends, strengths, fields.source, tuple(said.items()), edges.digest, file)
 
 

@@ -71,6 +71,8 @@ class Declared:
             raise BadModel(f"{self.model!r:.60} is no model. Give Groups(…), MarkovChain(…), …")
         for listed in ("columns", "missing_says_nothing"):
             object.__setattr__(self, listed, tuple(getattr(self, listed)))
+        if isinstance(self.model, Graph):
+            object.__setattr__(self, "model", self.model.published)
 
     @property
     def title(self) -> str:
