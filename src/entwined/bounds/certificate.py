@@ -12,7 +12,7 @@ import numpy as np
 
 from entwined.bounds.choose import Bound, named, not_covered
 from entwined.bounds.theorem import Knowledge, Theorem
-from entwined.dependence import Dependence, Forms
+from entwined.dependence import Dependence, Forms, Graph
 from entwined.dependence.files import model_from
 from entwined.dependence.syntax import json_document
 from entwined.errors import BadCertificate, BadModel, EntwinedError, Refused
@@ -176,6 +176,8 @@ def derived_again(document: dict[str, Any], folder: Path) -> Verdict:
     if model.source == "exploratory":
         return Verdict(valid=False, why="Its model was learned without a budget, which is for planning only.")
     again = derived(model, loss_from(inputs["loss"]), content["knowledge"], named(content["theorem"]["name"]))
+    if isinstance(model, Graph) and model.fields:  # its edges were found there, and their digest is compared
+        again["inputs"]["model"] |= {"edges": inputs["model"]["edges"]}
     unknown = content.keys() - again.keys() - {"versions"}
     if unknown:
         return Verdict(valid=False, why=f"It has a part that no certificate has: {min(unknown):.60}.")

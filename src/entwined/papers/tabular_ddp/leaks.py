@@ -128,7 +128,7 @@ def _direct(moved: int, scale: float) -> float:
 
 
 def _unknown(others: Sequence[int], knowledge: Knowledge) -> Iterator[tuple[int, ...]]:
-    sizes = range(len(others) + 1) if knowledge == "any" else [len(others)]
+    sizes = [len(others)] if knowledge == "model" else range(len(others) + 1)
     return (unknown for size in sizes for unknown in combinations(others, size))
 
 
