@@ -74,15 +74,11 @@ def _require_same_unit(before: Mapping[str, Any], now: Mapping[str, Any]) -> Non
 
 
 def _picking(terms: Mapping[str, Any]) -> list[Any]:
-    """Give what decides which rows an engine picks."""
+    """Give what decides which rows an engine picks: the model's kind and size, and the columns it goes by."""
+    columns = _columns(terms)
     return [
-        [
-            one["by"],
-            one.get("order"),
-            one["model"].get("largest"),
-            one["model"].get("length"),
-            one["model"]["kind"],
-        ]
+        {key: one["model"].get(key) for key in ("kind", "largest", "length")}
+        | {key: columns.get(one.get(key)) for key in ("by", "order")}
         for one in terms["models"]
         if "by" in one
     ]
