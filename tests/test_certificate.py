@@ -82,6 +82,16 @@ def test_any_changed_number_makes_it_invalid(tmp_path):
         assert not verify(changed(written, path), tmp_path).valid, path
 
 
+def test_what_cannot_be_derived_is_under_the_digest(tmp_path):
+    written = certificate()
+    for forged in (
+        {**written, "versions": {**written["versions"], "numpy": "0.1"}},
+        {**written, "digest": "0" * 64},
+        {key: value for key, value in written.items() if key != "digest"},
+    ):
+        assert "its digest does not match" in verify(forged, tmp_path).why
+
+
 def test_a_forger_who_knows_the_digest_is_caught_by_the_derivation(tmp_path):
     written = certificate()
     for path in numbers_in(written):

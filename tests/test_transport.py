@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import draw
+from entwined.bounds.kernel import Frontier
 from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.transport import Course, transport_bound
 from entwined.dependence import BayesNet, Box, Edge, Graph, Independent, MarkovChain, RandomField, Variable
@@ -93,6 +94,15 @@ def test_two_units_reach_it():
         assert bound == pytest.approx(
             worst_leakages(chain_joint(initial, transition, 2), losses, "model"), rel=1e-10
         )
+
+
+def test_a_loss_without_end_shows_the_most_telling_value_of_the_most_telling_pair():
+    rng = np.random.default_rng(14)
+    for _ in range(50):
+        kernel = rng.dirichlet(np.full(3, 0.7), size=int(rng.integers(2, 5)))
+        ratios = np.log(kernel[:, None, :] / kernel[None, :, :])
+        assert Frontier.of(kernel)(np.inf) == pytest.approx(ratios.max(), rel=1e-12)
+        assert Frontier.of(kernel)(np.inf) >= ratios.max()
 
 
 def test_an_adversary_who_knows_a_value_can_learn_more():
