@@ -332,13 +332,13 @@ def test_a_column_whose_codes_mean_something_else_is_refused(age):
         (ROWS, ROWS, (), (Declared(Groups(4), by="place"),), "picking of rows"),
         (ROWS, ROWS, (Declared(Groups(4), by="place"),), (Declared(Groups(8), by="place"),), "picking of rows"),
         (
-            Schema((Text("id"), AGE), unit=Person("id", 3)),
+            Schema((Text("id", compare="exact"), AGE), unit=Person("id", 3)),
             Schema((Integer("id", 0, 9), AGE), unit=Person("id", 3)),
             (), (), "column that names a person",
         ),
         (
-            Schema((Text("id"), AGE), unit=Person("id", 3)),
-            Schema((Text("id"), AGE), unit=Person("id", 5)),
+            Schema((Text("id", compare="exact"), AGE), unit=Person("id", 3)),
+            Schema((Text("id", compare="exact"), AGE), unit=Person("id", 5)),
             (), (), "unit of protection",
         ),
     ],
