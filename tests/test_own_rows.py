@@ -18,6 +18,7 @@ from entwined.learning import learn, learn_with_margin, public_codes
 from entwined.queries import Histogram
 from entwined.release import Declared, release
 from entwined.release.opening import open_ledger
+from entwined.release.trusted import trusted
 from entwined.schema import Categorical, Cells, Integer, Person, Rows, Schema, Text, write_schema
 from entwined.tables import open_table
 
@@ -112,9 +113,10 @@ def test_a_model_of_the_private_rows_is_refused_before_the_charge(files):
         for at, learner in enumerate(learners):
             write_model(learner(public_codes(files / public, SCHEMA)).model, files / "model.json")
             declared = Declared(read_model(files / "model.json"), name="pilot")
-            ledger_file = files / f"{public}{at}.sqlite"
+            ledger_file, private = files / f"{public}{at}.sqlite", files / f"{public}{at}.private.parquet"
+            private.write_bytes((files / "private.parquet").read_bytes())
             with (
-                open_table(files / "private.parquet", SCHEMA) as table,
+                open_table(private, SCHEMA) as table,
                 open_ledger(ledger_file, SCHEMA, cap=9, dependence=declared) as ledger,
             ):
                 if fine:
@@ -149,12 +151,14 @@ def test_a_model_file_keeps_what_it_was_learned_from(files):
 def test_a_proxy_that_names_no_rows_is_vouched_for():
     variables = [Variable("mood", ("0", "1", "2"), (), [[0.2, 0.3, 0.5]])]
     bare = BayesNet.of(variables, "proxy")
-    assert any("vouches" in line for line in Declared(bare).trusted(SCHEMA))
+    assert any("vouches" in line for line in trusted(Declared(bare), SCHEMA, "any"))
     named = learn(public_codes(engines.arrow(drawn(7)), SCHEMA), "pilot").model
-    assert not any("vouches" in line for line in Declared(named).trusted(SCHEMA))
+    assert not any("vouches" in line for line in trusted(Declared(named), SCHEMA, "any"))
     other = Schema((COLUMNS[0], Integer("age", 0, 5), COLUMNS[2]), unit=Rows())
-    assert any("vouches" in line for line in Declared(named).trusted(other))
-    assert not any("vouches" in line for line in Declared(replace(bare, source="declared")).trusted(SCHEMA))
+    assert any("vouches" in line for line in trusted(Declared(named), other, "any"))
+    assert not any(
+        "vouches" in line for line in trusted(Declared(replace(bare, source="declared")), SCHEMA, "any")
+    )
 
 
 def test_a_survey_is_not_planned_with_its_own_rows(files):
