@@ -9,8 +9,10 @@ are kept. So any two values of a whole group, however many rows it has, give kep
 replacements apart, and the output laws differ by at most k losses, whichever row the secret is about.
 
 Why the loss of a row stays the same. The rows kept are the first k in an order of each row's own codes, so
-changing one row of a group changes the kept ones by one replacement. Taking a row away can let another one
-in: with `by`, what adding or removing a row costs is therefore what a replacement costs.
+changing one row of a group changes the kept ones by one replacement. In a series one row a step is kept, the first by
+its codes, and which steps are kept is public: changing what a row holds beside its step changes one kept row at most.
+Taking a row away can let another one in: with `by`, what adding or removing a row costs is therefore what a
+replacement costs.
 
 Why a series may be cut at its end. The steps kept are the first by the `order` column, which is public, and they
 are a chain of that length. What is known of later steps, all or some of them or any function of each, multiplies
