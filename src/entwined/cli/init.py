@@ -42,7 +42,7 @@ ledger = {ledger}          # what has been spent; begun by the first release. Or
 cap = 3.0                  # the most that everything ever released from this table may leak
 leakage = 1.0              # the most that this release may leak. Or loss = 0.5, its nominal ε;
                            # or neither, if every query says `within`
-knowledge = "any"          # an adversary who may know any other values; "model": one who knows none
+knowledge = "any"          # an adversary who may know any other values, or parts of them; "model": one who knows none
 # delta = 1e-9             # Gaussian instead of Laplace noise, for many queries: every promise but for this chance
 consistent = true          # counts that add up and are not negative; it costs nothing
 # expected_rows = 1000     # about how many rows there are, only to predict the errors of means and medians

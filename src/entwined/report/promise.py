@@ -20,7 +20,8 @@ PRESENCE: Final = {
     "person": "whether the rows about you are in the table at all",
 }
 ADVERSARIES: Final = {
-    "any": "knows how the data depend on each other and may even know everybody else's values",
+    "any": "knows how the data depend on each other and may even know every other value, or anything that "
+    "depends on one of them",
     "model": "knows how the data depend on each other, but nobody's values",
 }
 SOURCES: Final = {
