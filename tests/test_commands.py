@@ -245,7 +245,8 @@ def test_a_refused_release_charges_nothing_and_writes_nothing(folder, run, chang
     assert says in err
     assert err.count("\n") == 1
     after = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    assert {path for path in after if after[path] != before.get(path)} <= {folder / "ledger.sqlite-locks"}
+    locks = {folder / "ledger.sqlite-locks", folder / "state" / "entwined" / "spill" / "lock"}
+    assert {path for path in after if after[path] != before.get(path)} <= locks
 
 
 def test_sql_through_the_request_and_by_options(folder, run):
