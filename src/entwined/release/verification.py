@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from entwined.bounds import Verdict
 from entwined.bounds import verify as verify_bound
-from entwined.bounds.certificate import CLOSE, derived, digest, same
+from entwined.bounds.certificate import CLOSE, VERSIONS, derived, digest, same
 from entwined.bounds.choose import named
 from entwined.dependence import model_from
 from entwined.errors import BadCertificate, EntwinedError
@@ -33,7 +33,6 @@ from entwined.signing import PublicKey, Signature
 HASH: Final = re.compile(r"[0-9a-f]{64}")
 ID: Final = re.compile(r"[0-9a-f]{32}")
 AMOUNTS: Final = ("nominal", "total")
-VERSIONS: Final = {"entwined", "numpy", "python"}
 CHANGED: Final = "It was changed after it was written: its digest does not match."
 
 
@@ -208,7 +207,7 @@ def _wrong_proof(given: dict[str, Any], accountant: Accountant, one: Declared, b
     if given.get("digest") != digest(opened(given)):
         return CHANGED
     versions = given["versions"]
-    if versions.keys() != VERSIONS or not all(isinstance(text, str) for text in versions.values()):
+    if versions.keys() != VERSIONS.keys() or not all(isinstance(text, str) for text in versions.values()):
         return "it does not say by which versions it was made."
     again = derived(one.model, accountant.loss(one, base), knowledge, theorem)
     said = {key: value for key, value in opened(given).items() if key != "versions"}
