@@ -99,6 +99,12 @@ def edited(where, rehash):
     return statements
 
 
+def another_analyst(where):
+    """An edit that no total tells of."""
+    content = canonical({**json.loads(entries(where)[3][1]), "analyst": "somebody else"})
+    return [("UPDATE entwined_entry SET content = ? WHERE position = 4", (content,))]
+
+
 def dearer_cap(where):
     content = canonical({**json.loads(entries(where)[0][1]), "cap": "1000/1"})
     statement = "UPDATE entwined_entry SET content = ?, hash = ? WHERE position = 1"
@@ -122,6 +128,7 @@ TAMPERS = {
     "an old entry edited": lambda where: edited(where, "none"),
     "an old entry edited, its hash put right": lambda where: edited(where, "own"),
     "an old entry edited, the whole chain put right": lambda where: edited(where, "all"),
+    "an old entry's analyst edited": another_analyst,
     "an old entry deleted": lambda _: [("DELETE FROM entwined_entry WHERE position = 5", ())],
     "the last entry deleted": lambda _: [("DELETE FROM entwined_entry WHERE position = 11", ())],
     "the last entries deleted, the head put right": lambda where: cut(where, 7),

@@ -104,7 +104,9 @@ def test_the_scale_drawn_with_is_never_below_the_one_asked_for():
             assert Fraction(float(noise.scale)) == noise.scale
     assert DiscreteLaplace.for_loss("0.3", Fraction(1)).loss(Fraction(1)) <= Fraction("0.3")
     assert DiscreteLaplace.for_loss("0.1", Fraction(1)).loss(Fraction(1)) == Fraction("0.1")
-    assert DiscreteGaussian.for_rho("0.3", Fraction(2)).rho(Fraction(2)) <= Fraction("0.3")
+    for moved in (Fraction(1, 3), Fraction(7), Fraction(10**9)):
+        assert Fraction("0.29") < DiscreteLaplace.for_loss("0.3", moved).loss(moved) <= Fraction("0.3")
+        assert Fraction("0.29") < DiscreteGaussian.for_rho("0.3", moved).rho(moved) <= Fraction("0.3")
 
 
 def test_opendp_claims_the_same_loss():
