@@ -74,7 +74,7 @@ def new_spill() -> Spill:
 @contextmanager
 def _one_at_a_time(home: Path) -> Iterator[None]:
     """Keep a folder that is being made from being swept."""
-    gate = _open(home / LOCK)
+    gate = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(gate, fcntl.LOCK_EX)
         yield
