@@ -61,7 +61,7 @@ STATEMENTS = [
         "",
     ),
     ("the head deleted", "DELETE FROM entwined_head", ""),
-    ("the head dropped", "DROP TABLE entwined_head", "remembers a ledger"),
+    ("the head dropped", "DROP TABLE entwined_head", "was released from before"),
     ("the entries dropped", "DROP TABLE {entries}", ""),
     ("the version changed", "PRAGMA user_version = 99; UPDATE entwined_head SET position = 'x'", ""),
     ("the head set back", "UPDATE entwined_head SET position = 1", ""),
@@ -111,7 +111,7 @@ def anchored(place: Workshop, act: object) -> list[str]:
 
 ANCHORS = [
     ("the anchor gone", "gone", "anchor"),
-    ("the ledger gone", "ledger gone", "remembers"),
+    ("the ledger gone", "ledger gone", "was released from before"),
     ("an old copy put back", "old copy", ""),
     ("the anchor empty", b"", "anchor"),
     ("the anchor zeros", bytes(8192), "anchor"),
@@ -120,7 +120,7 @@ ANCHORS = [
 ]
 OTHERS = [
     ("another cap", {"cap": 3}, "cap"),
-    ("another model", {"models": '[[dependence]]\nmodel = {kind = "groups", largest = 2}\n'}, "models"),
+    ("another model", {"models": '[[dependence]]\nmodel = {kind = "groups", largest = 2}\n'}, "model added"),
     (
         "another knowledge",
         {"knowledge": "model", "models": '[[dependence]]\nmodel = {kind = "groups", largest = 2}\n'},
