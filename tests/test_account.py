@@ -45,6 +45,18 @@ def test_a_price_does_not_depend_on_how_the_totals_were_come_to(schema, monkeypa
     assert len(set(map(str, refused))) > 15
 
 
+def test_the_nominal_loss_of_cells_is_that_of_the_dearest_column():
+    where = codes_in("age", 101, ((0, 30),))
+    spent = {
+        part.key: part
+        for part in (
+            Part(key_of(where, "age"), Fraction(1, 4), Fraction(0)),
+            Part(key_of(where, "region"), Fraction(1), Fraction(1, 3)),
+        )
+    }
+    assert Accountant.of(CELLS).price(spent).nominal == 1
+
+
 def test_one_charge_more_looks_at_one_bunch_however_long_the_history_is(monkeypatch):
     looked = []
     monkeypatch.setattr(bunches, "MOST_ATOMS", 40)
