@@ -3,16 +3,18 @@
 import copy
 import json
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
 from entwined.bounds.certificate import digest
 from entwined.dependence import Box, Edge, Groups, Independent, MarkovChain, RandomField
 from entwined.errors import BadCertificate, BadInput
-from entwined.ledger import Ledger
+from entwined.ledger import Ledger, Part
 from entwined.queries import Histogram, Mean, Median
 from entwined.release import Accountant, Declared, Release, release, verify
 from entwined.release.certificate import _trusted
+from entwined.release.verification import _declared
 from entwined.schema import Cells, Schema
 from test_release_memory import PEOPLE, ROWS, MemoryTable
 
@@ -78,6 +80,25 @@ def test_a_changed_part_is_seen(given, part):
             forged[part] = "nothing"
     assert not verify(forged, schema).valid  # the digest
     assert not verify(resealed(forged), schema).valid  # and the derivation
+
+
+def test_what_only_the_ledger_knows_is_under_the_digest(given):
+    schema, certificate = given
+    later = {**certificate["ledger"], "position": certificate["ledger"]["position"] + 1}
+    assert "its digest does not match" in verify({**certificate, "ledger": later}, schema).why
+
+
+def test_losses_that_are_left_out_of_the_total_are_seen(given):
+    """The total is put right for what is left: all digests and derivations fit, but the batch is not in it."""
+    schema, certificate = given
+    models = tuple(_declared(model["declared"], Path()) for model in certificate["models"])
+    left = certificate["losses_so_far"][1:]
+    price = Accountant(schema, models, certificate["knowledge"]).price(
+        {row[0]: Part.from_row(tuple(row)) for row in left}
+    )
+    total = price.document | {"cap": certificate["total"]["cap"]}
+    forged = resealed({**certificate, "losses_so_far": left, "total": total})
+    assert verify(forged, schema).why == "What it charges is not among the losses so far."
 
 
 def test_a_model_with_another_loss_is_seen(given):
