@@ -1,0 +1,340 @@
+"""Populations of respondents whose answers depend on each other; each answer is a unit.
+
+The hidden respondent is one row of a few. What is asked about anybody else only shifts the answers.
+"""
+
+import csv
+import itertools
+import json
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attack.adversary import Hidden, Seen, leakages
+from attack.answers import contribution, write_csv
+from attack.laws import Net, counted, drawn_net, fitted, net_from
+from attack.path import Refusal, prepare, refusing, released, request_toml
+from attack.tally import Result, worst
+from entwined.cli import survey as survey_command
+from entwined.cli.arguments import Knowledge
+from entwined.dependence import write_model
+from entwined.learning import learn, public_codes
+from entwined.schema import Categorical, Cells, Schema, read_schema
+
+PILOT = 400
+SMOOTHING = 1.0
+BLANK = "not asked"
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A questionnaire: how many values each question has, what becomes of missing answers, and what is beside.
+
+    `recoded` names a question that another column tells more coarsely; `form` says which questions only those with
+    form A are asked. With `silent` it is trusted that missing answers say nothing, and it is true.
+    """
+
+    law: Net
+    missing: tuple
+    recoded: str = ""
+    form: tuple = ()
+    public: bool = False
+    silent: bool = False
+
+    @property
+    def levels(self):
+        return [size - 1 for size in self.law.sizes]
+
+    def schema(self, rows):
+        columns = []
+        for name, levels, missing in zip(self.law.names, self.levels, self.missing, strict=True):
+            values = tuple(map(str, range(levels)))
+            columns.append(Categorical(name, (*values, BLANK) if name in self.form else values, missing=missing))
+        if self.recoded:
+            columns.append(Categorical("short", ("low", "high"), missing=self.missing[self.law.names.index(self.recoded)]))
+        if self.form:
+            columns.append(Categorical("form", ("A", "B")))
+        return Schema(tuple(columns), unit=Cells(), rows=rows, most_rows=rows)
+
+    def row(self, codes, form="A"):
+        """Write the answers of a respondent down, as the file has them."""
+        row = {
+            name: BLANK if name in self.form and form == "B" else "" if code == levels else str(code)
+            for name, code, levels in zip(self.law.names, codes, self.levels, strict=True)
+        }
+        if self.recoded:
+            code = codes[self.law.names.index(self.recoded)]
+            top = self.levels[self.law.names.index(self.recoded)]
+            row["short"] = "" if code == top else "low" if code == 0 else "high"
+        return {**row, "form": form} if self.form else row
+
+
+def design(rng, *, surveys=False):
+    """Draw a questionnaire."""
+    count = int(rng.integers(2, 5)) if not surveys else int(rng.integers(3, 5))
+    levels = [int(rng.integers(2, 4)) for _ in range(count)]
+    may_miss = rng.random(count) < 0.4
+    names = [f"q{at}" for at in range(count)]
+    law = drawn_net(rng, names, levels, may_miss)
+    missing = tuple(str(one) for one in rng.choice(["value", "drop"], count))
+    wide = [name for name, level in zip(names, levels, strict=True) if level > 2]
+    recoded = str(rng.choice(wide)) if wide and rng.random() < 0.6 else ""
+    form = ()
+    if surveys and rng.random() < 0.5:
+        form = tuple(name for name in names if name != recoded)[:2]
+        law = unmissed(law, form)
+    return Design(law, missing, recoded, form, public=bool(form) and bool(rng.random() < 0.4))
+
+
+def unmissed(law, names):
+    """The same law with nothing missing in some columns and in what they depend on."""
+    tables = []
+    for name, table in zip(law.names, law.tables, strict=True):
+        clean = np.array(table)
+        if name in names:
+            clean[:, -1] = 0
+            clean += np.where(clean.sum(axis=1, keepdims=True) == 0, 1.0, 0.0) * (np.arange(clean.shape[1]) == 0)
+        tables.append(clean / clean.sum(axis=1, keepdims=True))
+    return replace(law, tables=tuple(tables))
+
+
+def table_rows(rng, drawn, rows):
+    joint = drawn.law.joint()
+    cells = list(itertools.product(*(range(size) for size in joint.shape)))
+    chosen = rng.choice(len(cells), rows, p=joint.ravel() / joint.sum())
+    return [drawn.row(cells[one], "AB"[int(rng.integers(2))]) for one in chosen]
+
+
+def pilot_rows(rng, drawn):
+    """A public table of the same law; forms in turn, so that they say nothing."""
+    rows = []
+    for at, cell in enumerate(counted(drawn.law.joint(), PILOT // 2 if drawn.form else PILOT)):
+        del at
+        rows += [drawn.row(cell, form) for form in ("AB" if drawn.form else "A")]
+    return rows
+
+
+def queries(rng, names):
+    """Draw questions: a histogram of each column, at times one of two together or a count instead."""
+    asked = [{"kind": "histogram", "column": name} for name in names]
+    kind = rng.random()
+    if kind < 0.2:
+        pair = [str(one) for one in rng.choice(names, 2, replace=False)]
+        asked[0] = {"kind": "marginal", "of": pair}
+    elif kind < 0.4:
+        pair = [str(one) for one in rng.choice([name for name in names if name != "short"], 2, replace=False)]
+        asked[0] = {"kind": "count", "where": f"{pair[0]} = '0' or {pair[1]} = '1'"}
+    elif kind < 0.5:
+        asked = asked[1:]
+    return asked
+
+
+def terms(rng):
+    return {"leakage": float(rng.choice([0.5, 1.0, 2.0, 4.0])), "knowledge": str(rng.choice(["any", "any", "any", "model"]))}
+
+
+def hidden_respondent(schema, drawn, law):
+    """Everything that one respondent may have answered: worlds of rows, and each cell of the row as a unit.
+
+    Two values of a cell that nobody can have are no secrets.
+    """
+    worlds, weights = [], []
+    forms = "AB" if drawn.form else "A"
+    joint = law.joint()
+    for cell in itertools.product(*(range(size) for size in joint.shape)):
+        if joint[cell] > 0:
+            for form in forms:
+                worlds.append(drawn.row(cell, form))
+                weights.append(joint[cell] / len(forms))
+    codes = [{column.name: column.encode(row[column.name]) for column in schema.columns} for row in worlds]
+    units = {name: np.array([row[name] for row in codes]) for name in schema.names}
+    public = ("form",) if drawn.public else ()
+    secrets = tuple(name for name in schema.names if name not in public)
+    return codes, Hidden(np.array(weights), units, secrets, public)
+
+
+def judged(kind, rng, given, codes, hidden, names, law_of, knowledge, about):
+    """Compare every claim of one release with the truth, unit by unit."""
+    seen = seen_of(given, codes)
+    pairs = []
+    for name, claims in given.per_unit().items():
+        truth = leakages(hidden(law_of(name)), seen, knowledge, rng)
+        own = dict(zip(names(name), claims, strict=True))
+        top = given.claimed()[name]
+        pairs += [(own.get(unit, top), found) for unit, found in truth.items()]
+    return worst(kind, pairs, about)
+
+
+def seen_of(given, codes):
+    known = {}
+    rows = []
+    for row in codes:
+        key = tuple(row.values())
+        if key not in known:
+            known[key] = contribution(given.aggregates, row)
+        rows.append(known[key])
+    return Seen(np.array(rows), given.scales)
+
+
+def check_engine(given, schema, rows):
+    """What the door read is what plain arithmetic gives."""
+    codes = [{column.name: column.encode(row[column.name]) for column in schema.columns} for row in rows]
+    assert np.array_equal(given.exact, sum(contribution(given.aggregates, row) for row in codes))
+
+
+def declared(rng, folder):
+    """A model that the holder wrote down; at times two, one of which is about another population."""
+    drawn = design(rng)
+    schema, rows = drawn.schema(4), table_rows(rng, drawn, 4)
+    laws = {"first": drawn.law}
+    if rng.random() < 0.25:
+        other = drawn_net(rng, drawn.law.names, drawn.levels, [True] * len(drawn.levels))
+        laws["second"] = other
+    prepare(folder, schema, rows)
+    for name, law in laws.items():
+        (folder / f"{name}.json").write_text(json.dumps(law.document))
+    said = terms(rng)
+    models = [{"name": name, "model": f"{name}.json"} for name in laws]
+    asked = queries(rng, drawn.law.names)
+    (folder / "release.toml").write_text(request_toml(asked, models, cap=10, **said))
+    kind = "several models" if len(laws) > 1 else "cells, declared"
+    try:
+        given = released(folder)
+    except Refusal as refusal:
+        return Result(kind, refused=refusal.why)
+    check_engine(given, schema, rows)
+    pairs = []
+    for name, law in laws.items():
+        codes, hidden = hidden_respondent(schema, drawn, law)
+        truth = leakages(hidden, seen_of(given, codes), said["knowledge"], rng)
+        own = dict(zip(law.names, given.per_unit()[name], strict=True))
+        pairs += [(own.get(unit, given.claimed()[name]), found) for unit, found in truth.items()]
+    return worst(kind, pairs, f"{said} {drawn.missing}")
+
+
+def learned(rng, folder):
+    """A model learned from a public pilot with `entwined learn`."""
+    drawn = design(rng)
+    schema, rows = drawn.schema(4), table_rows(rng, drawn, 4)
+    prepare(folder, schema, rows)
+    pilot = pilot_rows(rng, drawn)
+    write_csv(folder / "pilot.csv", schema.names, pilot)
+    said = terms(rng)
+    kind = "cells, learned"
+    asked = queries(rng, [*drawn.law.names, *(["short"] if drawn.recoded and rng.random() < 0.5 else [])])
+    (folder / "release.toml").write_text(request_toml(asked, [{"name": "tree", "model": "tree.json"}], cap=10, **said))
+    try:
+        with refusing():
+            codes = public_codes(folder / "pilot.csv", read_schema(folder / "schema.toml"))
+            found = learn(codes, "pilot.csv", parents=int(rng.integers(1, 3)), smoothing=SMOOTHING)
+            write_model(found.model, folder / "tree.json")
+        given = released(folder)
+    except Refusal as refusal:
+        return Result(kind, refused=refusal.why)
+    check_engine(given, schema, rows)
+    net = refitted(schema, drawn, given, pilot)
+    codes, hidden = hidden_row(schema, net)
+    truth = leakages(hidden, seen_of(given, codes), said["knowledge"], rng)
+    own = dict(zip(net.names, given.per_unit()["tree"], strict=True))
+    return worst(kind, [(own[unit], found) for unit, found in truth.items()], f"{said} {drawn.missing}")
+
+
+def refitted(schema, drawn, given, pilot):
+    """The law of the pilot in the shape of the model, over all codes; where the model has them all, the model itself."""
+    document = given.models[0]["declared"]["model"]
+    net = net_from(document.get("answers", document))
+    sizes = [schema.coded(name).size for name in net.names]
+    codes = np.array([[schema.coded(name).encode(row[name]) for name in net.names] for row in pilot])
+    for at, name in enumerate(net.names):
+        if name in drawn.form:  # a blank is no answer, and codes above it move down
+            blank = schema.coded(name).values.index(BLANK)
+            codes[:, at] = np.where(codes[:, at] == blank, -1, codes[:, at] - (codes[:, at] > blank))
+            sizes[at] -= 1
+    full = fitted(net.names, sizes, net.parents, codes, SMOOTHING)
+    if full.sizes == net.sizes:
+        assert all(map(np.allclose, full.tables, net.tables))
+        return net
+    return full
+
+
+def hidden_row(schema, net):
+    """Everything that one row may hold under a law over its codes."""
+    joint = net.joint()
+    cells = np.array(list(itertools.product(*(range(size) for size in joint.shape))))
+    codes = [dict(zip(net.names, row, strict=True)) for row in cells.tolist()]
+    units = {name: cells[:, at] for at, name in enumerate(net.names)}
+    return codes, Hidden(joint.ravel(), units, net.names)
+
+
+def surveyed(rng, folder):
+    """All questions of a survey, planned with a pilot and what the holder confirmed of its design."""
+    drawn = design(rng, surveys=True)
+    schema, rows = drawn.schema(4), table_rows(rng, drawn, 4)
+    prepare(folder, schema, rows)
+    pilot = pilot_rows(rng, drawn)
+    write_csv(folder / "pilot.csv", schema.names, pilot)
+    said = terms(rng)
+    kind = "survey in forms" if drawn.form else "survey"
+    try:
+        with refusing():
+            survey_command.propose(folder / "pilot.csv", folder / "schema.toml", folder / "survey.toml", as_document=True)
+            confirm(folder / "survey.toml", drawn)
+            survey_command.request(
+                folder / "survey.toml", "table.csv", folder / "release.toml", 4, said["leakage"], 10.0,
+                "ledger.sqlite", Knowledge(said["knowledge"]), as_document=True,
+            )  # fmt: skip
+        given = released(folder)
+    except Refusal as refusal:
+        return Result(kind, refused=refusal.why)
+    check_engine(given, schema, rows)
+    net = refitted(schema, drawn, given, pilot)
+    codes, hidden = hidden_answers(schema, drawn, net)
+    truth = leakages(hidden, seen_of(given, codes), said["knowledge"], rng)
+    names = (*net.names, "form") if "form" in hidden.units else net.names
+    top = next(iter(given.claimed().values()))
+    own = dict(zip(names, next(iter(given.per_unit().values())), strict=False))
+    pairs = [(own.get(unit, top), found) for unit, found in truth.items()]
+    return worst(kind, pairs, f"{said} {drawn.missing} {drawn.form}")
+
+
+def confirm(path, drawn):
+    """Confirm what holds by design: the recoding, and the form that was drawn at random."""
+    blocks = path.read_text().split("\n\n")
+    said = []
+    for block in blocks:
+        if '[[form]]' in block and 'column = "form"' in block and drawn.form:
+            block = block.replace("confirmed = false", "confirmed = true")
+            if drawn.public:
+                block = block.replace("public = false", "public = true")
+        if '[[decided]]' in block and 'column = "short"' in block and f'by = "{drawn.recoded}"' in block:
+            block = block.replace("confirmed = false", "confirmed = true")
+        said.append(block)
+    path.write_text("\n\n".join(said))
+
+
+def hidden_answers(schema, drawn, net):
+    """Everything a respondent may have answered and been asked, with the recoded column beside it."""
+    joint = net.joint()
+    codes, weights = [], []
+    with_form = bool(drawn.form)
+    for cell in itertools.product(*(range(size) for size in joint.shape)):
+        for form in (0, 1) if with_form else (0,):
+            row = {}
+            for name, code in zip(net.names, cell, strict=True):
+                column = schema.coded(name)
+                if name in drawn.form:
+                    blank = column.values.index(BLANK)
+                    row[name] = blank if form else code + (code >= blank)
+                else:
+                    row[name] = code
+            if drawn.recoded and drawn.recoded in row and "short" not in row:
+                top = schema.coded(drawn.recoded).levels
+                value = row[drawn.recoded]
+                row["short"] = schema.coded("short").missing_code if value == top else int(value > 0)
+            if with_form and "form" not in row:
+                row["form"] = form
+            codes.append(row)
+            weights.append(joint[cell] / (2 if with_form else 1))
+    units = {name: np.array([row[name] for row in codes]) for name in codes[0]}
+    public = ("form",) if drawn.public and with_form else ()
+    return codes, Hidden(np.array(weights), units, tuple(name for name in units if name not in public), public)
