@@ -35,22 +35,27 @@ class Hidden:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """The exact answers in each world, and the scale of the noise of each number."""
+    """The exact answers in each world, and the scale of the noise of each number.
+
+    `told` is the log likelihood in each world of what else was seen, such as a choice.
+    """
 
     exact: np.ndarray
     scales: np.ndarray
+    told: np.ndarray | float = 0.0
 
     def __add__(self, other):
-        return Seen(np.hstack([self.exact, other.exact]), np.concatenate([self.scales, other.scales]))
+        exact = np.hstack([self.exact, other.exact])
+        return Seen(exact, np.concatenate([self.scales, other.scales]), self.told + other.told)
 
     def moving(self):
         """Leave out numbers that are the same in all worlds."""
         moves = np.ptp(self.exact, axis=0) > 0
-        return Seen(self.exact[:, moves], self.scales[moves])
+        return Seen(self.exact[:, moves], self.scales[moves], self.told)
 
     def likelihoods(self, outputs):
         """Log likelihoods, one row an output, but for a constant of each output."""
-        logs = -(np.abs(outputs[:, None, :] - self.exact[None]) / self.scales).sum(axis=2)
+        logs = -(np.abs(outputs[:, None, :] - self.exact[None]) / self.scales).sum(axis=2) + self.told
         return logs - logs.max(axis=1, keepdims=True)
 
     def outputs(self, rng):
@@ -76,7 +81,7 @@ class Seen:
 def leakages(hidden, seen, knowledge, rng):
     """The most that is found of every secret unit."""
     seen = seen.moving()
-    if not seen.exact.shape[1]:
+    if not seen.exact.shape[1] and not np.ptp(seen.told):
         return dict.fromkeys(hidden.secrets, 0.0)
     outputs = seen.outputs(rng)
     return {unit: Search(hidden, seen, unit, knowledge, rng).run(outputs) for unit in hidden.secrets}

@@ -1,0 +1,150 @@
+"""Several releases of one table: what they leak together is what the last certificate says of the total."""
+
+import itertools
+import json
+import math
+
+import numpy as np
+
+from attack.adversary import Hidden, Seen, leakages
+from attack.answers import contribution, scales
+from attack.cells import design, hidden_respondent, queries, seen_of, table_rows
+from attack.laws import net_from
+from attack.path import Refusal, prepare, refusing, released, request_toml
+from attack.tally import Result, worst
+from entwined.dependence import write_model
+from entwined.learning import private
+from entwined.learning.private import Budget, learn_privately
+from entwined.queries import Axis, Marginal, TableOf, everything
+from entwined.release import Accountant, Declared, open_ledger, plan
+from entwined.schema import Categorical, Cells, Schema, read_schema
+from entwined.tables import open_table
+
+
+def several(rng, folder):
+    """Two or three requests under one ledger, some of them for the same numbers."""
+    drawn = design(rng)
+    schema, rows = drawn.schema(4), table_rows(rng, drawn, 4)
+    prepare(folder, schema, rows)
+    (folder / "model.json").write_text(json.dumps(drawn.law.document))
+    knowledge = str(rng.choice(["any", "any", "model"]))
+    seen = given = None
+    kind = "several releases"
+    codes, hidden = hidden_respondent(schema, drawn, drawn.law)
+    for turn in range(int(rng.integers(2, 4))):
+        said = {"leakage": float(rng.choice([0.3, 0.5, 1.0])), "knowledge": knowledge}
+        models = [{"name": "model", "model": "model.json"}]
+        (folder / f"{turn}.toml").write_text(request_toml(queries(rng, drawn.law.names), models, cap=20, **said))
+        try:
+            given = released(folder, f"{turn}.toml")
+        except Refusal as refusal:
+            return Result(kind, refused=refusal.why)
+        if len(given.exact):  # what was asked before is answered as before, and tells nothing new
+            more = seen_of(given, codes)
+            seen = more if seen is None else seen + more
+    truth = leakages(hidden, seen, knowledge, rng)
+    claim = given.total()["model"]
+    return worst(kind, [(claim, max(truth.values()))], f"{knowledge} {drawn.missing}")
+
+
+def learned_first(rng, folder):
+    """The model learned from the private rows with a budget, and then a release by it: both are seen."""
+    count = int(rng.integers(2, 4))
+    names = [f"q{at}" for at in range(count)]
+    schema = Schema(tuple(Categorical(name, ("0", "1")) for name in names), unit=Cells(), rows=6, most_rows=6)
+    rows = [{name: str(rng.choice(["0", "1", "1", ""])) for name in names} for _ in range(6)]
+    prepare(folder, schema, rows)
+    schema = read_schema(folder / "schema.toml")
+    knowledge = str(rng.choice(["any", "model"]))
+    budget = Budget.of(str(rng.choice(["0.5", "2", "4"])), str(rng.choice(["0.5", "2"])))
+    kind = "learned with a budget"
+    try:
+        with refusing():
+            found = learned_in(folder, schema, budget, knowledge)
+            write_model(found.model, folder / "tree.json")
+        asked = [{"kind": "histogram", "column": name} for name in names]
+        models = [{"name": "tree", "model": "tree.json"}]
+        (folder / "release.toml").write_text(
+            request_toml(asked, models, cap=200, leakage=float(rng.choice([0.5, 1.0])), knowledge=knowledge)
+        )
+        given = released(folder)
+    except Refusal as refusal:
+        return Result(kind, refused=refusal.why)
+    net = net_from(given.models[0]["declared"]["model"])
+    cells = np.array(list(itertools.product(range(3), repeat=count)))
+    codes = [dict(zip(names, row, strict=True)) for row in cells.tolist()]
+    hidden = Hidden(net.joint().ravel(), {name: cells[:, at] for at, name in enumerate(names)}, tuple(names))
+    others = [{column.name: column.encode(row[column.name]) for column in schema.columns} for row in rows[:-1]]
+    seen = seen_of(given, codes) + learning_seen(schema, budget, net.parents, others, codes)
+    truth = max(leakages(hidden, seen, knowledge, rng).values())
+    return worst(kind, [(given.total()["tree"], truth)], f"{budget} {knowledge}")
+
+
+def learned_in(folder, schema, budget, knowledge):
+    """Learn, charged in the ledger of the release that comes after."""
+    with (
+        open_table(str(folder / "table.csv"), schema) as table,
+        open_ledger(folder / "ledger.sqlite", schema, cap=200, knowledge=knowledge) as ledger,
+    ):
+        found = learn_privately(table, budget, ledger=ledger, knowledge=knowledge).smoothed(1)
+        go_on(ledger, Accountant.of(schema, [Declared(found.model, name="tree")], knowledge))
+    return found
+
+
+def go_on(ledger, accountant):
+    """Price everything spent by the model that was learned."""
+    ledger.migrate(accountant, ledger.cap)
+
+
+def learning_seen(schema, budget, parents, others, codes):
+    """What learning shows of the hidden row: the parents that it chose, and noisy tables."""
+    columns = private._columns(schema)
+    search = private._search(schema, columns, budget, 1)
+    scopes = [
+        TableOf(tuple(Axis(columns[one].name, columns[one].levels) for one in scope), everything())
+        for scope in search.scopes
+    ]
+    told = []
+    fixed = sum(contribution(scopes, row) for row in others)
+    for row in codes:
+        flat = fixed + contribution(scopes, row)
+        counts, at = {}, 0
+        for scope, one in zip(search.scopes, scopes, strict=True):
+            counts[scope] = flat[at : at + one.cells].astype(np.int64).reshape([search.sizes[one] for one in scope])
+            at += one.cells
+        told.append(chosen(search, counts, parents))
+    asked = [
+        Marginal(tuple(columns[one].name for one in (*each, column))) for column, each in enumerate(parents)
+    ]
+    planned = plan(schema, asked, loss=budget.tables)
+    exact = np.array([contribution(planned.aggregates, row) for row in codes])
+    return Seen(exact, scales(planned.statistics), np.array(told))
+
+
+def chosen(search, counts, parents):
+    """The log chance that the search ends with these parents: all ways to get there."""
+    ways = []
+    waiting = [()]
+    while waiting:
+        path = waiting.pop()
+        logs, turns = [], iter(path)
+
+        def choose(utilities, logs=logs, turns=turns, path=path):
+            rate = float(search.choice.rate)
+            scores = np.array(utilities, dtype=float) * rate
+            scores -= scores.max() + math.log(np.exp(scores - scores.max()).sum())
+            taken = next(turns, None)
+            if taken is None:
+                waiting.extend((*path, at) for at in range(len(utilities)))
+                raise StopIteration
+            logs.append(scores[taken])
+            return taken
+
+        try:
+            found = search.run(counts, choose)
+        except StopIteration:
+            continue
+        if found == parents:
+            ways.append(sum(logs))
+    top = max(ways)
+    return top + math.log(sum(math.exp(way - top) for way in ways))
