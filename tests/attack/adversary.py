@@ -13,7 +13,8 @@ import numpy as np
 
 OUTPUTS = 1024  # released vectors that are looked at, if there are more
 TILTS = 32  # things that an adversary may know, each time
-ROUNDS = 2
+ROUNDS = 12  # of improving what was found, as long as it gets better
+BETTER = 1e-6
 LEAST = 1e-12  # a value less likely than this, given what is known, is left out
 
 
@@ -101,8 +102,9 @@ class Search:
         known = self.first()
         best, at, output = self.best(known, outputs)
         for _ in range(ROUNDS):
-            if self.knowledge == "any":
-                near = [known[at], *(self.changed(known[at]) for _ in range(TILTS // 2))]
+            before = best
+            if self.knowledge == "any" and self.others:
+                near = [known[at], *(self.changed(known[at]) for _ in range(TILTS // 4))]
                 found, place, where = self.best(near, outputs)
                 if found > best:
                     best, known, at, output = found, near, place, where
@@ -111,6 +113,8 @@ class Search:
             if found > best:
                 best, output = found, len(outputs)
                 outputs = np.vstack([outputs, beside[where]])
+            if best <= before * (1 + BETTER):
+                break
         return best
 
     def first(self):
@@ -125,6 +129,9 @@ class Search:
 
     def drawn(self):
         sizes = self.hidden.sizes()
+        if self.rng.random() < 0.25:  # the same of all others
+            alike = drawn_knowledge(self.rng, max(sizes.values()))
+            return {name: alike[: sizes[name]] for name in self.others}
         return {name: drawn_knowledge(self.rng, sizes[name]) for name in self.others}
 
     @property
@@ -132,8 +139,6 @@ class Search:
         return [name for name in self.hidden.units if name != self.unit and name not in self.hidden.public]
 
     def changed(self, known):
-        if not self.others:
-            return known
         name = self.others[self.rng.integers(len(self.others))]
         return {**known, name: drawn_knowledge(self.rng, self.hidden.sizes()[name])}
 

@@ -105,11 +105,10 @@ def table_rows(rng, drawn, rows):
     return [drawn.row(cells[one], "AB"[int(rng.integers(2))]) for one in chosen]
 
 
-def pilot_rows(rng, drawn):
+def pilot_rows(drawn):
     """A public table of the same law; forms in turn, so that they say nothing."""
     rows = []
-    for at, cell in enumerate(counted(drawn.law.joint(), PILOT // 2 if drawn.form else PILOT)):
-        del at
+    for cell in counted(drawn.law.joint(), PILOT // 2 if drawn.form else PILOT):
         rows += [drawn.row(cell, form) for form in ("AB" if drawn.form else "A")]
     return rows
 
@@ -153,18 +152,6 @@ def hidden_respondent(schema, drawn, law):
     return codes, Hidden(np.array(weights), units, secrets, public)
 
 
-def judged(kind, rng, given, codes, hidden, names, law_of, knowledge, about):
-    """Compare every claim of one release with the truth, unit by unit."""
-    seen = seen_of(given, codes)
-    pairs = []
-    for name, claims in given.per_unit().items():
-        truth = leakages(hidden(law_of(name)), seen, knowledge, rng)
-        own = dict(zip(names(name), claims, strict=True))
-        top = given.claimed()[name]
-        pairs += [(own.get(unit, top), found) for unit, found in truth.items()]
-    return worst(kind, pairs, about)
-
-
 def seen_of(given, codes):
     known = {}
     rows = []
@@ -185,17 +172,21 @@ def check_engine(given, schema, rows):
 def declared(rng, folder):
     """A model that the holder wrote down; at times two, one of which is about another population."""
     drawn = design(rng)
-    schema, rows = drawn.schema(4), table_rows(rng, drawn, 4)
     laws = {"first": drawn.law}
     if rng.random() < 0.25:
         other = drawn_net(rng, drawn.law.names, drawn.levels, [True] * len(drawn.levels))
         laws["second"] = other
+    return declared_of(rng, folder, drawn, laws, terms(rng), queries(rng, drawn.law.names))
+
+
+def declared_of(rng, folder, drawn, laws, said, asked=None):
+    """Release by models that are written down, and judge each by its own law."""
+    schema, rows = drawn.schema(4), table_rows(rng, drawn, 4)
     prepare(folder, schema, rows)
     for name, law in laws.items():
         (folder / f"{name}.json").write_text(json.dumps(law.document))
-    said = terms(rng)
     models = [{"name": name, "model": f"{name}.json"} for name in laws]
-    asked = queries(rng, drawn.law.names)
+    asked = asked or [{"kind": "histogram", "column": name} for name in drawn.law.names]
     (folder / "release.toml").write_text(request_toml(asked, models, cap=10, **said))
     kind = "several models" if len(laws) > 1 else "cells, declared"
     try:
@@ -217,7 +208,7 @@ def learned(rng, folder):
     drawn = design(rng)
     schema, rows = drawn.schema(4), table_rows(rng, drawn, 4)
     prepare(folder, schema, rows)
-    pilot = pilot_rows(rng, drawn)
+    pilot = pilot_rows(drawn)
     write_csv(folder / "pilot.csv", schema.names, pilot)
     said = terms(rng)
     kind = "cells, learned"
@@ -232,48 +223,60 @@ def learned(rng, folder):
     except Refusal as refusal:
         return Result(kind, refused=refusal.why)
     check_engine(given, schema, rows)
-    net = refitted(schema, drawn, given, pilot)
-    codes, hidden = hidden_row(schema, net)
+    return judged(kind, rng, schema, drawn, given, pilot, said)
+
+
+def judged(kind, rng, schema, drawn, given, pilot, said):
+    """Compare what is claimed of each column with the truth."""
+    net = truth_of(schema, drawn, given, pilot)
+    codes, hidden = hidden_answers(schema, drawn, net)
     truth = leakages(hidden, seen_of(given, codes), said["knowledge"], rng)
-    own = dict(zip(net.names, given.per_unit()["tree"], strict=True))
-    return worst(kind, [(own[unit], found) for unit, found in truth.items()], f"{said} {drawn.missing}")
+    (model,) = given.models
+    top, document = model["certificate"]["leakage"], model["declared"]["model"]
+    names = [one["name"] for one in document.get("answers", document)["variables"]]
+    names += [document["form"]] if "form" in document else []
+    own = dict(zip(names, model["certificate"]["per_unit"], strict=True))
+    pairs = [(own.get(unit, top), found) for unit, found in truth.items()]
+    return worst(kind, pairs, f"{said} {drawn.missing} {drawn.form}")
 
 
-def refitted(schema, drawn, given, pilot):
-    """The law of the pilot in the shape of the model, over all codes; where the model has them all, the model itself."""
-    document = given.models[0]["declared"]["model"]
+def truth_of(schema, drawn, given, pilot):
+    """The law that the certificate is about: the model, if it has all codes of its columns, else that of the pilot."""
+    declared = given.models[0]["declared"]
+    document = declared["model"]
     net = net_from(document.get("answers", document))
-    sizes = [schema.coded(name).size for name in net.names]
-    codes = np.array([[schema.coded(name).encode(row[name]) for name in net.names] for row in pilot])
-    for at, name in enumerate(net.names):
-        if name in drawn.form:  # a blank is no answer, and codes above it move down
+    sizes = tuple(schema.coded(name).size - (name in drawn.form) for name in net.names)
+    silent = declared.get("missing_says_nothing", ())
+    if silent:
+        return net
+    if sizes != net.sizes:
+        return drawn.law
+    full = fitted(net.names, sizes, net.parents, pilot_codes(schema, drawn, net.names, pilot), SMOOTHING)
+    assert all(map(np.allclose, full.tables, net.tables))
+    return net
+
+
+def pilot_codes(schema, drawn, names, pilot):
+    """The codes of a pilot; a blank is no answer, and codes above it move down."""
+    codes = np.array([[schema.coded(name).encode(row[name]) for name in names] for row in pilot])
+    for at, name in enumerate(names):
+        if name in drawn.form:
             blank = schema.coded(name).values.index(BLANK)
             codes[:, at] = np.where(codes[:, at] == blank, -1, codes[:, at] - (codes[:, at] > blank))
-            sizes[at] -= 1
-    full = fitted(net.names, sizes, net.parents, codes, SMOOTHING)
-    if full.sizes == net.sizes:
-        assert all(map(np.allclose, full.tables, net.tables))
-        return net
-    return full
-
-
-def hidden_row(schema, net):
-    """Everything that one row may hold under a law over its codes."""
-    joint = net.joint()
-    cells = np.array(list(itertools.product(*(range(size) for size in joint.shape))))
-    codes = [dict(zip(net.names, row, strict=True)) for row in cells.tolist()]
-    units = {name: cells[:, at] for at, name in enumerate(net.names)}
-    return codes, Hidden(joint.ravel(), units, net.names)
+    return codes
 
 
 def surveyed(rng, folder):
     """All questions of a survey, planned with a pilot and what the holder confirmed of its design."""
-    drawn = design(rng, surveys=True)
+    return survey_of(rng, folder, design(rng, surveys=True), terms(rng))
+
+
+def survey_of(rng, folder, drawn, said):
+    """Propose, confirm, ask, release and judge."""
     schema, rows = drawn.schema(4), table_rows(rng, drawn, 4)
     prepare(folder, schema, rows)
-    pilot = pilot_rows(rng, drawn)
+    pilot = pilot_rows(drawn)
     write_csv(folder / "pilot.csv", schema.names, pilot)
-    said = terms(rng)
     kind = "survey in forms" if drawn.form else "survey"
     try:
         with refusing():
@@ -287,14 +290,7 @@ def surveyed(rng, folder):
     except Refusal as refusal:
         return Result(kind, refused=refusal.why)
     check_engine(given, schema, rows)
-    net = refitted(schema, drawn, given, pilot)
-    codes, hidden = hidden_answers(schema, drawn, net)
-    truth = leakages(hidden, seen_of(given, codes), said["knowledge"], rng)
-    names = (*net.names, "form") if "form" in hidden.units else net.names
-    top = next(iter(given.claimed().values()))
-    own = dict(zip(names, next(iter(given.per_unit().values())), strict=False))
-    pairs = [(own.get(unit, top), found) for unit, found in truth.items()]
-    return worst(kind, pairs, f"{said} {drawn.missing} {drawn.form}")
+    return judged(kind, rng, schema, drawn, given, pilot, said)
 
 
 def confirm(path, drawn):

@@ -10,7 +10,7 @@ from attack.path import Refusal, prepare, released, request_toml
 from attack.tally import Result, worst
 from entwined.schema import Categorical, Integer, Schema
 
-STATES = ("low", "middle", "high")
+STATES = ("low", "middle", "high", "top")
 
 
 def drawn_chain(rng, values):
@@ -38,17 +38,21 @@ def by_person(rng, folder):
     length = min(length, 5 if values == 2 else 4)
     kept = min(kept, length)
     kernel, start = drawn_chain(rng, values)
+    said = {"leakage": float(rng.choice([0.5, 1.0, 3.0])), "knowledge": str(rng.choice(["any", "any", "model"]))}
+    return cut(rng, folder, kernel, start, kept, length, said)
+
+
+def cut(rng, folder, kernel, start, kept, length, said):
+    """Release by a chain of the first steps, and judge by all of them."""
+    values = len(start)
     columns = (Integer("who", 0, 9999), Integer("day", 1, 40), Categorical("state", STATES[:values]))
     schema = Schema(columns, most_rows=1000)
-    days = sorted(rng.choice(np.arange(1, 30), length, replace=False).tolist()) if rng.random() < 0.0 else list(range(1, length + 1))
     states = list(itertools.product(range(values), repeat=length))
 
     def rows(one, who):
-        steps = [{"who": who, "day": day, "state": STATES[state]} for day, state in zip(days, one, strict=True)]
-        return steps[::-1]
+        return [{"who": who, "day": 1 + day, "state": STATES[state]} for day, state in enumerate(one)][::-1]
 
     prepare(folder, schema, rows(states[int(rng.integers(len(states)))], 7) + rows(states[0], 3))
-    said = {"leakage": float(rng.choice([0.5, 1.0, 3.0])), "knowledge": str(rng.choice(["any", "any", "model"]))}
     document = {"kind": "markov_chain", "length": kept, "transition": kernel.tolist(), "initial": start.tolist()}
     model = {"model": document, "by": "who", "order": "day"}
     asked = [{"kind": "histogram", "column": "state"}, {"kind": "count", "where": f"state = '{STATES[1]}'"}]
@@ -60,7 +64,8 @@ def by_person(rng, folder):
         return Result("series, cut", refused=refusal.why)
     worlds = [rows(one, 100 + at) for at, one in enumerate(states)]
     exact = picked_answers(schema, given.aggregates, worlds, folder, ("who", kept, "day"))
-    return judged("series, cut", rng, chain_law(kernel, start, length), exact, given, said, f"{said} {kept} of {length}")
+    law = chain_law(kernel, start, length)
+    return judged("series, cut", rng, law, exact, given, said, f"{said} {kept} of {length}")
 
 
 def judged(kind, rng, law, exact, given, said, about):
