@@ -41,7 +41,8 @@ def known_end(rng, folder):
         [[0.02, 0.0002, 0.68, 0.2998], [0.0002, 0.02, 0.68, 0.2998], [0.01, 0.01, 0.97999, 0.00001], [0.0005, 0.0005, 0.998, 0.001]]
     )
     said = {"leakage": 1.0, "knowledge": "any"}
-    return series.cut(rng, folder, kernel, np.array([0.3, 0.3, 0.3, 0.1]), kept=2, length=3, said=said)
+    chain = series.Chain(kernel, np.array([0.3, 0.3, 0.3, 0.1]), missing=0.0)
+    return series.cut(rng, folder, chain, kept=2, length=3, there=range(3), said=said)
 
 
 def document(law):

@@ -1,6 +1,7 @@
 """Populations of series: steps of a chain, longer than what is kept of them, and what comes later may be known."""
 
 import itertools
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,67 +12,147 @@ from attack.tally import Result, worst
 from entwined.schema import Categorical, Integer, Schema
 
 STATES = ("low", "middle", "high", "top")
+NOTES = ("no", "yes")
+MOST_WORLDS = 700
 
 
-def drawn_chain(rng, values):
-    """A kernel and a start, sharp or dull."""
-    kernel = rng.dirichlet(np.full(values, 10 ** rng.uniform(-1, 0.7)), size=values) * 0.98 + 0.02 / values
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """How steps follow each other, and what a row shows of its step.
+
+    `missing`: how often a state is not written down, independently of everything, or None where missing is a state
+    like any other, the last. `noted`: how often there is a note, by state; a note says nothing else.
+    """
+
+    kernel: np.ndarray
+    start: np.ndarray
+    missing: float | None = None
+    noted: np.ndarray | None = None
+
+    @property
+    def values(self):
+        """How many states have a name."""
+        return len(self.start) - (self.missing is None)
+
+    def law(self, length):
+        law = np.asarray(self.start)
+        for _ in range(length - 1):
+            law = law[..., None] * self.kernel
+        return law
+
+    def contents(self):
+        """What a row may be: its state, how likely it looks so given that, and how it looks."""
+        for state in range(len(self.start)):
+            looks = [(1.0, state)] if self.missing is None else [(1 - self.missing, state), (self.missing, None)]
+            for (chance, shown), note in itertools.product(looks, range(2 if self.noted is not None else 1)):
+                more = 1.0 if self.noted is None else abs(1 - note - self.noted[state])
+                if chance * more > 0:
+                    yield state, chance * more, (shown, note)
+
+    def row(self, look):
+        shown, note = look
+        state = "" if shown is None or shown >= self.values else STATES[shown]
+        return {"state": state, **({} if self.noted is None else {"note": NOTES[note]})}
+
+    def columns(self):
+        notes = () if self.noted is None else (Categorical("note", NOTES),)
+        return (Categorical("state", STATES[: self.values]), *notes)
+
+    def declared(self, length):
+        """The model as a request has it."""
+        document = {"kind": "markov_chain", "length": length, "transition": self.kernel.tolist(), "initial": self.start.tolist()}
+        silent = {} if self.missing is None else {"missing_says_nothing": ["state"]}
+        return {"model": document, "columns": ["state"], **silent}
+
+
+def drawn_chain(rng):
+    """A kernel and a start, sharp or dull, and what rows show."""
+    count = int(rng.integers(2, 4))
+    kernel = rng.dirichlet(np.full(count, 10 ** rng.uniform(-1, 0.7)), size=count) * 0.98 + 0.02 / count
     if rng.random() < 0.5:
-        kernel = (kernel + 2 * np.eye(values)) / 3
+        kernel = (kernel + 2 * np.eye(count)) / 3
     kernel /= kernel.sum(axis=1, keepdims=True)
-    start = rng.dirichlet(np.full(values, 2.0))
-    return kernel, start
+    start = rng.dirichlet(np.full(count, 2.0))
+    missing = float(rng.choice([0.0, 0.3])) if rng.random() < 0.5 or count == 2 else None
+    noted = rng.random(count) if rng.random() < 0.2 else None
+    return Chain(kernel, start, missing, noted)
 
 
-def chain_law(kernel, start, length):
-    law = np.asarray(start)
-    for _ in range(length - 1):
-        law = law[..., None] * kernel
-    return law
+def worlds(chain, length, there):
+    """Everything that a series may be: its rows at the steps that are there, and all its states."""
+    contents = list(chain.contents())
+    hidden = [(state, 1.0, None) for state in range(len(chain.start))]
+    law = chain.law(length)
+    found = []
+    for one in itertools.product(*(contents if step in there else hidden for step in range(length))):
+        weight = law[tuple(state for state, _, _ in one)]
+        for _, chance, _ in one:
+            weight = weight * chance
+        if weight > 0:
+            found.append((weight, one))
+    return found
+
+
+def hidden_series(found, length, there):
+    """Rows are the secrets; of a step without a row its state may be known."""
+    looks = sorted({look for _, one in found for _, _, look in one if look is not None}, key=str)
+    units = {
+        f"step {step}": np.array(
+            [looks.index(one[step][2]) if step in there else one[step][0] for _, one in found]
+        )
+        for step in range(length)
+    }
+    weights = np.array([weight for weight, _ in found])
+    return Hidden(weights / weights.sum(), units, tuple(f"step {step}" for step in there))
+
+
+def terms(rng):
+    return {"leakage": float(rng.choice([0.5, 1.0, 3.0])), "knowledge": str(rng.choice(["any", "any", "model"]))}
+
+
+def questions(rng, chain):
+    asked = [{"kind": "histogram", "column": "state"}, {"kind": "count", "where": f"state = '{STATES[1]}'"}]
+    if chain.noted is not None:
+        asked.append({"kind": "count", "where": "note = 'yes'"})
+    return asked[: int(rng.integers(1, len(asked) + 1))]
 
 
 def by_person(rng, folder):
     """Series of many, cut at their end: what is cut off has no loss, but it says what was before."""
-    values = int(rng.integers(2, 4))
+    chain, said = drawn_chain(rng), terms(rng)
     kept = int(rng.integers(1, 4))
-    length = int(kept + rng.integers(0, 3 if values > 2 else 4))
-    length = min(length, 5 if values == 2 else 4)
-    kept = min(kept, length)
-    kernel, start = drawn_chain(rng, values)
-    said = {"leakage": float(rng.choice([0.5, 1.0, 3.0])), "knowledge": str(rng.choice(["any", "any", "model"]))}
-    return cut(rng, folder, kernel, start, kept, length, said)
+    length = kept + int(rng.integers(0, 3))
+    each = len(list(chain.contents()))
+    while each**length > MOST_WORLDS:
+        length -= 1
+    there = set(range(length))
+    if said["knowledge"] == "any" and length > 2 and rng.random() < 0.3:
+        there -= {int(rng.integers(length))}
+    return cut(rng, folder, chain, min(kept, length), length, sorted(there), said)
 
 
-def cut(rng, folder, kernel, start, kept, length, said):
+def cut(rng, folder, chain, kept, length, there, said):
     """Release by a chain of the first steps, and judge by all of them."""
-    values = len(start)
-    columns = (Integer("who", 0, 9999), Integer("day", 1, 40), Categorical("state", STATES[:values]))
+    columns = (Integer("who", 0, 9999), Integer("day", 1, 40), *chain.columns())
     schema = Schema(columns, most_rows=1000)
-    states = list(itertools.product(range(values), repeat=length))
+    found = worlds(chain, length, there)
 
     def rows(one, who):
-        return [{"who": who, "day": 1 + day, "state": STATES[state]} for day, state in enumerate(one)][::-1]
+        return [{"who": who, "day": 1 + step, **chain.row(one[step][2])} for step in reversed(there)]
 
-    prepare(folder, schema, rows(states[int(rng.integers(len(states)))], 7) + rows(states[0], 3))
-    document = {"kind": "markov_chain", "length": kept, "transition": kernel.tolist(), "initial": start.tolist()}
-    model = {"model": document, "by": "who", "order": "day"}
-    asked = [{"kind": "histogram", "column": "state"}, {"kind": "count", "where": f"state = '{STATES[1]}'"}]
-    count = int(rng.integers(1, 3))
-    (folder / "release.toml").write_text(request_toml(asked[:count], [model], cap=10, **said))
+    prepare(folder, schema, rows(found[int(rng.integers(len(found)))][1], 7) + rows(found[0][1], 3))
+    model = {**chain.declared(kept), "by": "who", "order": "day"}
+    (folder / "release.toml").write_text(request_toml(questions(rng, chain), [model], cap=10, **said))
     try:
         given = released(folder)
     except Refusal as refusal:
         return Result("series, cut", refused=refusal.why)
-    worlds = [rows(one, 100 + at) for at, one in enumerate(states)]
-    exact = picked_answers(schema, given.aggregates, worlds, folder, ("who", kept, "day"))
-    law = chain_law(kernel, start, length)
-    return judged("series, cut", rng, law, exact, given, said, f"{said} {kept} of {length}")
+    series = [rows(one, 100 + at) for at, (_, one) in enumerate(found)]
+    exact = picked_answers(schema, given.aggregates, series, folder, ("who", kept, "day"))
+    return judged("series, cut", rng, hidden_series(found, length, there), exact, given, said, f"{said} {kept} of {length} {there}")
 
 
-def judged(kind, rng, law, exact, given, said, about):
-    cells = np.array(list(itertools.product(*(range(size) for size in law.shape))))
-    units = {f"step {at}": cells[:, at] for at in range(law.ndim)}
-    hidden = Hidden(law.ravel() / law.sum(), units, tuple(units))
+def judged(kind, rng, hidden, exact, given, said, about):
     truth = leakages(hidden, Seen(exact, given.scales), said["knowledge"], rng)
     claim = max(given.claimed().values())
     return worst(kind, [(claim, max(truth.values()))], about)
@@ -79,20 +160,19 @@ def judged(kind, rng, law, exact, given, said, about):
 
 def whole(rng, folder):
     """One series: the rows of the table are its steps."""
-    values = int(rng.integers(2, 4))
-    length = int(rng.integers(2, 6 if values == 2 else 5))
-    kernel, start = drawn_chain(rng, values)
-    schema = Schema((Categorical("state", STATES[:values]),), rows=length, most_rows=length)
-    states = list(itertools.product(range(values), repeat=length))
-    rows = [[{"state": STATES[state]} for state in one] for one in states]
-    prepare(folder, schema, rows[int(rng.integers(len(rows)))])
-    said = {"leakage": float(rng.choice([0.5, 1.0, 3.0])), "knowledge": str(rng.choice(["any", "any", "model"]))}
-    document = {"kind": "markov_chain", "length": length, "transition": kernel.tolist(), "initial": start.tolist()}
-    asked = [{"kind": "histogram", "column": "state"}, {"kind": "count", "where": f"state = '{STATES[1]}'"}]
-    (folder / "release.toml").write_text(request_toml(asked[: int(rng.integers(1, 3))], [{"model": document}], cap=10, **said))
+    chain, said = drawn_chain(rng), terms(rng)
+    length, each = int(rng.integers(2, 6)), len(list(chain.contents()))
+    while each**length > MOST_WORLDS:
+        length -= 1
+    schema = Schema(chain.columns(), rows=length, most_rows=length)
+    found = worlds(chain, length, range(length))
+    tables = [[chain.row(look) for _, _, look in one] for _, one in found]
+    prepare(folder, schema, tables[int(rng.integers(len(tables)))])
+    (folder / "release.toml").write_text(request_toml(questions(rng, chain), [chain.declared(length)], cap=10, **said))
     try:
         given = released(folder)
     except Refusal as refusal:
         return Result("series, whole", refused=refusal.why)
-    exact = picked_answers(schema, given.aggregates, rows, folder)
-    return judged("series, whole", rng, chain_law(kernel, start, length), exact, given, said, f"{said} {length}")
+    exact = picked_answers(schema, given.aggregates, tables, folder)
+    hidden = hidden_series(found, length, range(length))
+    return judged("series, whole", rng, hidden, exact, given, said, f"{said} {length}")
