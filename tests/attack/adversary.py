@@ -7,12 +7,12 @@ a product of one function a unit. What is found is reached by some adversary, so
 """
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-OUTPUTS = 1024  # released vectors that are looked at, if there are more
-TILTS = 32  # things that an adversary may know, each time
+OUTPUTS = 512  # released vectors that are looked at, if there are more
+TILTS = 24  # things that an adversary may know, each time
 ROUNDS = 12  # of improving what was found, as long as it gets better
 BETTER = 1e-6
 LEAST = 1e-12  # a value less likely than this, given what is known, is left out
@@ -22,13 +22,15 @@ LEAST = 1e-12  # a value less likely than this, given what is known, is left out
 class Hidden:
     """Worlds, how likely each is, the value of every unit in each, and which units are secrets.
 
-    What is `public` everybody knows. Values are numbers from 0.
+    What is `public` everybody knows. Values are numbers from 0. In a unit of `blanks` one value says that it was not
+    asked: nobody knows of it something that leaves this open and yet tells of the answer.
     """
 
     weights: np.ndarray
     units: dict
     secrets: tuple
     public: tuple = ()
+    blanks: dict = field(default_factory=dict)
 
     def sizes(self):
         return {name: int(values.max()) + 1 for name, values in self.units.items()}
@@ -56,7 +58,14 @@ class Seen:
 
     def likelihoods(self, outputs):
         """Log likelihoods, one row an output, but for a constant of each output."""
-        logs = -(np.abs(outputs[:, None, :] - self.exact[None]) / self.scales).sum(axis=2) + self.told
+        if outputs.size and 0 <= min(outputs.min(), self.exact.min()) and max(outputs.max(), self.exact.max()) <= 1:
+            rates = 1 / self.scales  # |z − e| is z + e − 2ze for zeros and ones
+            logs = 2 * (outputs * rates) @ self.exact.T - (outputs @ rates)[:, None] - self.exact @ rates
+        else:
+            logs = np.zeros((len(outputs), len(self.exact)))
+            for at, scale in enumerate(self.scales):
+                logs -= np.abs(outputs[:, at, None] - self.exact[:, at]) / scale
+        logs += self.told
         return logs - logs.max(axis=1, keepdims=True)
 
     def outputs(self, rng):
@@ -85,7 +94,8 @@ def leakages(hidden, seen, knowledge, rng):
     if not seen.exact.shape[1] and not np.ptp(seen.told):
         return dict.fromkeys(hidden.secrets, 0.0)
     outputs = seen.outputs(rng)
-    return {unit: Search(hidden, seen, unit, knowledge, rng).run(outputs) for unit in hidden.secrets}
+    chances = np.exp(seen.likelihoods(outputs))
+    return {unit: Search(hidden, seen, unit, knowledge, rng).run(outputs, chances) for unit in hidden.secrets}
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,21 +108,22 @@ class Search:
     knowledge: str
     rng: np.random.Generator
 
-    def run(self, outputs):
+    def run(self, outputs, chances):
         known = self.first()
-        best, at, output = self.best(known, outputs)
+        best, at, output = self.best(known, chances)
         for _ in range(ROUNDS):
             before = best
             if self.knowledge == "any" and self.others:
                 near = [known[at], *(self.changed(known[at]) for _ in range(TILTS // 4))]
-                found, place, where = self.best(near, outputs)
+                found, place, where = self.best(near, chances)
                 if found > best:
                     best, known, at, output = found, near, place, where
             beside = self.seen.beside(outputs[output])
-            found, _, where = self.best([known[at]], beside)
+            closer = np.exp(self.seen.likelihoods(beside))
+            found, _, where = self.best([known[at]], closer)
             if found > best:
                 best, output = found, len(outputs)
-                outputs = np.vstack([outputs, beside[where]])
+                outputs, chances = np.vstack([outputs, beside[where]]), np.vstack([chances, closer[where]])
             if best <= before * (1 + BETTER):
                 break
         return best
@@ -131,8 +142,19 @@ class Search:
         sizes = self.hidden.sizes()
         if self.rng.random() < 0.25:  # the same of all others
             alike = drawn_knowledge(self.rng, max(sizes.values()))
-            return {name: alike[: sizes[name]] for name in self.others}
-        return {name: drawn_knowledge(self.rng, sizes[name]) for name in self.others}
+            return {name: self.allowed(name, alike[: sizes[name]]) for name in self.others}
+        return {name: self.told(name) for name in self.others}
+
+    def told(self, name):
+        return self.allowed(name, drawn_knowledge(self.rng, self.hidden.sizes()[name]))
+
+    def allowed(self, name, weights):
+        """Make of what is known of a unit with blanks something that says whether it is one, or nothing."""
+        blank = self.hidden.blanks.get(name)
+        if blank is None or (weights == weights[0]).all():
+            return weights
+        there = np.arange(len(weights)) != blank
+        return np.where(there, weights, 0.0) if weights[there].any() else 1.0 - there
 
     @property
     def others(self):
@@ -140,9 +162,9 @@ class Search:
 
     def changed(self, known):
         name = self.others[self.rng.integers(len(self.others))]
-        return {**known, name: drawn_knowledge(self.rng, self.hidden.sizes()[name])}
+        return {**known, name: self.told(name)}
 
-    def best(self, known, outputs):
+    def best(self, known, chances):
         """The largest log odds, with the number of what is known and of the output."""
         hidden = self.hidden
         tilts = np.tile(hidden.weights, (len(known), 1))
@@ -152,7 +174,6 @@ class Search:
         values = np.eye(hidden.sizes()[self.unit])[hidden.units[self.unit]].T
         laws = tilts[:, None, :] * values[None]
         mass = laws.sum(axis=2, keepdims=True)
-        chances = np.exp(self.seen.likelihoods(outputs))
         with np.errstate(divide="ignore", invalid="ignore"):
             odds = np.log(laws / mass @ chances.T)
         there = mass[:, :, 0] > LEAST * mass.sum(axis=(1, 2))[:, None]

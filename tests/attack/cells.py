@@ -333,4 +333,6 @@ def hidden_answers(schema, drawn, net):
             weights.append(joint[cell] / (2 if with_form else 1))
     units = {name: np.array([row[name] for row in codes]) for name in codes[0]}
     public = ("form",) if drawn.public and with_form else ()
-    return codes, Hidden(np.array(weights), units, tuple(name for name in units if name not in public), public)
+    blanks = {name: schema.coded(name).values.index(BLANK) for name in drawn.form}
+    secrets = tuple(name for name in units if name not in public)
+    return codes, Hidden(np.array(weights), units, secrets, public, blanks)
