@@ -1,7 +1,5 @@
 """What tables would answer: by plain arithmetic on codes, and by the engine for rows that it picks."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from entwined.queries import CountOf, SumOf, TableOf, TotalsOf
@@ -42,11 +40,12 @@ def coded(schema, row):
     return {column.name: column.encode(row[column.name]) for column in schema.columns if hasattr(column, "encode")}
 
 
-def picked_answers(schema, aggregates, worlds: Sequence[Sequence[dict]], folder, kept=None):
-    """The answers of each world, its rows coded and picked by the engine: all worlds are read at once.
+def picked_answers(schema, aggregates, worlds, table, folder, kept=None):
+    """The answers of each world, its rows coded and picked by the engine, and those of the table: all read at once.
 
-    Whoever is in one world must be in no other: the picking is by person or group.
+    Whoever is in one world must be in no other, nor in the table: the picking is by person or group.
     """
+    worlds = [*worlds, table]
     wide = Schema((*schema.columns, Integer("world", 0, max(1, len(worlds) - 1))), schema.unit, "add_remove")
     path = folder / "worlds.csv"
     rows = [{**row, "world": at} for at, world in enumerate(worlds) for row in world]
@@ -71,7 +70,7 @@ def picked_answers(schema, aggregates, worlds: Sequence[Sequence[dict]], folder,
         if key not in known:
             known[key] = contribution(aggregates, row)
         exact[world] += known[key]
-    return exact
+    return exact[:-1], exact[-1]
 
 
 def write_csv(path, names, rows):

@@ -129,7 +129,7 @@ def queries(rng, names):
 
 
 def terms(rng):
-    return {"leakage": float(rng.choice([0.5, 1.0, 2.0, 4.0])), "knowledge": str(rng.choice(["any", "any", "any", "model"]))}
+    return {"leakage": float(rng.choice([0.5, 1.0, 2.0, 4.0, 50.0], p=[0.2, 0.4, 0.2, 0.15, 0.05])), "knowledge": str(rng.choice(["any", "any", "any", "model"]))}
 
 
 def hidden_respondent(schema, drawn, law):
@@ -179,15 +179,15 @@ def declared(rng, folder):
     return declared_of(rng, folder, drawn, laws, terms(rng), queries(rng, drawn.law.names))
 
 
-def declared_of(rng, folder, drawn, laws, said, asked=None):
-    """Release by models that are written down, and judge each by its own law."""
+def declared_of(rng, folder, drawn, laws, said, asked=None, written=None):
+    """Release by models as they are written down, and judge each by its own law."""
     schema, rows = drawn.schema(4), table_rows(rng, drawn, 4)
     prepare(folder, schema, rows)
-    for name, law in laws.items():
+    for name, law in (written or laws).items():
         (folder / f"{name}.json").write_text(json.dumps(law.document))
     models = [{"name": name, "model": f"{name}.json"} for name in laws]
     asked = asked or [{"kind": "histogram", "column": name} for name in drawn.law.names]
-    (folder / "release.toml").write_text(request_toml(asked, models, cap=10, **said))
+    (folder / "release.toml").write_text(request_toml(asked, models, cap=1000, **said))
     kind = "several models" if len(laws) > 1 else "cells, declared"
     try:
         given = released(folder)
@@ -206,24 +206,28 @@ def declared_of(rng, folder, drawn, laws, said, asked=None):
 def learned(rng, folder):
     """A model learned from a public pilot with `entwined learn`."""
     drawn = design(rng)
+    asked = queries(rng, [*drawn.law.names, *(["short"] if drawn.recoded and rng.random() < 0.5 else [])])
+    return learned_of(rng, folder, drawn, terms(rng), asked, parents=int(rng.integers(1, 3)))
+
+
+def learned_of(rng, folder, drawn, said, asked, parents=1):
+    """Learn, release and judge."""
     schema, rows = drawn.schema(4), table_rows(rng, drawn, 4)
     prepare(folder, schema, rows)
     pilot = pilot_rows(drawn)
     write_csv(folder / "pilot.csv", schema.names, pilot)
-    said = terms(rng)
-    kind = "cells, learned"
-    asked = queries(rng, [*drawn.law.names, *(["short"] if drawn.recoded and rng.random() < 0.5 else [])])
-    (folder / "release.toml").write_text(request_toml(asked, [{"name": "tree", "model": "tree.json"}], cap=10, **said))
+    models = [{"name": "tree", "model": "tree.json"}]
+    (folder / "release.toml").write_text(request_toml(asked, models, cap=1000, **said))
     try:
         with refusing():
             codes = public_codes(folder / "pilot.csv", read_schema(folder / "schema.toml"))
-            found = learn(codes, "pilot.csv", parents=int(rng.integers(1, 3)), smoothing=SMOOTHING)
+            found = learn(codes, "pilot.csv", parents=parents, smoothing=SMOOTHING)
             write_model(found.model, folder / "tree.json")
         given = released(folder)
     except Refusal as refusal:
-        return Result(kind, refused=refusal.why)
+        return Result("cells, learned", refused=refusal.why)
     check_engine(given, schema, rows)
-    return judged(kind, rng, schema, drawn, given, pilot, said)
+    return judged("cells, learned", rng, schema, drawn, given, pilot, said)
 
 
 def judged(kind, rng, schema, drawn, given, pilot, said):
@@ -283,7 +287,7 @@ def survey_of(rng, folder, drawn, said):
             survey_command.propose(folder / "pilot.csv", folder / "schema.toml", folder / "survey.toml", as_document=True)
             confirm(folder / "survey.toml", drawn)
             survey_command.request(
-                folder / "survey.toml", "table.csv", folder / "release.toml", 4, said["leakage"], 10.0,
+                folder / "survey.toml", "table.csv", folder / "release.toml", 4, said["leakage"], 1000.0,
                 "ledger.sqlite", Knowledge(said["knowledge"]), as_document=True,
             )  # fmt: skip
         given = released(folder)

@@ -1,7 +1,5 @@
 """Populations made so that one thing matters: what is not covered there shows at once, and by much."""
 
-import json
-
 import numpy as np
 
 from attack import cells, series
@@ -15,7 +13,8 @@ def follow_ups(rng, folder):
     tables += [np.array([[0.0, 0.0, 1.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]) for _ in names[1:]]
     law = Net(names, (3,) * len(names), ((), *([(0,)] * (len(names) - 1))), tuple(tables))
     drawn = cells.Design(law, ("drop",) * len(names))
-    return cells.survey_of(rng, folder, drawn, {"leakage": 1.0, "knowledge": "any"})
+    asked = [{"kind": "histogram", "column": name} for name in names]
+    return cells.learned_of(rng, folder, drawn, {"leakage": 1.0, "knowledge": "any"}, asked)
 
 
 def rarely_alike(columns=5):
@@ -43,8 +42,3 @@ def known_end(rng, folder):
     said = {"leakage": 1.0, "knowledge": "any"}
     chain = series.Chain(kernel, np.array([0.3, 0.3, 0.3, 0.1]), missing=0.0)
     return series.cut(rng, folder, chain, kept=2, length=3, there=range(3), said=said)
-
-
-def document(law):
-    """A law as a model file."""
-    return json.dumps(law.document)

@@ -1,7 +1,7 @@
 """Populations of rows in households and of persons: any law whatever ties the rows of one household together."""
 
 import itertools
-import json
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,12 +13,8 @@ from attack.tally import Result, worst
 from entwined.schema import Categorical, Integer, Person, Rows, Schema
 
 LAWS = 3
+OTHER_ROWS = "the door read other rows than it may"
 STATES = ("well", "ill", "so so")
-
-
-def spelled(rng, number):
-    """One number in one of its spellings."""
-    return str(rng.choice([f"{number}", f"0{number}", f"00{number}", f"{number}.0", f" {number}", f"{number} ", f"+{number}"]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,22 +83,30 @@ def households(rng, folder):
     values = drawn_values(rng, columns)
     members = int(rng.integers(1, 5 if len(values) > 2 else 6))
     home = Home(values, members, neighbours == "add_remove", spellings(rng, members, varied=rng.random() < 0.5))
-    numbers, each = home.worlds()
-    others = [{"home": "7", **values[0]}, {"home": "", **values[-1]}]
-    there = home.rows(numbers[int(rng.integers(len(numbers)))], each, 8) + others
-    prepare(folder, schema, there)
     said = {"leakage": float(rng.choice([0.5, 1.0, 3.0])), "knowledge": str(rng.choice(["any", "model"]))}
+    return households_of(rng, folder, schema, home, largest, said)
+
+
+def households_of(rng, folder, schema, home, largest, said):
+    """Release by households, and judge by some laws of one."""
+    numbers, each = home.worlds()
+    others = [{"home": "7", **home.values[0]}, {"home": "", **home.values[-1]}]
+    table = home.rows(numbers[int(rng.integers(len(numbers)))], each, 8) + others
+    prepare(folder, schema, table)
     model = {"model": {"kind": "groups", "largest": largest}, "by": "home"}
-    (folder / "release.toml").write_text(request_toml(questions(rng, columns), [model], cap=10, **said))
-    kind = f"households, {neighbours}"
+    asked = questions(rng, len(home.values[0]))
+    (folder / "release.toml").write_text(request_toml(asked, [model], cap=10, **said))
+    kind = f"households, {schema.neighbours}"
     try:
         given = released(folder)
     except Refusal as refusal:
         return Result(kind, refused=refusal.why)
     worlds = [home.rows(one, each, 100 + at) for at, one in enumerate(numbers)]
-    exact = picked_answers(schema, given.aggregates, worlds, folder, ("home", largest, None))
-    about = f"{said} {members} of {largest} {home.spellings}"
+    exact, there = picked_answers(schema, given.aggregates, worlds, table, folder, ("home", largest, None))
+    about = f"{said} {home.members} of {largest} {home.spellings}"
     claim = max(given.claimed().values())
+    if not np.array_equal(there, given.exact):
+        return Result(kind, claim, math.inf, about=f"{OTHER_ROWS} {about}")
     return worst(kind, [(claim, one) for one in truths(rng, home, numbers, each, exact, given, said)], about)
 
 
@@ -124,8 +128,8 @@ def persons(rng, folder):
     members = int(rng.integers(1, 5))
     home = Home(values, members, True, spellings(rng, members, varied=rng.random() < 0.5))
     numbers, each = home.worlds()
-    there = home.rows(numbers[0], each, 8) + [{"home": "", **values[0]}, {"home": "9", **values[-1]}]
-    prepare(folder, schema, there)
+    table = home.rows(numbers[0], each, 8) + [{"home": "", **values[0]}, {"home": "9", **values[-1]}]
+    prepare(folder, schema, table)
     said = {"loss": float(rng.choice([0.5, 1.0, 3.0]))}
     (folder / "release.toml").write_text(request_toml(questions(rng, columns), [], cap=10, **said))
     try:
@@ -133,9 +137,12 @@ def persons(rng, folder):
     except Refusal as refusal:
         return Result("persons", refused=refusal.why)
     worlds = [home.rows(one, each, 100 + at) for at, one in enumerate(numbers)]
-    exact = picked_answers(schema, given.aggregates, worlds, folder)
+    exact, there = picked_answers(schema, given.aggregates, worlds, table, folder)
     pairs = [(nominal(given), apart(rng, numbers, exact, given, neighbours))]
-    return worst("persons", pairs, f"{members} rows of {most}, {home.spellings}, {neighbours}")
+    about = f"{members} rows of {most}, {home.spellings}, {neighbours}"
+    if not np.array_equal(there, given.exact):
+        return Result("persons", pairs[0][0], math.inf, about=f"{OTHER_ROWS} {about}")
+    return worst("persons", pairs, about)
 
 
 def nominal(given):
@@ -161,7 +168,8 @@ def alone(rng, folder):
     neighbours = str(rng.choice(["replace", "add_remove"]))
     schema = drawn_schema(rng, columns, neighbours=neighbours, unit=Rows())
     values = drawn_values(rng, columns)
-    prepare(folder, schema, [{"home": "1", **value} for value in values])
+    table = [{"home": "1", **value} for value in values]
+    prepare(folder, schema, table)
     said = {"loss": float(rng.choice([0.5, 1.0, 3.0]))}
     (folder / "release.toml").write_text(request_toml(questions(rng, columns), [], cap=10, **said))
     try:
@@ -169,14 +177,9 @@ def alone(rng, folder):
     except Refusal as refusal:
         return Result("rows alone", refused=refusal.why)
     numbers = [(at,) for at in range(len(values) + 1)]
-    exact = picked_answers(
-        schema, given.aggregates, [[{"home": "1", **value}] for value in values] + [[]], folder
-    )
+    exact, there = picked_answers(schema, given.aggregates, [*([row] for row in table), []], table, folder)
+    assert np.array_equal(there, given.exact)
     if neighbours == "replace":
         exact, numbers = exact[:-1], numbers[:-1]
     return worst("rows alone", [(nominal(given), apart(rng, numbers, exact, given, neighbours))], neighbours)
 
-
-def written(document):
-    """A document as one line."""
-    return json.dumps(document)

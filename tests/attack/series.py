@@ -1,6 +1,7 @@
 """Populations of series: steps of a chain, longer than what is kept of them, and what comes later may be known."""
 
 import itertools
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -131,16 +132,26 @@ def by_person(rng, folder):
     return cut(rng, folder, chain, min(kept, length), length, sorted(there), said)
 
 
-def cut(rng, folder, chain, kept, length, there, said):
+def entered_twice(rng, folder):
+    """Series in which some steps were entered twice: the copy of a row says nothing new, and must cost nothing."""
+    chain, said = drawn_chain(rng), terms(rng)
+    kept = int(rng.integers(2, 4))
+    copied = (0, *(int(one) for one in rng.integers(0, 3, 1)))
+    return cut(rng, folder, chain, kept, 3, range(3), said, copied)
+
+
+def cut(rng, folder, chain, kept, length, there, said, copied=()):
     """Release by a chain of the first steps, and judge by all of them."""
     columns = (Integer("who", 0, 9999), Integer("day", 1, 40), *chain.columns())
     schema = Schema(columns, most_rows=1000)
     found = worlds(chain, length, there)
 
     def rows(one, who):
-        return [{"who": who, "day": 1 + step, **chain.row(one[step][2])} for step in reversed(there)]
+        steps = [*sorted(there, reverse=True), *copied]
+        return [{"who": who, "day": 1 + step, **chain.row(one[step][2])} for step in steps]
 
-    prepare(folder, schema, rows(found[int(rng.integers(len(found)))][1], 7) + rows(found[0][1], 3))
+    table = rows(found[int(rng.integers(len(found)))][1], 7) + rows(found[0][1], 3)
+    prepare(folder, schema, table)
     model = {**chain.declared(kept), "by": "who", "order": "day"}
     (folder / "release.toml").write_text(request_toml(questions(rng, chain), [model], cap=10, **said))
     try:
@@ -148,7 +159,9 @@ def cut(rng, folder, chain, kept, length, there, said):
     except Refusal as refusal:
         return Result("series, cut", refused=refusal.why)
     series = [rows(one, 100 + at) for at, (_, one) in enumerate(found)]
-    exact = picked_answers(schema, given.aggregates, series, folder, ("who", kept, "day"))
+    exact, read = picked_answers(schema, given.aggregates, series, table, folder, ("who", kept, "day"))
+    if not np.array_equal(read, given.exact):
+        return Result("series, cut", max(given.claimed().values()), math.inf, about="the door read other rows")
     return judged("series, cut", rng, hidden_series(found, length, there), exact, given, said, f"{said} {kept} of {length} {there}")
 
 
@@ -173,6 +186,6 @@ def whole(rng, folder):
         given = released(folder)
     except Refusal as refusal:
         return Result("series, whole", refused=refusal.why)
-    exact = picked_answers(schema, given.aggregates, tables, folder)
+    exact, _ = picked_answers(schema, given.aggregates, tables, [], folder)
     hidden = hidden_series(found, length, range(length))
     return judged("series, whole", rng, hidden, exact, given, said, f"{said} {length}")

@@ -1,0 +1,136 @@
+"""What was mended, taken out again one by one: each of them the attacker has to find.
+
+A mend is undone by putting back what the code did before. Beside it stand the populations in which it shows.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from attack import budgets, cells, examples, groups, series, traps
+from entwined.bounds import choose
+from entwined.bounds.tilted import tilted_transport_bound
+from entwined.ledger import Part
+from entwined.learning import codes as coding
+from entwined.learning import private
+from entwined.noise import DiscreteLaplace
+from entwined.release import declared, door, judge
+from entwined.schema import Coded
+from entwined.tables import rows
+from entwined.tables.table import Table
+
+
+@dataclass(frozen=True)
+class Undone:
+    """A mend, how to undo it, and the population in which that shows; it is tried with a few seeds."""
+
+    name: str
+    undo: Callable
+    population: Callable
+    seeds: int = 1
+
+
+def _no_domains(patch):
+    for name in ("check_cells", "check_rows"):
+        patch.setattr(declared, name, lambda *_: None)
+
+
+def _missing_as_not_asked(patch):
+    """Whoever has no answer counts as not asked where missing is dropped."""
+    _no_domains(patch)
+    read = coding.public_codes
+
+    def public_codes(source, schema, **more):
+        found = read(source, schema, **more)
+        columns = [schema.coded(name) for name in found.names]
+        values = np.array(found.values)
+        for at, column in enumerate(columns):
+            if column.missing == "drop":
+                values[values[:, at] == column.levels, at] = coding.NOT_ASKED
+        sizes = {one.name: one.levels + (one.missing == "value") for one in columns}
+        return coding.Codes.of(sizes, values)
+
+    patch.setattr(cells, "public_codes", public_codes)
+
+
+def _values_only(patch):
+    """Theorems for known values pass as theorems for whatever is known."""
+    known = dataclasses.replace(tilted_transport_bound, knowledge="any")
+    theorems = tuple(known if one is tilted_transport_bound else one for one in choose.THEOREMS)
+    for place in (choose, judge):
+        patch.setattr(place, "THEOREMS", theorems)
+
+
+def _raw_spelling(patch):
+    """Rows belong together if they spell it alike."""
+    steps = rows.CodedRows.steps
+
+    def raw_steps(self, coded, raw=()):
+        person = self.by_person
+        if person is None:
+            return steps(self, coded, raw)
+        everything = tuple(column.name for column in self.schema.columns if isinstance(column, Coded))
+        made, last = self._coded(everything, (person.column,))
+        return [*made, *self._picked(person, everything, last)], "picked"
+
+    patch.setattr(rows.CodedRows, "steps", raw_steps)
+    patch.setattr(rows, "together", lambda column, raw, *_: f"CASE WHEN CAST({raw} AS VARCHAR) <> '' THEN {raw} END")
+
+
+def _ties(patch):
+    """Rows of one step are all kept, in the order of what they hold."""
+    first = rows._first
+
+    def all_of_a_step(source, name, shared, order, most, where):
+        many = 10**6 if name == "steps" else most
+        return first(source, name, shared, order, many, where)
+
+    patch.setattr(rows, "_first", all_of_a_step)
+
+
+def _not_picked(patch):
+    patch.setattr(door, "_picked", lambda table, planned: table)
+
+
+def _one_identity(patch):
+    patch.setattr(Table, "identity", "table")
+
+
+def _noise(patch):
+    """A twentieth less noise than was charged for."""
+    fitted = DiscreteLaplace.for_loss
+
+    def less(epsilon, sensitivity):
+        return DiscreteLaplace(fitted(epsilon, sensitivity).scale * Fraction(19, 20))
+
+    patch.setattr(DiscreteLaplace, "for_loss", less)
+
+
+def _most_for_sum(patch):
+    """Of two charges on one part the larger one is kept."""
+    patch.setattr(
+        Part, "__add__", lambda self, other: Part(self.key, max(self.one, other.one), max(self.both, other.both))
+    )
+
+
+def _learning_forgotten(patch):
+    """A new ledger after learning."""
+    patch.setattr(private, "_parts", lambda *_: ())
+
+
+UNDONE = (
+    Undone("a missing answer counts as not asked", _missing_as_not_asked, examples.follow_ups),
+    Undone("values of a model are not compared with codes", _no_domains, traps.missing_left_out),
+    Undone("a known class of an answer is not covered", _values_only, examples.known_class),
+    Undone("known later steps are not covered", _values_only, examples.known_end),
+    Undone("rows belong together by raw spelling", _raw_spelling, groups.households, 12),
+    Undone("persons are told apart by raw spelling", _raw_spelling, groups.persons, 12),
+    Undone("rows of one step are all kept", _ties, series.entered_twice, 8),
+    Undone("large households are not cut", _not_picked, groups.households, 12),
+    Undone("all tables have one identity", _one_identity, traps.another_frame),
+    Undone("a twentieth less noise", _noise, groups.alone, 3),
+    Undone("the larger of two charges for their sum", _most_for_sum, budgets.several, 8),
+)
