@@ -98,27 +98,44 @@ def go_on(ledger, accountant):
 
 def learning_seen(schema, budget, parents, others, codes):
     """What learning shows of the hidden row: the parents that it chose, and noisy tables."""
-    columns = private._columns(schema)
-    search = private._search(schema, columns, budget, 1)
-    scopes = [
-        TableOf(tuple(Axis(columns[one].name, columns[one].levels) for one in scope), everything())
-        for scope in search.scopes
-    ]
-    told = []
-    fixed = sum(contribution(scopes, row) for row in others)
-    for row in codes:
-        flat = fixed + contribution(scopes, row)
-        counts, at = {}, 0
-        for scope, one in zip(search.scopes, scopes, strict=True):
-            counts[scope] = flat[at : at + one.cells].astype(np.int64).reshape([search.sizes[one] for one in scope])
-            at += one.cells
-        told.append(chosen(search, counts, parents))
     asked = [
-        Marginal(tuple(columns[one].name for one in (*each, column))) for column, each in enumerate(parents)
+        Marginal(tuple(schema.names[one] for one in (*each, column))) for column, each in enumerate(parents)
     ]
     planned = plan(schema, asked, loss=budget.tables)
     exact = np.array([contribution(planned.aggregates, row) for row in codes])
-    return Seen(exact, scales(planned.statistics), np.array(told))
+    logs = np.array([told(schema, budget, parents, [*others, row]) for row in codes])
+    return Seen(exact, scales(planned.statistics), logs)
+
+
+def told(schema, budget, parents, rows):
+    """The log chance that these parents are chosen from these rows."""
+    columns = private._columns(schema)
+    search = private._search(schema, columns, budget, 1)
+    counts = {}
+    for scope in search.scopes:
+        axes = tuple(Axis(columns[one].name, columns[one].levels) for one in scope)
+        flat = sum(contribution([TableOf(axes, everything())], row) for row in rows)
+        counts[scope] = flat.astype(np.int64).reshape([search.sizes[one] for one in scope])
+    return chosen(search, counts, parents)
+
+
+def structures(columns):
+    """All trees that a search may end with."""
+    found = [((),)]
+    for _ in range(columns - 1):
+        found = [(*one, (parent,)) for one in found for parent in range(columns)]
+    return [one for one in found if _is_tree(one)]
+
+
+def _is_tree(parents):
+    for at in range(1, len(parents)):
+        seen, place = set(), at
+        while place and place not in seen:
+            seen.add(place)
+            place = parents[place][0]
+        if place:
+            return False
+    return True
 
 
 def chosen(search, counts, parents):

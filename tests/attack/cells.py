@@ -23,6 +23,7 @@ from entwined.schema import Categorical, Cells, Schema, read_schema
 
 PILOT = 400
 SMOOTHING = 1.0
+LOST = 0.3  # how often an answer is missing that says nothing by that
 BLANK = "not asked"
 
 
@@ -31,7 +32,7 @@ class Design:
     """A questionnaire: how many values each question has, what becomes of missing answers, and what is beside.
 
     `recoded` names a question that another column tells more coarsely; `form` says which questions only those with
-    form A are asked. With `silent` it is trusted that missing answers say nothing, and it is true.
+    form A are asked. Of `silent` questions it is trusted that it says nothing if an answer is missing, and it is true.
     """
 
     law: Net
@@ -39,7 +40,7 @@ class Design:
     recoded: str = ""
     form: tuple = ()
     public: bool = False
-    silent: bool = False
+    silent: tuple = ()
 
     @property
     def levels(self):
@@ -133,23 +134,20 @@ def terms(rng):
 
 
 def hidden_respondent(schema, drawn, law):
-    """Everything that one respondent may have answered: worlds of rows, and each cell of the row as a unit.
-
-    Two values of a cell that nobody can have are no secrets.
-    """
+    """Everything that one respondent may have answered: worlds of rows, and each cell of the row as a unit."""
     worlds, weights = [], []
-    forms = "AB" if drawn.form else "A"
     joint = law.joint()
+    places = [drawn.law.names.index(name) for name in drawn.silent]
     for cell in itertools.product(*(range(size) for size in joint.shape)):
-        if joint[cell] > 0:
-            for form in forms:
-                worlds.append(drawn.row(cell, form))
-                weights.append(joint[cell] / len(forms))
+        for lost in itertools.product((False, True), repeat=len(places)) if joint[cell] > 0 else ():
+            shown = list(cell)
+            for place, is_lost in zip(places, lost, strict=True):
+                shown[place] = drawn.levels[place] if is_lost else shown[place]
+            worlds.append(drawn.row(shown))
+            weights.append(joint[cell] * np.prod([LOST if one else 1 - LOST for one in lost]))
     codes = [{column.name: column.encode(row[column.name]) for column in schema.columns} for row in worlds]
     units = {name: np.array([row[name] for row in codes]) for name in schema.names}
-    public = ("form",) if drawn.public else ()
-    secrets = tuple(name for name in schema.names if name not in public)
-    return codes, Hidden(np.array(weights), units, secrets, public)
+    return codes, Hidden(np.array(weights), units, schema.names)
 
 
 def seen_of(given, codes):
@@ -172,11 +170,31 @@ def check_engine(given, schema, rows):
 def declared(rng, folder):
     """A model that the holder wrote down; at times two, one of which is about another population."""
     drawn = design(rng)
-    laws = {"first": drawn.law}
     if rng.random() < 0.25:
+        drawn = silenced(rng, drawn)
+    laws = {"first": drawn.law}
+    if not drawn.silent and rng.random() < 0.25:
         other = drawn_net(rng, drawn.law.names, drawn.levels, [True] * len(drawn.levels))
         laws["second"] = other
     return declared_of(rng, folder, drawn, laws, terms(rng), queries(rng, drawn.law.names))
+
+
+def silenced(rng, drawn):
+    """The same questions, some of which are answered by all, but not all answers were written down."""
+    names = tuple(name for name in drawn.law.names if rng.random() < 0.6) or drawn.law.names[:1]
+    return replace(drawn, law=unmissed(drawn.law, names), silent=names)
+
+
+def without_missing(law, names):
+    """The law over the values alone of some answers."""
+    tables, cut = [], [size - (name in names) for name, size in zip(law.names, law.sizes, strict=True)]
+    for at, table in enumerate(law.tables):
+        scope = (*law.parents[at], at)
+        inner = np.asarray(table).reshape([law.sizes[one] for one in scope])
+        inner = inner[tuple(slice(cut[one]) for one in scope)].reshape(-1, cut[at])
+        total = inner.sum(axis=1, keepdims=True)
+        tables.append(np.where(total > 0, inner / np.where(total > 0, total, 1.0), 1 / cut[at]))
+    return replace(law, sizes=tuple(cut), tables=tuple(tables))
 
 
 def declared_of(rng, folder, drawn, laws, said, asked=None, written=None):
@@ -184,11 +202,12 @@ def declared_of(rng, folder, drawn, laws, said, asked=None, written=None):
     schema, rows = drawn.schema(4), table_rows(rng, drawn, 4)
     prepare(folder, schema, rows)
     for name, law in (written or laws).items():
-        (folder / f"{name}.json").write_text(json.dumps(law.document))
-    models = [{"name": name, "model": f"{name}.json"} for name in laws]
+        (folder / f"{name}.json").write_text(json.dumps(without_missing(law, drawn.silent).document))
+    silent = {"missing_says_nothing": list(drawn.silent)} if drawn.silent else {}
+    models = [{"name": name, "model": f"{name}.json", **silent} for name in laws]
     asked = asked or [{"kind": "histogram", "column": name} for name in drawn.law.names]
     (folder / "release.toml").write_text(request_toml(asked, models, cap=1000, **said))
-    kind = "several models" if len(laws) > 1 else "cells, declared"
+    kind = "several models" if len(laws) > 1 else "missing says nothing" if drawn.silent else "cells, declared"
     try:
         given = released(folder)
     except Refusal as refusal:

@@ -2,12 +2,12 @@
 
 import json
 import math
-from dataclasses import replace
 
 import numpy as np
 
-from attack import cells, groups
+from attack import budgets, cells, groups
 from attack.adversary import leakages
+from attack.answers import coded
 from attack.laws import Net
 from attack.path import Refusal, prepare, refusing, released, request_toml
 from attack.tally import Result, worst
@@ -22,17 +22,6 @@ from entwined.tables import open_table
 HISTOGRAMS = "histogram"
 
 
-def without_missing(law):
-    """The law of those who answered everything, over the values alone."""
-    tables = []
-    for at, table in enumerate(law.tables):
-        shape = [law.sizes[one] for one in (*law.parents[at], at)]
-        inner = np.asarray(table).reshape(shape)[tuple(slice(size - 1) for size in shape)].reshape(-1, shape[-1] - 1)
-        inner = inner + 1e-6
-        tables.append(inner / inner.sum(axis=1, keepdims=True))
-    return replace(law, sizes=tuple(size - 1 for size in law.sizes), tables=tuple(tables))
-
-
 def missing_left_out(rng, folder):
     """A model of the answers alone, where it says much that one is missing."""
     names = ("owner", "more0", "more1", "more2")
@@ -40,7 +29,7 @@ def missing_left_out(rng, folder):
     law = Net(names, (3,) * 4, ((), (0,), (0,), (0,)), tuple(tables))
     drawn = cells.Design(law, ("drop",) * 4)
     return cells.declared_of(
-        rng, folder, drawn, {"first": law}, {"leakage": 1.0, "knowledge": "any"}, written={"first": without_missing(law)}
+        rng, folder, drawn, {"first": law}, {"leakage": 1.0, "knowledge": "any"}, written={"first": cells.without_missing(law, names)}
     )
 
 
@@ -107,24 +96,30 @@ def another_frame(rng, folder):
 
 def learned_in_households(rng, folder):
     """A model learned with a budget from rows of households larger than declared: what is read must be picked."""
-    columns = (Integer("home", 0, 99), Categorical("a", ("0", "1")), Categorical("b", ("0", "1")))
+    names = ("home", "a", "b")
+    columns = (Integer("home", 0, 3), Categorical("a", ("0", "1")), Categorical("b", ("0", "1")))
     schema = Schema(columns, rows=12, most_rows=12)
-    rows = [{"home": 1, "a": "1", "b": "1"}] * 8 + [{"home": 2 + at, "a": "0", "b": "0"} for at in range(4)]
-    prepare(folder, schema, rows)
+    others = [{"home": str(2 + at % 2), "a": "0", "b": "0"} for at in range(4)]
+    homes = [[{"home": "1", "a": a, "b": b}] * 8 for a in "01" for b in "01"]
+    prepare(folder, schema, homes[3] + others)
     schema = read_schema(folder / "schema.toml")
     models = [Declared(Groups(1), by="home")]
-    kind = "learned in households"
+    kind, budget = "learned in households", Budget.of(8, 1)
     try:
         with (
             refusing(),
             open_table(str(folder / "table.csv"), schema) as table,
             open_ledger(folder / "ledger.sqlite", schema, cap=100, dependence=models) as ledger,
         ):
-            learn_privately(table, Budget.of(4, 1), ledger=ledger, dependence=models)
+            learn_privately(table, budget, ledger=ledger, dependence=models)
             claim = float(ledger.spent().price.worst)
     except Refusal as refusal:
         return Result(kind, refused=refusal.why)
-    return Result(kind, claim, math.inf)  # eight rows chose the parents, and one was paid for
+    told = []  # the parents that were chosen, by all rows of one household that are alike
+    for parents in budgets.structures(len(names)):
+        codes = [[coded(schema, row) for row in (*home, *others)] for home in homes]
+        told.append(np.ptp([budgets.told(schema, budget, parents, rows) for rows in codes]))
+    return Result(kind, claim, float(max(told)))
 
 
 def spelled_freely(rng, folder):
