@@ -197,7 +197,7 @@ def without_missing(law, names):
     return replace(law, sizes=tuple(cut), tables=tuple(tables))
 
 
-def declared_of(rng, folder, drawn, laws, said, asked=None, written=None):
+def declared_of(rng, folder, drawn, laws, said, asked=None, written=None, then=None):
     """Release by models as they are written down, and judge each by its own law."""
     schema, rows = drawn.schema(4), table_rows(rng, drawn, 4)
     prepare(folder, schema, rows)
@@ -213,6 +213,8 @@ def declared_of(rng, folder, drawn, laws, said, asked=None, written=None):
     except Refusal as refusal:
         return Result(kind, refused=refusal.why)
     check_engine(given, schema, rows)
+    if then:
+        then(given)
     pairs = []
     for name, law in laws.items():
         codes, hidden = hidden_respondent(schema, drawn, law)

@@ -1,13 +1,16 @@
 """Certificates that claim less than was charged for, signed anew so that only deriving them again tells."""
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 
 from entwined.bounds import certify
 from entwined.bounds.certificate import digest, loss_from
 from entwined.bounds.choose import Bound, named
 from entwined.dependence import model_from
-from entwined.errors import DoesNotApply
+from entwined.errors import DoesNotApply, Refused
+from entwined.release import verify
+from entwined.schema import read_schema
 
 
 def signed(document):
@@ -20,15 +23,25 @@ def signed(document):
 
 
 def forged(certificate):
-    """Name each forgery and give it, with what it claims."""
+    """Name each forgery and give it."""
     for name, change in FORGERIES.items():
         document = copy.deepcopy(certificate)
         if change(document) is not False:
             yield name, signed(document)
 
 
+def accepted(given, folder):
+    """Give the forgeries of a certificate that pass for valid."""
+    schema = read_schema(folder / "schema.toml")
+    for name, document in forged(given.certificate):
+        if verify(document, schema, folder).valid:
+            yield name, document
+
+
 def claims(certificate):
-    """The least leakage that a reader could take from it, by model."""
+    """The least leakage that a reader could take from it, by model; nothing at all where a remark says so."""
+    if "remark" in certificate or any("remark" in one["certificate"] for one in certificate["models"]):
+        return dict.fromkeys((one["name"] for one in certificate["models"]), 0.0)
     found = {one["name"]: one["certificate"]["leakage"] for one in certificate["models"]}
     for name, amount in certificate["total"]["leakage"].items():
         if name in found:
@@ -77,20 +90,38 @@ def _knows_more_outside(document):
 
 def _by_a_theorem_for_less(document):
     """What a theorem proves for those who know the law alone, in a certificate for those who know anything."""
+    return _by(document, "transport", "model")
+
+
+def _by_a_theorem_for_values(document):
+    return _by(document, "tilted transport", "values")
+
+
+def _by(document, name, knowledge):
     if document["knowledge"] != "any":
         return False
     for model in document["models"]:
         if model["declared"]["model"]["kind"] not in ("bayes_net", "markov_chain"):
             return False
         inputs = model["certificate"]["inputs"]
-        law, loss, theorem = model_from(inputs["model"], Path()), loss_from(inputs["loss"]), named("transport")
+        law, loss, theorem = model_from(inputs["model"], Path()), loss_from(inputs["loss"]), named(name)
         try:
-            model["certificate"] = certify(Bound(law, loss, "any", theorem, theorem(loss, law), ()))
+            leakage = theorem(loss, law)
         except DoesNotApply:
             return False
-        for name in document["total"]["leakage"]:
-            document["total"]["leakage"][name] = model["certificate"]["leakage"]
+        model["certificate"] = _certified(Bound(law, loss, "any", theorem, leakage, ()), knowledge)
+        for each in document["total"]["leakage"]:
+            document["total"]["leakage"][each] = model["certificate"]["leakage"]
     return True
+
+
+def _certified(bound, knowledge):
+    """Certify for whoever knows anything; where that is refused, relabel a certificate for whoever knows less."""
+    try:
+        return certify(bound)
+    except Refused:
+        found = certify(replace(bound, knowledge=knowledge))
+        return {**found, "knowledge": "any"}
 
 
 def _smaller_leakage(document):
@@ -123,6 +154,7 @@ FORGERIES = {
     "an adversary who knows more": _knows_more,
     "an adversary who knows more, outside only": _knows_more_outside,
     "a theorem that covers less": _by_a_theorem_for_less,
+    "a theorem that covers values only": _by_a_theorem_for_values,
     "half the leakage": _smaller_leakage,
     "half the losses": _half_the_losses,
     "a key that nobody knows": _unknown_key,

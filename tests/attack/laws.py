@@ -59,13 +59,13 @@ def net_from(document):
     )
 
 
-def drawn_net(rng, names, levels, may_miss, follow_ups=0.3):
+def drawn_net(rng, names, levels, may_miss, follow_ups=0.3, *, two_parents=True):
     """Draw a law over values and missing, which is the last code of each: 0 where nothing is ever missing.
 
     A follow-up is missing exactly where its first parent does not have some value, or is missing itself.
     """
     sizes = tuple(level + 1 for level in levels)
-    two = rng.random() < 0.3
+    two = two_parents and rng.random() < 0.3
     parents, tables = [], []
     for at, size in enumerate(sizes):
         count = 0 if at == 0 else min(at, 2 if two and at > 1 else 1)

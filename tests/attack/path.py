@@ -10,7 +10,6 @@ from attack.answers import scales, write_csv
 from entwined.errors import EntwinedError
 from entwined.release import door, verify
 from entwined.release.fulfil import fulfil
-from entwined.release.funds import funds_of
 from entwined.release.request_file import read_request
 from entwined.schema import read_schema, write_schema
 
@@ -27,6 +26,7 @@ class Refusal(Exception):
 class Given:
     """What came out of a request: the certificate as a file has it, what was asked and its noise, what was read."""
 
+    document: dict
     certificate: dict
     aggregates: tuple
     scales: np.ndarray
@@ -93,17 +93,16 @@ def released(folder, name="release.toml"):
     with refusing():
         request = read_request(folder / name)
         planned = request.plan()
-        refused = funds_of(request, planned).refused
-        if refused:
-            raise Refusal(refused)
         with spying() as read:
             done = fulfil(request, planned)
-    certificate = json.loads(json.dumps(done.release.certificate))
-    verdict = verify(certificate, read_schema(folder / "schema.toml"), folder)
+    document = json.loads(json.dumps(done.release.document()))
+    certificate = document["certificate"]
+    verdict = verify(certificate, read_schema(folder / "schema.toml"), folder, release=document)
     assert verdict.valid, verdict.why
     laws = {one.text for one in planned.statistics}
     assert laws == {text for answer in done.release.answers for text in answer.noise}
     return Given(
+        document,
         certificate,
         planned.aggregates,
         scales(planned.statistics),

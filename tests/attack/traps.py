@@ -8,7 +8,8 @@ import numpy as np
 from attack import budgets, cells, groups
 from attack.adversary import leakages
 from attack.answers import coded
-from attack.laws import Net
+from attack.forgeries import accepted, claims
+from attack.laws import Net, drawn_net
 from attack.path import Refusal, prepare, refusing, released, request_toml
 from attack.tally import Result, worst
 from entwined.dependence import Groups, write_model
@@ -130,7 +131,25 @@ def spelled_freely(rng, folder):
     return groups.households_of(rng, folder, schema, home, 1, {"leakage": 1.0, "knowledge": "any"})
 
 
+def forgeries_of(rng, folder):
+    """A release, and certificates of it that say less than it leaks."""
+    law = drawn_net(rng, ("q0", "q1", "q2"), [2, 2, 3], [False] * 3, two_parents=False)
+    drawn = cells.Design(law, ("value",) * 3)
+    kind, found = "forged certificates", []
+
+    def taken(given):
+        found.extend(accepted(given, folder))
+
+    said = {"leakage": 1.0, "knowledge": str(rng.choice(["any", "model"]))}
+    honest = cells.declared_of(rng, folder, drawn, {"first": law}, said, then=taken)
+    if not found:
+        return Result(kind, refused="each forgery is found out")
+    name, document = min(found, key=lambda one: min(claims(one[1]).values()))
+    return Result(kind, min(claims(document).values()), honest.truth, about=name)
+
+
 TRAPS = {
+    "forged certificates": forgeries_of,
     "missing left out of a model": missing_left_out,
     "the private table as the pilot": private_as_pilot,
     "two ledgers for one table": other_ledger,
