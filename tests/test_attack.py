@@ -2,28 +2,38 @@
 
 Populations with known laws go through files, models, requests, the door and `verify`; everything that could have been
 hidden is enumerated, and so is everything that could have been seen. A refusal is a valid answer, but most
-populations must be answered.
+populations must be answered. What was mended is undone again, and has to be found.
 """
 
 import pytest
 
 from attack.run import POPULATIONS, attacked
+from attack.traps import TRAPS
+from attack.undone import UNDONE
 
 FEW = {
-    "cells declared": 40,
-    "cells learned": 30,
-    "surveys": 30,
+    "cells declared": 30,
+    "cells learned": 20,
+    "surveys": 20,
     "households": 30,
     "persons": 20,
     "rows alone": 10,
     "series cut": 30,
-    "series whole": 20,
-    "several releases": 15,
+    "series whole": 15,
+    "several releases": 8,
+    "migrated": 8,
     "learned with a budget": 10,
 }
-BLOCKS = 10  # of a hundred populations of each kind
+BLOCKS = 10
+OF_A_KIND = 92  # populations of each kind in a block: ten thousand in all
 ANSWERED = 0.6
-TIGHT = 0.5  # truth / claim of the middle population
+QUICK = {
+    "values of a model are not compared with codes",
+    "a known class of an answer is not covered",
+    "rows belong together by raw spelling",
+    "a total is believed as it stands",
+    "a twentieth less noise",
+}
 
 
 @pytest.fixture
@@ -32,24 +42,65 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def held(tally, least=ANSWERED):
-    assert not tally.violations, "\n".join(tally.lines())
-    for kind in tally.kinds:
-        assert tally.answered(kind) >= least, "\n".join(tally.lines())
+def held(tally):
+    said = "\n".join(tally.lines())
+    assert not tally.violations, said
+    assert all(tally.answered(kind) >= ANSWERED for kind in tally.kinds), said
 
 
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_no_adversary_learns_more_than_is_claimed(folder, name):
     tally = attacked(folder, POPULATIONS[name], range(FEW[name]))
     held(tally)
-    assert max(map(tally.most, tally.kinds)) > 0.9, "\n".join(tally.lines())  # not because the claims are idle
+    if name != "learned with a budget":  # whose scores move less than is paid for
+        assert max(map(tally.most, tally.kinds)) > 0.85, "\n".join(tally.lines())  # not because claims are idle
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(BLOCKS))
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_no_adversary_of_ten_thousand_learns_more_than_is_claimed(folder, capsys, name, block):
-    tally = attacked(folder, POPULATIONS[name], range(1000 + 100 * block, 1000 + 100 * (block + 1)))
+    first = 1000 * (block + 1)
+    tally = attacked(folder, POPULATIONS[name], range(first, first + OF_A_KIND))
     with capsys.disabled():
         print("", *tally.lines(), sep="\n")
     held(tally)
+
+
+def test_ten_thousand_populations_are_ten_thousand():
+    assert BLOCKS * OF_A_KIND * len(POPULATIONS) > 10_000
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_what_cannot_be_certified_is_refused(folder, name):
+    tally = attacked(folder, TRAPS[name], range(1))
+    assert not tally.violations, "\n".join(tally.lines())
+    if name != "two frames under one ledger":  # each is answered by its own rows
+        assert tally.results[0].refused
+
+
+def found(folder, monkeypatch, undone):
+    undone.undo(monkeypatch)
+    tally = attacked(folder, undone.population, range(undone.seeds))
+    monkeypatch.undo()
+    return tally
+
+
+@pytest.mark.parametrize("undone", [one for one in UNDONE if one.name in QUICK], ids=lambda one: one.name)
+def test_the_attacker_finds_what_was_mended(folder, monkeypatch, undone):
+    assert found(folder, monkeypatch, undone).violations
+
+
+@pytest.mark.slow
+def test_the_attacker_finds_each_mend_that_is_undone(folder, monkeypatch, capsys):
+    missed = []
+    for undone in UNDONE:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("XDG_STATE_HOME", str(folder / "state"))
+            tally = found(folder / undone.name, patch, undone)
+        shown = str(tally.violations[0]) if tally.violations else "NOT FOUND"
+        with capsys.disabled():
+            print(f"\n  {undone.name}: {shown}", end="")
+        missed += [] if tally.violations else [undone.name]
+    assert not missed
+    assert len(UNDONE) >= 19

@@ -3,20 +3,23 @@
 import itertools
 import json
 import math
+from fractions import Fraction
 
 import numpy as np
 
 from attack.adversary import Hidden, Seen, leakages
 from attack.answers import contribution, scales
 from attack.cells import design, hidden_respondent, queries, seen_of, table_rows
-from attack.laws import net_from
+from attack.laws import drawn_net, net_from
 from attack.path import Refusal, prepare, refusing, released, request_toml
 from attack.tally import Result, worst
 from entwined.dependence import write_model
 from entwined.learning import private
 from entwined.learning.private import Budget, learn_privately
+from entwined.ledger import Ledger
 from entwined.queries import Axis, Marginal, TableOf, everything
 from entwined.release import Accountant, Declared, open_ledger, plan
+from entwined.release.request_file import read_request
 from entwined.schema import Categorical, Cells, Schema, read_schema
 from entwined.tables import open_table
 
@@ -165,3 +168,45 @@ def chosen(search, counts, parents):
             ways.append(sum(logs))
     top = max(ways)
     return top + math.log(sum(math.exp(way - top) for way in ways))
+
+
+def migrated(rng, folder):
+    """A release by one model, and then one by another in the same ledger: the total is by the last."""
+    drawn = design(rng)
+    schema, rows = drawn.schema(4), table_rows(rng, drawn, 4)
+    prepare(folder, schema, rows)
+    schema = read_schema(folder / "schema.toml")
+    kind, seen, given, before = "migrated", None, None, None
+    for turn in range(2):
+        law = drawn.law if turn else drawn_net(rng, drawn.law.names, drawn.levels, [True] * len(drawn.levels))
+        knowledge = str(rng.choice(["any", "any", "model"]))
+        (folder / f"{turn}.json").write_text(json.dumps(law.document))
+        terms = {"leakage": float(rng.choice([0.3, 0.5, 1.0])), "knowledge": knowledge}
+        models = [{"name": f"model {turn}", "model": f"{turn}.json"}]
+        text = request_toml(queries(rng, drawn.law.names), models, cap=1000, **terms)
+        (folder / f"{turn}.toml").write_text(text)
+        codes, hidden = hidden_respondent(schema, drawn, law)
+        try:
+            with refusing():
+                accountant = read_request(folder / f"{turn}.toml").accountant
+                if before is not None:
+                    with Ledger.open(folder / "ledger.sqlite", Fraction(1000), before) as ledger:
+                        go_on(ledger, accountant)
+            before = accountant
+            given = released(folder, f"{turn}.toml")
+        except Refusal as refusal:
+            return Result(kind, refused=refusal.why)
+        more = seen_of(given, [{name: row[name] for name in schema.names} for row in cells_of(schema, drawn)])
+        seen = more if seen is None else seen + more
+    worlds = cells_of(schema, drawn)
+    keep = [worlds.index(row) for row in codes]
+    seen = Seen(seen.exact[keep], seen.scales)
+    truth = leakages(hidden, seen, knowledge, rng)
+    return worst(kind, [(given.total()["model 1"], max(truth.values()))], f"{knowledge} {drawn.missing}")
+
+
+def cells_of(schema, drawn):
+    """The codes of every row that is possible under some law."""
+    cells = itertools.product(*(range(size) for size in drawn.law.sizes))
+    rows = (drawn.row(cell) for cell in cells)
+    return [{column.name: column.encode(row[column.name]) for column in schema.columns} for row in rows]

@@ -66,7 +66,8 @@ class Design:
         if self.recoded:
             code = codes[self.law.names.index(self.recoded)]
             top = self.levels[self.law.names.index(self.recoded)]
-            row["short"] = "" if code == top else "low" if code == 0 else "high"
+            unasked = self.recoded in self.form and form == "B"
+            row["short"] = "high" if unasked else "" if code == top else "low" if code == 0 else "high"
         return {**row, "form": form} if self.form else row
 
 
@@ -349,9 +350,8 @@ def hidden_answers(schema, drawn, net):
                 else:
                     row[name] = code
             if drawn.recoded and drawn.recoded in row and "short" not in row:
-                top = schema.coded(drawn.recoded).levels
-                value = row[drawn.recoded]
-                row["short"] = schema.coded("short").missing_code if value == top else int(value > 0)
+                code, short = schema.coded(drawn.recoded), schema.coded("short")
+                row["short"] = short.missing_code if row[drawn.recoded] == code.missing_code else int(row[drawn.recoded] > 0)
             if with_form and "form" not in row:
                 row["form"] = form
             codes.append(row)

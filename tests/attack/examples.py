@@ -42,3 +42,12 @@ def known_end(rng, folder):
     said = {"leakage": 1.0, "knowledge": "any"}
     chain = series.Chain(kernel, np.array([0.3, 0.3, 0.3, 0.1]), missing=0.0)
     return series.cut(rng, folder, chain, kept=2, length=3, there=range(3), said=said)
+
+
+def recoded_blank(rng, folder):
+    """A question of one form, and a column that has the same answer for those who were not asked and some who were."""
+    first, free = np.array([[0.08, 0.92, 0.0]]), np.array([[0.5, 0.5, 0.0]])
+    alike = np.array([[0.98, 0.02, 0.0], [0.02, 0.98, 0.0], [0.5, 0.5, 0.0]])
+    law = Net(("q0", "q1", "q2", "q3"), (3, 3, 3, 3), ((), (), (0,), ()), (first, free, alike, free))
+    drawn = cells.Design(law, ("value",) * 4, recoded="q0", form=("q0", "q1", "q3"))
+    return cells.survey_of(rng, folder, drawn, {"leakage": 1.0, "knowledge": "any"})

@@ -19,6 +19,7 @@ POPULATIONS = {
     "series cut": series.by_person,
     "series whole": series.whole,
     "several releases": budgets.several,
+    "migrated": budgets.migrated,
     "learned with a budget": budgets.learned_first,
 }
 

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from attack import budgets, cells, groups
+from attack import budgets, cells, examples, groups
 from attack.adversary import leakages
 from attack.answers import coded
 from attack.forgeries import accepted, claims
@@ -99,9 +99,9 @@ def learned_in_households(rng, folder):
     """A model learned with a budget from rows of households larger than declared: what is read must be picked."""
     names = ("home", "a", "b")
     columns = (Integer("home", 0, 3), Categorical("a", ("0", "1")), Categorical("b", ("0", "1")))
-    schema = Schema(columns, rows=12, most_rows=12)
-    others = [{"home": str(2 + at % 2), "a": "0", "b": "0"} for at in range(4)]
-    homes = [[{"home": "1", "a": a, "b": b}] * 8 for a in "01" for b in "01"]
+    schema = Schema(columns, rows=200, most_rows=200)
+    others = [{"home": str(2 + at % 2), "a": "0", "b": "0"} for at in range(100)]
+    homes = [[{"home": "1", "a": a, "b": b}] * 100 for a in "01" for b in "01"]
     prepare(folder, schema, homes[3] + others)
     schema = read_schema(folder / "schema.toml")
     models = [Declared(Groups(1), by="home")]
@@ -156,5 +156,6 @@ TRAPS = {
     "two frames under one ledger": another_frame,
     "learned from rows that were not picked": learned_in_households,
     "households by a text that is spelled freely": spelled_freely,
+    "a blank that is recoded as an answer": examples.recoded_blank,
 }
 

@@ -5,6 +5,7 @@ A mend is undone by putting back what the code did before. Beside it stand the p
 
 import dataclasses
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,12 +13,15 @@ import numpy as np
 
 from attack import budgets, cells, examples, groups, series, traps
 from entwined.bounds import choose
+from entwined.bounds.theorem import Theorem
 from entwined.bounds.tilted import tilted_transport_bound
 from entwined.ledger import Part
 from entwined.learning import codes as coding
 from entwined.learning import private
 from entwined.noise import DiscreteLaplace
-from entwined.release import declared, door, judge
+from entwined.learning.proposals import Proposals
+from entwined.release import Accountant, declared, door, fulfil, judge
+from entwined.release.verification import _Claimed
 from entwined.schema import Coded
 from entwined.tables import rows
 from entwined.tables.table import Table
@@ -117,8 +121,43 @@ def _most_for_sum(patch):
 
 
 def _learning_forgotten(patch):
-    """A new ledger after learning."""
-    patch.setattr(private, "_parts", lambda *_: ())
+    """What was spent under other terms is not carried over."""
+    patch.setattr(Accountant, "carried", lambda *_: {})
+
+
+def _choice_is_free(patch):
+    """The choice of parents is charged next to nothing."""
+    priced = private._parts
+    patch.setattr(private, "_parts", lambda schema, names, loss: priced(schema, names, loss / 1000))
+
+
+def _learning_unpicked(patch):
+    """Tables are scored with all rows of a household, as if none were left out."""
+    patch.setattr(private, "_refuse_picked", lambda _: None)
+
+
+def _blanks_recoded(patch):
+    patch.setattr(Proposals, "_refuse_mixed", lambda *_: None)
+
+
+def _private_as_pilot(patch):
+    """Nobody compares what a model was learned from."""
+    patch.setattr(door, "refuse_own_rows", lambda *_: None)
+
+
+def _ledgers_apart(patch):
+    """A table does not remember its ledger."""
+    patch.setattr(door, "witnessed", lambda *_: nullcontext())
+    patch.setattr(fulfil, "witness_of", lambda _: None)
+
+
+def _whatever_covers(patch):
+    """A theorem passes for any knowledge."""
+    patch.setattr(Theorem, "covers", lambda *_: True)
+
+
+def _total_as_it_stands(patch):
+    patch.setattr(_Claimed, "_wrong_total", lambda _: None)
 
 
 UNDONE = (
@@ -131,6 +170,14 @@ UNDONE = (
     Undone("rows of one step are all kept", _ties, series.entered_twice, 8),
     Undone("large households are not cut", _not_picked, groups.households, 12),
     Undone("all tables have one identity", _one_identity, traps.another_frame),
+    Undone("the private table passes as a pilot", _private_as_pilot, traps.private_as_pilot),
+    Undone("a table forgets its ledger", _ledgers_apart, traps.other_ledger),
+    Undone("what learning cost is not carried over", _learning_forgotten, budgets.learned_first, 6),
+    Undone("choices of learning are all but free", _choice_is_free, budgets.learned_first, 12),
+    Undone("learning reads all rows of a household", _learning_unpicked, traps.learned_in_households),
+    Undone("blanks that are recoded are not looked for", _blanks_recoded, examples.recoded_blank),
+    Undone("a theorem covers whatever is asked", _whatever_covers, traps.forgeries_of, 4),
+    Undone("a total is believed as it stands", _total_as_it_stands, traps.forgeries_of),
     Undone("a twentieth less noise", _noise, groups.alone, 3),
     Undone("the larger of two charges for their sum", _most_for_sum, budgets.several, 8),
 )
