@@ -53,7 +53,9 @@ def test_no_adversary_learns_more_than_is_claimed(folder, name):
     tally = attacked(folder, POPULATIONS[name], range(FEW[name]))
     held(tally)
     if name != "learned with a budget":  # whose scores move less than is paid for
-        assert max(map(tally.most, tally.kinds)) > 0.85, "\n".join(tally.lines())  # not because claims are idle
+        assert max(map(tally.most, tally.kinds)) > 0.85, "\n".join(
+            tally.lines()
+        )  # not because claims are idle
 
 
 @pytest.mark.slow

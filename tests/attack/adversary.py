@@ -58,7 +58,11 @@ class Seen:
 
     def likelihoods(self, outputs):
         """Log likelihoods, one row an output, but for a constant of each output."""
-        if outputs.size and 0 <= min(outputs.min(), self.exact.min()) and max(outputs.max(), self.exact.max()) <= 1:
+        if (
+            outputs.size
+            and min(outputs.min(), self.exact.min()) >= 0
+            and max(outputs.max(), self.exact.max()) <= 1
+        ):
             rates = 1 / self.scales  # |z − e| is z + e − 2ze for zeros and ones
             logs = 2 * (outputs * rates) @ self.exact.T - (outputs @ rates)[:, None] - self.exact @ rates
         else:
@@ -80,11 +84,9 @@ class Seen:
 
     def beside(self, output):
         """Vectors that differ from one in one number."""
-        found = [output]
-        for at in range(len(output)):
-            for value in range(int(self.exact[:, at].min()), int(self.exact[:, at].max()) + 1):
-                if value != output[at]:
-                    found.append(np.where(np.arange(len(output)) == at, value, output))
+        low, high = self.exact.min(axis=0).astype(int), self.exact.max(axis=0).astype(int)
+        changes = ((at, value) for at in range(len(output)) for value in range(low[at], high[at] + 1))
+        found = [output, *(np.where(np.arange(len(output)) == at, value, output) for at, value in changes)]
         return np.array(found, dtype=float)
 
 

@@ -37,7 +37,9 @@ def several(rng, folder):
     for turn in range(int(rng.integers(2, 4))):
         said = {"leakage": float(rng.choice([0.3, 0.5, 1.0])), "knowledge": knowledge}
         models = [{"name": "model", "model": "model.json"}]
-        (folder / f"{turn}.toml").write_text(request_toml(queries(rng, drawn.law.names), models, cap=20, **said))
+        (folder / f"{turn}.toml").write_text(
+            request_toml(queries(rng, drawn.law.names), models, cap=20, **said)
+        )
         try:
             given = released(folder, f"{turn}.toml")
         except Refusal as refusal:
@@ -77,7 +79,9 @@ def learned_first(rng, folder):
     cells = np.array(list(itertools.product(range(3), repeat=count)))
     codes = [dict(zip(names, row, strict=True)) for row in cells.tolist()]
     hidden = Hidden(net.joint().ravel(), {name: cells[:, at] for at, name in enumerate(names)}, tuple(names))
-    others = [{column.name: column.encode(row[column.name]) for column in schema.columns} for row in rows[:-1]]
+    others = [
+        {column.name: column.encode(row[column.name]) for column in schema.columns} for row in rows[:-1]
+    ]
     seen = seen_of(given, codes) + learning_seen(schema, budget, net.parents, others, codes)
     truth = max(leakages(hidden, seen, knowledge, rng).values())
     return worst(kind, [(given.total()["tree"], truth)], f"{budget} {knowledge}")

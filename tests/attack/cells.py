@@ -3,7 +3,6 @@
 The hidden respondent is one row of a few. What is asked about anybody else only shifts the answers.
 """
 
-import csv
 import itertools
 import json
 from dataclasses import dataclass, replace
@@ -50,9 +49,15 @@ class Design:
         columns = []
         for name, levels, missing in zip(self.law.names, self.levels, self.missing, strict=True):
             values = tuple(map(str, range(levels)))
-            columns.append(Categorical(name, (*values, BLANK) if name in self.form else values, missing=missing))
+            columns.append(
+                Categorical(name, (*values, BLANK) if name in self.form else values, missing=missing)
+            )
         if self.recoded:
-            columns.append(Categorical("short", ("low", "high"), missing=self.missing[self.law.names.index(self.recoded)]))
+            columns.append(
+                Categorical(
+                    "short", ("low", "high"), missing=self.missing[self.law.names.index(self.recoded)]
+                )
+            )
         if self.form:
             columns.append(Categorical("form", ("A", "B")))
         return Schema(tuple(columns), unit=Cells(), rows=rows, most_rows=rows)
@@ -95,7 +100,9 @@ def unmissed(law, names):
         clean = np.array(table)
         if name in names:
             clean[:, -1] = 0
-            clean += np.where(clean.sum(axis=1, keepdims=True) == 0, 1.0, 0.0) * (np.arange(clean.shape[1]) == 0)
+            clean += np.where(clean.sum(axis=1, keepdims=True) == 0, 1.0, 0.0) * (
+                np.arange(clean.shape[1]) == 0
+            )
         tables.append(clean / clean.sum(axis=1, keepdims=True))
     return replace(law, tables=tuple(tables))
 
@@ -131,7 +138,10 @@ def queries(rng, names):
 
 
 def terms(rng):
-    return {"leakage": float(rng.choice([0.5, 1.0, 2.0, 4.0, 50.0], p=[0.2, 0.4, 0.2, 0.15, 0.05])), "knowledge": str(rng.choice(["any", "any", "any", "model"]))}
+    return {
+        "leakage": float(rng.choice([0.5, 1.0, 2.0, 4.0, 50.0], p=[0.2, 0.4, 0.2, 0.15, 0.05])),
+        "knowledge": str(rng.choice(["any", "any", "any", "model"])),
+    }
 
 
 def hidden_respondent(schema, drawn, law):
@@ -208,7 +218,9 @@ def declared_of(rng, folder, drawn, laws, said, asked=None, written=None, then=N
     models = [{"name": name, "model": f"{name}.json", **silent} for name in laws]
     asked = asked or [{"kind": "histogram", "column": name} for name in drawn.law.names]
     (folder / "release.toml").write_text(request_toml(asked, models, cap=1000, **said))
-    kind = "several models" if len(laws) > 1 else "missing says nothing" if drawn.silent else "cells, declared"
+    kind = (
+        "several models" if len(laws) > 1 else "missing says nothing" if drawn.silent else "cells, declared"
+    )
     try:
         given = released(folder)
     except Refusal as refusal:
@@ -254,6 +266,8 @@ def learned_of(rng, folder, drawn, said, asked, parents=1):
 
 def judged(kind, rng, schema, drawn, given, pilot, said):
     """Compare what is claimed of each column with the truth."""
+    if "answers" not in given.models[0]["declared"]["model"]:  # no form was confirmed: a blank is an answer
+        drawn = replace(drawn, form=(), public=False)
     net = truth_of(schema, drawn, given, pilot)
     codes, hidden = hidden_answers(schema, drawn, net)
     truth = leakages(hidden, seen_of(given, codes), said["knowledge"], rng)
@@ -306,7 +320,9 @@ def survey_of(rng, folder, drawn, said):
     kind = "survey in forms" if drawn.form else "survey"
     try:
         with refusing():
-            survey_command.propose(folder / "pilot.csv", folder / "schema.toml", folder / "survey.toml", as_document=True)
+            survey_command.propose(
+                folder / "pilot.csv", folder / "schema.toml", folder / "survey.toml", as_document=True
+            )
             confirm(folder / "survey.toml", drawn)
             survey_command.request(
                 folder / "survey.toml", "table.csv", folder / "release.toml", 4, said["leakage"], 1000.0,
@@ -321,16 +337,15 @@ def survey_of(rng, folder, drawn, said):
 
 def confirm(path, drawn):
     """Confirm what holds by design: the recoding, and the form that was drawn at random."""
-    blocks = path.read_text().split("\n\n")
     said = []
-    for block in blocks:
-        if '[[form]]' in block and 'column = "form"' in block and drawn.form:
-            block = block.replace("confirmed = false", "confirmed = true")
-            if drawn.public:
-                block = block.replace("public = false", "public = true")
-        if '[[decided]]' in block and 'column = "short"' in block and f'by = "{drawn.recoded}"' in block:
-            block = block.replace("confirmed = false", "confirmed = true")
-        said.append(block)
+    for block in path.read_text().split("\n\n"):
+        of_form = "[[form]]" in block and 'column = "form"' in block and drawn.form
+        of_short = (
+            "[[decided]]" in block and 'column = "short"' in block and f'by = "{drawn.recoded}"' in block
+        )
+        said.append(block.replace("confirmed = false", "confirmed = true") if of_form or of_short else block)
+        if of_form and drawn.public:
+            said[-1] = said[-1].replace("public = false", "public = true")
     path.write_text("\n\n".join(said))
 
 
@@ -351,7 +366,11 @@ def hidden_answers(schema, drawn, net):
                     row[name] = code
             if drawn.recoded and drawn.recoded in row and "short" not in row:
                 code, short = schema.coded(drawn.recoded), schema.coded("short")
-                row["short"] = short.missing_code if row[drawn.recoded] == code.missing_code else int(row[drawn.recoded] > 0)
+                row["short"] = (
+                    short.missing_code
+                    if row[drawn.recoded] == code.missing_code
+                    else int(row[drawn.recoded] > 0)
+                )
             if with_form and "form" not in row:
                 row["form"] = form
             codes.append(row)

@@ -21,7 +21,12 @@ def rarely_alike(columns=5):
     """Answers 0 and 1 go with the same answer next to them, but next to most answers is a 2, whatever they are."""
     names = tuple(f"q{at}" for at in range(columns))
     next_one = np.array(
-        [[0.0198, 0.0002, 0.98, 0.0], [0.0002, 0.0198, 0.98, 0.0], [0.01, 0.01, 0.98, 0.0], [0.01, 0.01, 0.98, 0.0]]
+        [
+            [0.0198, 0.0002, 0.98, 0.0],
+            [0.0002, 0.0198, 0.98, 0.0],
+            [0.01, 0.01, 0.98, 0.0],
+            [0.01, 0.01, 0.98, 0.0],
+        ]
     )
     parents = ((), *((at,) for at in range(columns - 1)))
     return Net(names, (4,) * columns, parents, (next_one[-1:], *([next_one] * (columns - 1))))
@@ -37,7 +42,12 @@ def known_class(rng, folder):
 def known_end(rng, folder):
     """A step after those that are kept is known, and it tells what the last one kept is."""
     kernel = np.array(
-        [[0.02, 0.0002, 0.68, 0.2998], [0.0002, 0.02, 0.68, 0.2998], [0.01, 0.01, 0.97999, 0.00001], [0.0005, 0.0005, 0.998, 0.001]]
+        [
+            [0.02, 0.0002, 0.68, 0.2998],
+            [0.0002, 0.02, 0.68, 0.2998],
+            [0.01, 0.01, 0.97999, 0.00001],
+            [0.0005, 0.0005, 0.998, 0.001],
+        ]
     )
     said = {"leakage": 1.0, "knowledge": "any"}
     chain = series.Chain(kernel, np.array([0.3, 0.3, 0.3, 0.1]), missing=0.0)

@@ -55,7 +55,7 @@ def _number(amount):
 
 
 def _smaller_total(document):
-    document["total"]["leakage"] = {name: 0.001 for name in document["total"]["leakage"]}
+    document["total"]["leakage"] = dict.fromkeys(document["total"]["leakage"], 0.001)
 
 
 def _smaller_nominal_total(document):

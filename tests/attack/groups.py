@@ -42,7 +42,9 @@ def drawn_values(rng, columns):
     """A few records that a row may be."""
     known = list(itertools.product(STATES[: int(rng.integers(2, 4))], range(2 if columns > 1 else 1)))
     chosen = rng.choice(len(known), min(len(known), int(rng.integers(2, 4))), replace=False)
-    return tuple({"state": known[one][0], **({"age": known[one][1]} if columns > 1 else {})} for one in chosen)
+    return tuple(
+        {"state": known[one][0], **({"age": known[one][1]} if columns > 1 else {})} for one in chosen
+    )
 
 
 def laws(rng, sizes):
@@ -82,7 +84,9 @@ def households(rng, folder):
     schema = drawn_schema(rng, columns, neighbours=neighbours)
     values = drawn_values(rng, columns)
     members = int(rng.integers(1, 5 if len(values) > 2 else 6))
-    home = Home(values, members, neighbours == "add_remove", spellings(rng, members, varied=rng.random() < 0.5))
+    home = Home(
+        values, members, neighbours == "add_remove", spellings(rng, members, varied=rng.random() < 0.5)
+    )
     said = {"leakage": float(rng.choice([0.5, 1.0, 3.0])), "knowledge": str(rng.choice(["any", "model"]))}
     return households_of(rng, folder, schema, home, largest, said)
 
@@ -128,7 +132,7 @@ def persons(rng, folder):
     members = int(rng.integers(1, 5))
     home = Home(values, members, True, spellings(rng, members, varied=rng.random() < 0.5))
     numbers, each = home.worlds()
-    table = home.rows(numbers[0], each, 8) + [{"home": "", **values[0]}, {"home": "9", **values[-1]}]
+    table = [*home.rows(numbers[0], each, 8), {"home": "", **values[0]}, {"home": "9", **values[-1]}]
     prepare(folder, schema, table)
     said = {"loss": float(rng.choice([0.5, 1.0, 3.0]))}
     (folder / "release.toml").write_text(request_toml(questions(rng, columns), [], cap=10, **said))
@@ -182,4 +186,3 @@ def alone(rng, folder):
     if neighbours == "replace":
         exact, numbers = exact[:-1], numbers[:-1]
     return worst("rows alone", [(nominal(given), apart(rng, numbers, exact, given, neighbours))], neighbours)
-

@@ -14,7 +14,7 @@ from entwined.release.request_file import read_request
 from entwined.schema import read_schema, write_schema
 
 
-class Refusal(Exception):
+class Refusal(Exception):  # noqa: N818  (it is no error)
     """The path ended before anything was released."""
 
     @property

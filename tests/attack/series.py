@@ -44,7 +44,9 @@ class Chain:
     def contents(self):
         """What a row may be: its state, how likely it looks so given that, and how it looks."""
         for state in range(len(self.start)):
-            looks = [(1.0, state)] if self.missing is None else [(1 - self.missing, state), (self.missing, None)]
+            looks = (
+                [(1.0, state)] if self.missing is None else [(1 - self.missing, state), (self.missing, None)]
+            )
             for (chance, shown), note in itertools.product(looks, range(2 if self.noted is not None else 1)):
                 more = 1.0 if self.noted is None else abs(1 - note - self.noted[state])
                 if chance * more > 0:
@@ -61,7 +63,12 @@ class Chain:
 
     def declared(self, length):
         """The model as a request has it."""
-        document = {"kind": "markov_chain", "length": length, "transition": self.kernel.tolist(), "initial": self.start.tolist()}
+        document = {
+            "kind": "markov_chain",
+            "length": length,
+            "transition": self.kernel.tolist(),
+            "initial": self.start.tolist(),
+        }
         silent = {} if self.missing is None else {"missing_says_nothing": ["state"]}
         return {"model": document, "columns": ["state"], **silent}
 
@@ -108,7 +115,10 @@ def hidden_series(found, length, there):
 
 
 def terms(rng):
-    return {"leakage": float(rng.choice([0.5, 1.0, 3.0])), "knowledge": str(rng.choice(["any", "any", "model"]))}
+    return {
+        "leakage": float(rng.choice([0.5, 1.0, 3.0])),
+        "knowledge": str(rng.choice(["any", "any", "model"])),
+    }
 
 
 def questions(rng, chain):
@@ -161,8 +171,18 @@ def cut(rng, folder, chain, kept, length, there, said, copied=()):
     series = [rows(one, 100 + at) for at, (_, one) in enumerate(found)]
     exact, read = picked_answers(schema, given.aggregates, series, table, folder, ("who", kept, "day"))
     if not np.array_equal(read, given.exact):
-        return Result("series, cut", max(given.claimed().values()), math.inf, about="the door read other rows")
-    return judged("series, cut", rng, hidden_series(found, length, there), exact, given, said, f"{said} {kept} of {length} {there}")
+        return Result(
+            "series, cut", max(given.claimed().values()), math.inf, about="the door read other rows"
+        )
+    return judged(
+        "series, cut",
+        rng,
+        hidden_series(found, length, there),
+        exact,
+        given,
+        said,
+        f"{said} {kept} of {length} {there}",
+    )
 
 
 def judged(kind, rng, hidden, exact, given, said, about):
@@ -181,7 +201,9 @@ def whole(rng, folder):
     found = worlds(chain, length, range(length))
     tables = [[chain.row(look) for _, _, look in one] for _, one in found]
     prepare(folder, schema, tables[int(rng.integers(len(tables)))])
-    (folder / "release.toml").write_text(request_toml(questions(rng, chain), [chain.declared(length)], cap=10, **said))
+    (folder / "release.toml").write_text(
+        request_toml(questions(rng, chain), [chain.declared(length)], cap=10, **said)
+    )
     try:
         given = released(folder)
     except Refusal as refusal:

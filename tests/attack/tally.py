@@ -27,7 +27,9 @@ class Result:
         return self.truth / self.claim if self.claim else 1.0
 
     def __str__(self):
-        said = f"refused: {self.refused}" if self.refused else f"claim {self.claim:.6g}, truth {self.truth:.6g}"
+        said = (
+            f"refused: {self.refused}" if self.refused else f"claim {self.claim:.6g}, truth {self.truth:.6g}"
+        )
         return f"{self.kind}: {said} ({self.about})"
 
 
@@ -62,7 +64,9 @@ class Tally:
         return tight[len(tight) // 2] if tight else 0.0
 
     def most(self, kind):
-        return max((one.tightness for one in self.results if one.kind == kind and not one.refused), default=0.0)
+        return max(
+            (one.tightness for one in self.results if one.kind == kind and not one.refused), default=0.0
+        )
 
     def lines(self):
         """The whole as text."""

@@ -26,11 +26,18 @@ HISTOGRAMS = "histogram"
 def missing_left_out(rng, folder):
     """A model of the answers alone, where it says much that one is missing."""
     names = ("owner", "more0", "more1", "more2")
-    tables = [np.array([[0.7, 0.3, 0.0]])] + [np.array([[0.0, 0.0, 1.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])] * 3
+    tables = [np.array([[0.7, 0.3, 0.0]])] + [
+        np.array([[0.0, 0.0, 1.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
+    ] * 3
     law = Net(names, (3,) * 4, ((), (0,), (0,), (0,)), tuple(tables))
     drawn = cells.Design(law, ("drop",) * 4)
     return cells.declared_of(
-        rng, folder, drawn, {"first": law}, {"leakage": 1.0, "knowledge": "any"}, written={"first": cells.without_missing(law, names)}
+        rng,
+        folder,
+        drawn,
+        {"first": law},
+        {"leakage": 1.0, "knowledge": "any"},
+        written={"first": cells.without_missing(law, names)},
     )
 
 
@@ -88,7 +95,7 @@ def another_frame(rng, folder):
             with open_table(frame, schema) as table:
                 try:
                     with refusing():
-                        found.append(release(table, Histogram("a"), ledger=ledger, loss=1).values[0])
+                        found.append(release(table, Histogram("a"), ledger=ledger, loss=1).answers[0].value)
                 except Refusal as refusal:
                     return Result(kind, refused=refusal.why)
     wrong = any(values[at] < 1000 for at, values in enumerate(found))  # the noise is of scale 2
@@ -158,4 +165,3 @@ TRAPS = {
     "households by a text that is spelled freely": spelled_freely,
     "a blank that is recoded as an answer": examples.recoded_blank,
 }
-

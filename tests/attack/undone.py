@@ -15,11 +15,11 @@ from attack import budgets, cells, examples, groups, series, traps
 from entwined.bounds import choose
 from entwined.bounds.theorem import Theorem
 from entwined.bounds.tilted import tilted_transport_bound
-from entwined.ledger import Part
 from entwined.learning import codes as coding
 from entwined.learning import private
-from entwined.noise import DiscreteLaplace
 from entwined.learning.proposals import Proposals
+from entwined.ledger import Part
+from entwined.noise import DiscreteLaplace
 from entwined.release import Accountant, declared, door, fulfil, judge
 from entwined.release.verification import _Claimed
 from entwined.schema import Coded
@@ -81,7 +81,9 @@ def _raw_spelling(patch):
         return [*made, *self._picked(person, everything, last)], "picked"
 
     patch.setattr(rows.CodedRows, "steps", raw_steps)
-    patch.setattr(rows, "together", lambda column, raw, *_: f"CASE WHEN CAST({raw} AS VARCHAR) <> '' THEN {raw} END")
+    patch.setattr(
+        rows, "together", lambda _, raw, *__: f"CASE WHEN CAST({raw} AS VARCHAR) <> '' THEN {raw} END"
+    )
 
 
 def _ties(patch):
@@ -96,7 +98,7 @@ def _ties(patch):
 
 
 def _not_picked(patch):
-    patch.setattr(door, "_picked", lambda table, planned: table)
+    patch.setattr(door, "_picked", lambda table, _: table)
 
 
 def _one_identity(patch):
@@ -116,7 +118,9 @@ def _noise(patch):
 def _most_for_sum(patch):
     """Of two charges on one part the larger one is kept."""
     patch.setattr(
-        Part, "__add__", lambda self, other: Part(self.key, max(self.one, other.one), max(self.both, other.both))
+        Part,
+        "__add__",
+        lambda self, other: Part(self.key, max(self.one, other.one), max(self.both, other.both)),
     )
 
 

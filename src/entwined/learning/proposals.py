@@ -115,10 +115,10 @@ class Proposals:
         for one in self.mixed.get(form.column, ()):
             if (one.column, one.by) not in allowed:
                 raise BadInput(
-                    f"{one.column!r} is the same for some who answered {one.by!r} and for those whose form does not ask "
-                    "it, so that it tells of the answer and of the form at once. Take it out of the schema, give those "
-                    "who were not asked an answer of their own there, or say public = true of the form and confirm "
-                    f"that {one.by!r} decides it."
+                    f"{one.column!r} is the same for some who answered {one.by!r} and for those whose form does not "
+                    "ask it, so that it tells of the answer and of the form at once. Take it out of the schema, give "
+                    "those who were not asked an answer of their own there, or say public = true of the form and "
+                    f"confirm that {one.by!r} decides it."
                 )
 
     def _says_nothing(self, fields: Mapping[str, Any]) -> tuple[str, ...]:
