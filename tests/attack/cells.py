@@ -228,12 +228,15 @@ def declared_of(rng, folder, drawn, laws, said, asked=None, written=None, then=N
     check_engine(given, schema, rows)
     if then:
         then(given)
-    pairs = []
-    for name, law in laws.items():
-        codes, hidden = hidden_respondent(schema, drawn, law)
-        truth = leakages(hidden, seen_of(given, codes), said["knowledge"], rng)
-        own = dict(zip(law.names, given.per_unit()[name], strict=True))
-        pairs += [(own.get(unit, given.claimed()[name]), found) for unit, found in truth.items()]
+    return [judged_by(kind, rng, schema, drawn, given, said, name, law) for name, law in laws.items()]
+
+
+def judged_by(kind, rng, schema, drawn, given, said, name, law):
+    """Compare what is claimed of each column under one model with the truth under its law."""
+    codes, hidden = hidden_respondent(schema, drawn, law)
+    truth = leakages(hidden, seen_of(given, codes), said["knowledge"], rng)
+    own = dict(zip(law.names, given.per_unit()[name], strict=True))
+    pairs = [(own.get(unit, given.claimed()[name]), found) for unit, found in truth.items()]
     return worst(kind, pairs, f"{said} {drawn.missing}")
 
 

@@ -51,7 +51,7 @@ def known_end(rng, folder):
     )
     said = {"leakage": 1.0, "knowledge": "any"}
     chain = series.Chain(kernel, np.array([0.3, 0.3, 0.3, 0.1]), missing=0.0)
-    return series.cut(rng, folder, chain, kept=2, length=3, there=range(3), said=said)
+    return series.cut(rng, folder, chain, 2, [(3, range(3))], said)
 
 
 def recoded_blank(rng, folder):

@@ -12,7 +12,7 @@ from attack.path import Refusal, prepare, released, request_toml
 from attack.tally import Result, worst
 from entwined.schema import Categorical, Integer, Person, Rows, Schema
 
-LAWS = 3
+LAWS = 4
 OTHER_ROWS = "the door read other rows than it may"
 STATES = ("well", "ill", "so so")
 
@@ -111,16 +111,19 @@ def households_of(rng, folder, schema, home, largest, said):
     claim = max(given.claimed().values())
     if not np.array_equal(there, given.exact):
         return Result(kind, claim, math.inf, about=f"{OTHER_ROWS} {about}")
-    return worst(kind, [(claim, one) for one in truths(rng, home, numbers, each, exact, given, said)], about)
+    return [
+        worst(kind, [(claim, one) for one in truth.values()], about)
+        for truth in truths(rng, home, numbers, each, exact, given, said)
+    ]
 
 
 def truths(rng, home, numbers, each, exact, given, said):
-    """The truth under some laws."""
+    """The truth under some laws of the household, each a population of its own."""
     cells = np.array(numbers)
     units = {f"row {at}": cells[:, at] for at in range(home.members)}
     for law in laws(rng, [len(each)] * home.members):
         hidden = Hidden(law.ravel() / law.sum(), units, tuple(units))
-        yield from leakages(hidden, Seen(exact, given.scales), said["knowledge"], rng).values()
+        yield leakages(hidden, Seen(exact, given.scales), said["knowledge"], rng)
 
 
 def persons(rng, folder):

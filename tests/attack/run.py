@@ -1,6 +1,7 @@
 """Many populations in a row, each from a seed of its own; statements for tables of the same shape are compiled once."""
 
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
 from io import StringIO
 
 import numpy as np
@@ -29,7 +30,9 @@ def attacked(folder, population, seeds):
     results = []
     for seed in seeds:
         with redirect_stdout(StringIO()), compiled_once():
-            results.append(population(np.random.default_rng(seed), folder / f"population {seed}"))
+            found = population(np.random.default_rng(seed), folder / f"population {seed}")
+        each = found if isinstance(found, list) else [found]  # populations that one release is about
+        results += [replace(one, about=f"seed {seed}: {one.about}") for one in each]
     return Tally(tuple(results))
 
 

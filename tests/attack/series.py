@@ -131,36 +131,38 @@ def questions(rng, chain):
 def by_person(rng, folder):
     """Series of many, cut at their end: what is cut off has no loss, but it says what was before."""
     chain, said = drawn_chain(rng), terms(rng)
-    kept = int(rng.integers(1, 4))
-    length = kept + int(rng.integers(0, 3))
-    each = len(list(chain.contents()))
-    while each**length > MOST_WORLDS:
-        length -= 1
-    there = set(range(length))
-    if said["knowledge"] == "any" and length > 2 and rng.random() < 0.3:
-        there -= {int(rng.integers(length))}
-    return cut(rng, folder, chain, min(kept, length), length, sorted(there), said)
+    kept, each = int(rng.integers(1, 4)), len(list(chain.contents()))
+    longest = max(length for length in range(1, kept + 3) if each**length <= MOST_WORLDS)
+    kept = min(kept, longest)
+    people = [(length, range(length)) for length in range(kept, longest + 1)]
+    if said["knowledge"] == "any" and longest > 2:  # a step of which there is no row
+        gap = int(rng.integers(longest))
+        people.append((longest, [step for step in range(longest) if step != gap]))
+    return cut(rng, folder, chain, kept, people, said)
 
 
 def entered_twice(rng, folder):
     """Series in which some steps were entered twice: the copy of a row says nothing new, and must cost nothing."""
     chain, said = drawn_chain(rng), terms(rng)
-    kept = int(rng.integers(2, 4))
-    copied = (0, *(int(one) for one in rng.integers(0, 3, 1)))
-    return cut(rng, folder, chain, kept, 3, range(3), said, copied)
+    copied = (0, int(rng.integers(0, 3)))
+    return cut(rng, folder, chain, int(rng.integers(2, 4)), [(3, range(3))], said, copied)
 
 
-def cut(rng, folder, chain, kept, length, there, said, copied=()):
-    """Release by a chain of the first steps, and judge by all of them."""
+def cut(rng, folder, chain, kept, people, said, copied=()):
+    """Release by a chain of the first steps, and judge by all steps of people with series of several lengths."""
     columns = (Integer("who", 0, 9999), Integer("day", 1, 40), *chain.columns())
-    schema = Schema(columns, most_rows=1000)
-    found = worlds(chain, length, there)
+    schema = Schema(columns, most_rows=10_000)
+    found = [worlds(chain, length, there) for length, there in people]
 
-    def rows(one, who):
+    def rows(one, there, who):
         steps = [*sorted(there, reverse=True), *copied]
         return [{"who": who, "day": 1 + step, **chain.row(one[step][2])} for step in steps]
 
-    table = rows(found[int(rng.integers(len(found)))][1], 7) + rows(found[0][1], 3)
+    table = [
+        row
+        for at, ((_, there), mine) in enumerate(zip(people, found, strict=True))
+        for row in rows(mine[int(rng.integers(len(mine)))][1], there, at)
+    ]
     prepare(folder, schema, table)
     model = {**chain.declared(kept), "by": "who", "order": "day"}
     (folder / "release.toml").write_text(request_toml(questions(rng, chain), [model], cap=10, **said))
@@ -168,21 +170,20 @@ def cut(rng, folder, chain, kept, length, there, said, copied=()):
         given = released(folder)
     except Refusal as refusal:
         return Result("series, cut", refused=refusal.why)
-    series = [rows(one, 100 + at) for at, (_, one) in enumerate(found)]
+    every = [(one, there) for (_, there), mine in zip(people, found, strict=True) for _, one in mine]
+    series = [rows(one, there, 100 + at) for at, (one, there) in enumerate(every)]
     exact, read = picked_answers(schema, given.aggregates, series, table, folder, ("who", kept, "day"))
     if not np.array_equal(read, given.exact):
         return Result(
             "series, cut", max(given.claimed().values()), math.inf, about="the door read other rows"
         )
-    return judged(
-        "series, cut",
-        rng,
-        hidden_series(found, length, there),
-        exact,
-        given,
-        said,
-        f"{said} {kept} of {length} {there}",
-    )
+    results, start = [], 0
+    for (length, there), mine in zip(people, found, strict=True):
+        about, hidden = f"{said} {kept} of {length} {there}", hidden_series(mine, length, there)
+        own = exact[start : start + len(mine)]
+        results.append(judged("series, cut", rng, hidden, own, given, said, about))
+        start += len(mine)
+    return results
 
 
 def judged(kind, rng, hidden, exact, given, said, about):

@@ -148,7 +148,7 @@ def forgeries_of(rng, folder):
         found.extend(accepted(given, folder))
 
     said = {"leakage": 1.0, "knowledge": str(rng.choice(["any", "model"]))}
-    honest = cells.declared_of(rng, folder, drawn, {"first": law}, said, then=taken)
+    (honest,) = cells.declared_of(rng, folder, drawn, {"first": law}, said, then=taken)
     if not found:
         return Result(kind, refused="each forgery is found out")
     name, document = min(found, key=lambda one: min(claims(one[1]).values()))
