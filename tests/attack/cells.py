@@ -190,9 +190,10 @@ def declared(rng, folder):
     return declared_of(rng, folder, drawn, laws, terms(rng), queries(rng, drawn.law.names))
 
 
-def silenced(rng, drawn):
+def silenced(rng, drawn, missing=None):
     """The same questions, some of which are answered by all, but not all answers were written down."""
-    names = tuple(name for name in drawn.law.names if rng.random() < 0.6) or drawn.law.names[:1]
+    may = [name for name, kept in zip(drawn.law.names, drawn.missing, strict=True) if missing in (None, kept)]
+    names = tuple(name for name in may if rng.random() < 0.6) or tuple(may[:1])
     return replace(drawn, law=unmissed(drawn.law, names), silent=names)
 
 
@@ -271,6 +272,7 @@ def judged(kind, rng, schema, drawn, given, pilot, said):
     """Compare what is claimed of each column with the truth."""
     if "answers" not in given.models[0]["declared"]["model"]:  # no form was confirmed: a blank is an answer
         drawn = replace(drawn, form=(), public=False)
+    drawn = replace(drawn, silent=tuple(given.models[0]["declared"].get("missing_says_nothing", ())))
     net = truth_of(schema, drawn, given, pilot)
     codes, hidden = hidden_answers(schema, drawn, net)
     truth = leakages(hidden, seen_of(given, codes), said["knowledge"], rng)
@@ -289,8 +291,7 @@ def truth_of(schema, drawn, given, pilot):
     document = declared["model"]
     net = net_from(document.get("answers", document))
     sizes = tuple(schema.coded(name).size - (name in drawn.form) for name in net.names)
-    silent = declared.get("missing_says_nothing", ())
-    if silent:
+    if drawn.silent:
         return net
     if sizes != net.sizes:
         return drawn.law
@@ -311,7 +312,8 @@ def pilot_codes(schema, drawn, names, pilot):
 
 def surveyed(rng, folder):
     """All questions of a survey, planned with a pilot and what the holder confirmed of its design."""
-    return survey_of(rng, folder, design(rng, surveys=True), terms(rng))
+    drawn = design(rng, surveys=True)
+    return survey_of(rng, folder, silenced(rng, drawn, "drop") if rng.random() < 0.3 else drawn, terms(rng))
 
 
 def survey_of(rng, folder, drawn, said):
@@ -346,7 +348,9 @@ def confirm(path, drawn):
         of_short = (
             "[[decided]]" in block and 'column = "short"' in block and f'by = "{drawn.recoded}"' in block
         )
-        said.append(block.replace("confirmed = false", "confirmed = true") if of_form or of_short else block)
+        silent = "[[missing]]" in block and any(f'column = "{name}"' in block for name in drawn.silent)
+        yes = of_form or of_short or silent
+        said.append(block.replace("confirmed = false", "confirmed = true") if yes else block)
         if of_form and drawn.public:
             said[-1] = said[-1].replace("public = false", "public = true")
     path.write_text("\n\n".join(said))
@@ -356,30 +360,30 @@ def hidden_answers(schema, drawn, net):
     """Everything a respondent may have answered and been asked, with the recoded column beside it."""
     joint = net.joint()
     codes, weights = [], []
-    with_form = bool(drawn.form)
+    forms = (0, 1) if drawn.form else (0,)
+    chances = (1 - LOST, LOST)
     for cell in itertools.product(*(range(size) for size in joint.shape)):
-        for form in (0, 1) if with_form else (0,):
-            row = {}
-            for name, code in zip(net.names, cell, strict=True):
-                column = schema.coded(name)
-                if name in drawn.form:
-                    blank = column.values.index(BLANK)
-                    row[name] = blank if form else code + (code >= blank)
-                else:
-                    row[name] = code
-            if drawn.recoded and drawn.recoded in row and "short" not in row:
-                code, short = schema.coded(drawn.recoded), schema.coded("short")
-                row["short"] = (
-                    short.missing_code
-                    if row[drawn.recoded] == code.missing_code
-                    else int(row[drawn.recoded] > 0)
-                )
-            if with_form and "form" not in row:
-                row["form"] = form
-            codes.append(row)
-            weights.append(joint[cell] / (2 if with_form else 1))
+        for form, *lost in itertools.product(forms, *[(0, 1)] * len(drawn.silent)):
+            gone = {name for name, is_lost in zip(drawn.silent, lost, strict=True) if is_lost}
+            codes.append(_shown(schema, drawn, dict(zip(net.names, cell, strict=True)), form, gone))
+            weights.append(joint[cell] / len(forms) * np.prod([chances[one] for one in lost]))
     units = {name: np.array([row[name] for row in codes]) for name in codes[0]}
-    public = ("form",) if drawn.public and with_form else ()
+    public = ("form",) if drawn.public and drawn.form else ()
     blanks = {name: schema.coded(name).values.index(BLANK) for name in drawn.form}
     secrets = tuple(name for name in units if name not in public)
     return codes, Hidden(np.array(weights), units, secrets, public, blanks)
+
+
+def _shown(schema, drawn, answers, form, gone):
+    """The codes of the row in which these answers are written down, some of them gone."""
+    row = {}
+    for name, code in answers.items():
+        column = schema.coded(name)
+        row[name] = column.missing_code if name in gone else code
+        if name in drawn.form:
+            blank = column.values.index(BLANK)
+            row[name] = blank if form else row[name] if name in gone else code + (code >= blank)
+    if drawn.recoded in row and "short" not in row:
+        missing = row[drawn.recoded] == schema.coded(drawn.recoded).missing_code
+        row["short"] = schema.coded("short").missing_code if missing else int(row[drawn.recoded] > 0)
+    return {**row, "form": form} if drawn.form and "form" not in row else row

@@ -10,7 +10,7 @@ from attack.adversary import Hidden, Seen, leakages
 from attack.answers import picked_answers
 from attack.path import Refusal, prepare, released, request_toml
 from attack.tally import Result, worst
-from entwined.schema import Categorical, Integer, Person, Rows, Schema
+from entwined.schema import Categorical, Integer, Person, Rows, Schema, Text
 
 LAWS = 4
 OTHER_ROWS = "the door read other rows than it may"
@@ -32,7 +32,7 @@ class Home:
 
     def rows(self, numbers, each, home):
         return [
-            {"home": spelling.replace("H", str(home)), **each[number]}
+            {"home": spelling.replace("#", str(home)), **each[number]}
             for number, spelling in zip(numbers, self.spellings, strict=True)
             if each[number] is not None
         ]
@@ -65,15 +65,22 @@ def questions(rng, columns):
     return [asked[one] for one in sorted(rng.choice(len(asked), count, replace=False))]
 
 
-def drawn_schema(rng, columns, **more):
+STYLES = {  # spellings of one household
+    "number": (Integer("home", 0, 9999), ("#", "0#", "00#", "#.0", " #", "# ", "+#")),
+    "loose": (Text("home", compare="loose"), ("ab #", "aB #", " ab   #", "AB # ", "Ab\t#")),
+    "exact": (Text("home", compare="exact"), ("ab #", " ab #", "ab # ")),
+}
+
+
+def drawn_schema(rng, columns, style="number", **more):
     states = Categorical("state", STATES, missing=str(rng.choice(["value", "drop"])))
     ages = (Integer("age", 0, 1, missing=str(rng.choice(["value", "drop"]))),) if columns > 1 else ()
-    return Schema((Integer("home", 0, 9999), states, *ages), most_rows=1000, **more)
+    return Schema((STYLES[style][0], states, *ages), most_rows=1000, **more)
 
 
-def spellings(rng, members, *, varied):
-    styles = ["H", "0H", "00H", "H.0", " H", "H ", "+H"]
-    return tuple(str(rng.choice(styles)) if varied else "H" for _ in range(members))
+def spellings(rng, members, style, *, varied):
+    styles = STYLES[style][1]
+    return tuple(str(rng.choice(styles)) if varied else styles[0] for _ in range(members))
 
 
 def households(rng, folder):
@@ -81,11 +88,12 @@ def households(rng, folder):
     columns = int(rng.integers(1, 3))
     largest = int(rng.integers(1, 4))
     neighbours = str(rng.choice(["replace", "add_remove"]))
-    schema = drawn_schema(rng, columns, neighbours=neighbours)
+    style = str(rng.choice(list(STYLES), p=[0.5, 0.3, 0.2]))
+    schema = drawn_schema(rng, columns, style, neighbours=neighbours)
     values = drawn_values(rng, columns)
     members = int(rng.integers(1, 5 if len(values) > 2 else 6))
     home = Home(
-        values, members, neighbours == "add_remove", spellings(rng, members, varied=rng.random() < 0.5)
+        values, members, neighbours == "add_remove", spellings(rng, members, style, varied=rng.random() < 0.5)
     )
     said = {"leakage": float(rng.choice([0.5, 1.0, 3.0])), "knowledge": str(rng.choice(["any", "model"]))}
     return households_of(rng, folder, schema, home, largest, said)
@@ -130,10 +138,11 @@ def persons(rng, folder):
     """Persons with several rows; all rows of one are the secret, or one that is not there."""
     columns, most = int(rng.integers(1, 3)), int(rng.integers(1, 4))
     neighbours = str(rng.choice(["replace", "add_remove"]))
-    schema = drawn_schema(rng, columns, neighbours=neighbours, unit=Person("home", most))
+    style = str(rng.choice(list(STYLES), p=[0.5, 0.3, 0.2]))
+    schema = drawn_schema(rng, columns, style, neighbours=neighbours, unit=Person("home", most))
     values = drawn_values(rng, columns)
     members = int(rng.integers(1, 5))
-    home = Home(values, members, True, spellings(rng, members, varied=rng.random() < 0.5))
+    home = Home(values, members, True, spellings(rng, members, style, varied=rng.random() < 0.5))
     numbers, each = home.worlds()
     table = [*home.rows(numbers[0], each, 8), {"home": "", **values[0]}, {"home": "9", **values[-1]}]
     prepare(folder, schema, table)

@@ -134,7 +134,7 @@ def spelled_freely(rng, folder):
     """Households by a text, and nothing said about when two texts are the same."""
     schema = Schema((Text("home"), Categorical("state", groups.STATES)), most_rows=1000)
     values = ({"state": "well"}, {"state": "ill"})
-    home = groups.Home(values, 4, False, ("homeH", "HomeH", " homeH", "homeH "))
+    home = groups.Home(values, 4, False, ("home#", "Home#", " home#", "home# "))
     return groups.households_of(rng, folder, schema, home, 1, {"leakage": 1.0, "knowledge": "any"})
 
 
