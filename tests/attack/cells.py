@@ -214,7 +214,9 @@ def declared_of(rng, folder, drawn, laws, said, asked=None, written=None, then=N
     schema, rows = drawn.schema(4), table_rows(rng, drawn, 4)
     prepare(folder, schema, rows)
     for name, law in (written or laws).items():
-        (folder / f"{name}.json").write_text(json.dumps(without_missing(law, drawn.silent).document))
+        model = without_missing(law, drawn.silent)
+        field = model.field if rng.random() < 0.2 else None
+        (folder / f"{name}.json").write_text(json.dumps(field or model.document))
     silent = {"missing_says_nothing": list(drawn.silent)} if drawn.silent else {}
     models = [{"name": name, "model": f"{name}.json", **silent} for name in laws]
     asked = asked or [{"kind": "histogram", "column": name} for name in drawn.law.names]

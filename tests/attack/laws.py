@@ -45,6 +45,26 @@ class Net:
             ],
         }
 
+    @property
+    def field(self):
+        """The same as a model file of pairs, if it is one tree: the law of the root goes with the first pair."""
+        if sorted(map(len, self.parents)) != [0] + [1] * (len(self.names) - 1) or len(self.names) < 2:
+            return None
+        edges = []
+        for at, above in enumerate(self.parents):
+            if above:
+                chances = np.asarray(self.tables[at])
+                weight = (
+                    1.0 if edges else np.asarray(self.tables[0])[0][:, None]
+                )  # the first has the root above
+                potential = (chances * weight).tolist()
+                edges.append({"between": [self.names[above[0]], self.names[at]], "potential": potential})
+        return {
+            "kind": "random_field",
+            "variables": dict(zip(self.names, self.sizes, strict=True)),
+            "edges": edges,
+        }
+
 
 def net_from(document):
     """Read a network of exact chances as a certificate holds it."""
