@@ -54,14 +54,23 @@ def several(rng, folder):
 
 def learned_first(rng, folder):
     """The model learned from the private rows with a budget, and then a release by it: both are seen."""
-    count = int(rng.integers(2, 4))
+    budget = Budget.of(str(rng.choice(["0.5", "2", "4"])), str(rng.choice(["0.5", "2"])))
+    return learned_of(rng, folder, budget, int(rng.integers(2, 4)))
+
+
+def sharply_chosen(rng, folder):
+    """Parents that are chosen with a large budget, next to which all else is little."""
+    return learned_of(rng, folder, Budget.of("60", "0.5"), 3)
+
+
+def learned_of(rng, folder, budget, count):
+    """Learn with a budget, release and judge."""
     names = [f"q{at}" for at in range(count)]
     schema = Schema(tuple(Categorical(name, ("0", "1")) for name in names), unit=Cells(), rows=6, most_rows=6)
     rows = [{name: str(rng.choice(["0", "1", "1", ""])) for name in names} for _ in range(6)]
     prepare(folder, schema, rows)
     schema = read_schema(folder / "schema.toml")
     knowledge = str(rng.choice(["any", "model"]))
-    budget = Budget.of(str(rng.choice(["0.5", "2", "4"])), str(rng.choice(["0.5", "2"])))
     kind = "learned with a budget"
     try:
         with refusing():

@@ -177,7 +177,7 @@ UNDONE = (
     Undone("the private table passes as a pilot", _private_as_pilot, traps.private_as_pilot),
     Undone("a table forgets its ledger", _ledgers_apart, traps.other_ledger),
     Undone("what learning cost is not carried over", _learning_forgotten, budgets.learned_first, 6),
-    Undone("choices of learning are all but free", _choice_is_free, budgets.learned_first, 12),
+    Undone("choices of learning are all but free", _choice_is_free, budgets.sharply_chosen, 4),
     Undone("learning reads all rows of a household", _learning_unpicked, traps.learned_in_households),
     Undone("blanks that are recoded are not looked for", _blanks_recoded, examples.recoded_blank),
     Undone("a theorem covers whatever is asked", _whatever_covers, traps.forgeries_of, 4),
