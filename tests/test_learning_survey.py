@@ -27,6 +27,8 @@ from entwined.learning import (
     share,
 )
 from entwined.learning.filled_blanks import Filled, blanks_filled_bound, laws_of_columns
+from entwined.learning.proposals import Proposals
+from entwined.learning.sense import mixed_with_blanks
 from entwined.learning.sharing import OnForms, OnTree, within
 from entwined.learning.survey import forms_of
 from entwined.ledger import Ledger
@@ -105,6 +107,34 @@ def test_forms_are_found_and_look_random():
     assert form.column == "form"
     assert {one.column for one in form.blanks} == {"first", "second"}
     assert form.information < 0.01
+
+
+def test_a_column_that_mixes_blanks_with_answers_is_refused_with_the_form():
+    """It is 0 for some who said so and for all who were not asked, so that it depends on answer and form at once."""
+    draw = np.random.default_rng(3)
+    form, answers = draw.integers(0, 2, 600), draw.integers(0, 2, (600, 2))
+    cells = np.where(form[:, None] == 1, 2, answers)
+    rare = (draw.random(600) < 0.1) & (form == 0)
+    cells[:, 0] = np.where(rare, 1, np.where(form == 1, 2, 0))
+    rows = np.column_stack([form, cells, cells[:, 0] == 1])
+    codes = Codes.of({"form": 3, "a": 4, "b": 4, "short": 3}, rows)
+    pairs = pair_counts(codes)
+    (found,) = forms(pairs, blank_codes(pairs))
+    assert [(one.column, one.by) for one in mixed_with_blanks(pairs, found)] == [("short", "a")]
+    columns = [Categorical("form", ("A", "B")), *(Categorical(name, ("0", "1", "-")) for name in "ab")]
+    schema = Schema((*columns, Categorical("short", ("0", "1"))), unit=Cells(), most_rows=600)
+    (short,) = (one for one in decided_columns(pairs, ("form",)) if one.column == "short")
+    proposed = Proposals(
+        "pilot", schema, codes, (short,), (found,), mixed={"form": mixed_with_blanks(pairs, found)}
+    )
+    secret = {"form": [{"column": "form", "public": False, "confirmed": True}]}
+    decided = {"decided": [{"column": "short", "by": "a", "confirmed": True}]}
+    for fields in (secret, secret | decided):
+        with pytest.raises(BadInput, match="tells of the answer and of the form at once"):
+            proposed.confirmed(fields)
+    known = {"form": [{"column": "form", "public": True, "confirmed": True}]}
+    assert proposed.confirmed(known | decided).public_form
+    assert proposed.confirmed(decided).form is None
 
 
 def test_proposals_speak_in_the_words_of_the_schema():

@@ -5,8 +5,8 @@ random, or that whether an answer is missing says nothing. What is not confirmed
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ from entwined.learning.sense import (
     decided_columns,
     forms,
     missing_values,
+    mixed_with_blanks,
 )
 from entwined.learning.survey import Survey
 from entwined.numbers import positive_fraction
@@ -55,6 +56,7 @@ class Proposals:
     decided: tuple[Decided, ...]
     forms: tuple[Form, ...]
     missing: tuple[Missing, ...] = ()
+    mixed: Mapping[str, tuple[Decided, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, pilot: str | Path, schema: Schema) -> "Proposals":
@@ -63,7 +65,9 @@ class Proposals:
         pairs = pair_counts(codes)
         found = tuple(form for form in forms(pairs, blank_codes(pairs)) if form.information < RANDOM)
         decided = tuple(one for one in _decided(pairs, found) if _adds_up(schema, one))
-        return cls(Path(pilot).name, schema, codes, decided, found, tuple(_missing(pairs, schema, found)))
+        mixed = {form.column: mixed_with_blanks(pairs, form) for form in found}
+        missing = tuple(_missing(pairs, schema, found))
+        return cls(Path(pilot).name, schema, codes, decided, found, missing, mixed)
 
     def text(self, pilot: str, schema: str) -> str:
         """Write them for the holder, nothing confirmed."""
@@ -99,10 +103,23 @@ class Proposals:
                 raise BadInput(f"In the pilot {column!r} is not decided by {by!r}. Propose again.")
         smoothing = float(positive_fraction(fields.get("smoothing", SMOOTHING), "Smoothing"))
         public = any(entry["public"] is True for entry in given)
+        if form is not None:
+            self._refuse_mixed(form, wanted if public else [])
         decided = tuple(known[pair] for pair in wanted)
         return Survey(
             self.pilot, self.name, decided, form, smoothing, public, self._says_nothing(fields), self._dropped
         )
+
+    def _refuse_mixed(self, form: Form, allowed: Sequence[tuple[str, str]]) -> None:
+        """Refuse columns that tell of an answer and of the form at once; no bound for forms covers them."""
+        for one in self.mixed.get(form.column, ()):
+            if (one.column, one.by) not in allowed:
+                raise BadInput(
+                    f"{one.column!r} is the same for some who answered {one.by!r} and for those whose form does not "
+                    "ask it, so that it tells of the answer and of the form at once. Take it out of the schema, give "
+                    "those who were not asked an answer of their own there, or say public = true of the form and "
+                    f"confirm that {one.by!r} decides it."
+                )
 
     def _says_nothing(self, fields: Mapping[str, Any]) -> tuple[str, ...]:
         """Take the columns of which the holder confirmed that missing says nothing."""

@@ -220,6 +220,23 @@ def _blanks_by(
             yield _blank(pairs, column, int(code), by)
 
 
+def mixed_with_blanks(pairs: PairCounts, form: Form) -> tuple[Decided, ...]:
+    """Find columns that a question of some forms decides and that do not tell its blank from all of its answers.
+
+    Such a column depends on the form and on the answer at once: who knows it and learns the one learns of the other.
+    """
+    found = []
+    for blank in form.blanks:
+        by = pairs.codes.place(blank.column)
+        for column, name in enumerate(pairs.codes.names):
+            counts = pairs.between(by, column) > 0
+            if name == blank.column or counts.sum(axis=1).max() > 1 or counts.any(axis=0).sum() < 2:  # noqa: PLR2004  (it tells nothing)
+                continue
+            if (counts[blank.code] & np.delete(counts, blank.code, axis=0)).any():
+                found.append(_decided(pairs, column, by))
+    return tuple(found)
+
+
 def missing_values(pairs: PairCounts, column: str) -> Missing:
     """Say how often the last code of a column occurs, and what that tells about other columns."""
     at, starts = pairs.codes.place(column), pairs.starts
