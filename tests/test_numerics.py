@@ -96,7 +96,7 @@ kernels = st.integers(2, 3).flatmap(
 )
 
 
-@given(kernels, st.integers(1, 6), losses, losses, st.floats(1, 2))
+@given(kernels, st.integers(1, 4), losses, losses, st.floats(1, 2))
 def test_every_theorem_on_near_deterministic_chains_is_a_number_and_monotone(
     rows, length, first, other, factor
 ):
