@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 from entwined.errors import BadCharge, BadLoss, LedgerDamaged
@@ -129,5 +129,6 @@ class Plan(NamedTuple):
     after: Totals
 
 
+@lru_cache(maxsize=1 << 16)
 def _place(key: str) -> int:
     return int(sha256(key)[:2], 16)
