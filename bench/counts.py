@@ -37,8 +37,9 @@ def ours(codes: np.ndarray[Any, np.dtype[np.int64]], folder: Path) -> float:
     from pyarrow import parquet
 
     from entwined.ledger import Ledger
+    from entwined.promise.promise import Promise
     from entwined.queries import Histogram, parse
-    from entwined.release import Accountant, release
+    from entwined.request.releasing import release
     from entwined.schema import Integer, Rows, Schema
     from entwined.tables import open_table
 
@@ -47,7 +48,7 @@ def ours(codes: np.ndarray[Any, np.dtype[np.int64]], folder: Path) -> float:
     best = float("inf")
     with (
         open_table(str(folder / "rows.parquet"), schema) as table,
-        Ledger.create(str(folder / "ledger.sqlite"), Fraction(100), Accountant.of(schema)) as ledger,
+        Ledger.create(str(folder / "ledger.sqlite"), Fraction(100), Promise.of(schema)) as ledger,
     ):
         for turn in range(6):
             query = Histogram("g", where=parse(f"g >= {turn}", schema))  # another request each time

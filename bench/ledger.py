@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from entwined.dependence import Groups
-from entwined.ledger import Charge, Kind, Ledger, Part, Price
+from entwined.ledger import Charge, Kind, Ledger
+from entwined.promise.part import Part
+from entwined.promise.places import key_of
+from entwined.promise.price import Price
+from entwined.promise.promise import Promise
 from entwined.queries import Predicate, codes_in
-from entwined.release import Accountant
-from entwined.release.parts import key_of
 from entwined.schema import Integer, Schema
 
 ENOUGH = 500
@@ -100,7 +102,7 @@ def part(number: int) -> Part:
 def with_history(folder: Path, parts: int) -> Ledger:
     """Make a ledger with so many different parts and ten entries for each, written in one transaction."""
     schema = Schema((Integer("age", 0, 119), Integer("region", 0, 119))).approve()
-    accountant = Accountant.of(schema, Groups(4))
+    accountant = Promise.of(schema, Groups(4))
     ledger = Ledger.create(folder / f"history-{parts}", Fraction(10**6), accountant, folder / f"mark-{parts}")
     with ledger.book.writing() as view:
         spent = view.totals()

@@ -33,16 +33,19 @@ from entwined.learning.codes import NOT_ASKED, Codes, public_codes
 from entwined.learning.models import learn
 from entwined.learning.pairs import pair_counts
 from entwined.learning.private import Budget, NoisyTables, learn_privately
-from entwined.learning.sense import blank_codes, decided_columns, forms
-from entwined.learning.sharing import OnTree, share
 from entwined.learning.stronger import stronger
 from entwined.learning.structure import network, tree
-from entwined.learning.survey import Plan, Survey, plan_survey
 from entwined.ledger import Ledger
 from entwined.loss import Leakage, Loss
 from entwined.noise import DiscreteLaplace
-from entwined.release import Accountant, Declared, release, verify
+from entwined.promise.declared import Declared
+from entwined.promise.promise import Promise
+from entwined.request.releasing import release
+from entwined.request.verification import verify
 from entwined.schema import Categorical, Cells, Coded, Integer, Real, Schema
+from entwined.survey.sense import blank_codes, decided_columns, forms
+from entwined.survey.sharing import OnTree, share
+from entwined.survey.survey import SurveyPlan, Survey, plan_survey
 from entwined.tables import open_table
 
 FILES: Final = {
@@ -136,7 +139,7 @@ def histogram(codes: Codes, name: str) -> Any:
     return np.bincount(there, minlength=codes.sizes[at])
 
 
-def simulated(plan: Plan, rest: Codes, random: Generator) -> float:
+def simulated(plan: SurveyPlan, rest: Codes, random: Generator) -> float:
     """Release all histograms once with the real noise, and give their squared error."""
     survey = plan.survey
     laws = survey.fillings if plan.filled else {}
@@ -196,7 +199,7 @@ def errors(codes: Codes, dropped: tuple[str, ...]) -> list[dict[str, Any]]:
     return found
 
 
-def curve(plan: Plan) -> dict[str, float]:
+def curve(plan: SurveyPlan) -> dict[str, float]:
     """Give the leakage of the same losses if every log odds were larger."""
     terms = plan.survey.terms(plan.knowledge, filled=plan.filled)
     answers = plan.survey.learned.model
@@ -235,7 +238,7 @@ def whole(path: Path, knowledge: Knowledge, *, public: bool) -> None:
         planned = plan_survey(survey, 1.0, knowledge, rows, at_the_door=True)
         queries, shares = planned.questions(schema)
         model = Declared(planned.model, name=survey.learned.title, missing_says_nothing=survey.unsaid)
-        accountant = Accountant.of(schema, [model], knowledge)
+        accountant = Promise.of(schema, [model], knowledge)
         with (
             Ledger.create(
                 Path(name) / "ledger.db", Fraction(1), accountant, anchor=Path(name) / "anchor"
@@ -354,7 +357,7 @@ def adult_privately(schema: Schema, folder: Path, target: Fraction) -> tuple[Noi
             shutil.copy(folder / "adult_train.csv.gz", place), schema
         ) as table,  # a table has one ledger
         Ledger.create(
-            Path(place) / "ledger.db", Fraction(100), Accountant.of(schema), anchor=Path(place) / "anchor"
+            Path(place) / "ledger.db", Fraction(100), Promise.of(schema), anchor=Path(place) / "anchor"
         ) as ledger,
     ):
         noisy = learn_privately(table, Budget(target / 1000, target / 50), ledger=ledger)

@@ -32,8 +32,11 @@ if TYPE_CHECKING:
     from entwined.dependence import BayesNet, Graph, Groups, MarkovChain, read_model
     from entwined.errors import EntwinedError
     from entwined.loss import Loss
+    from entwined.mechanisms.batch import plan
+    from entwined.promise.declared import Declared
     from entwined.queries import Count, GroupBy, Histogram, Marginal, Mean, Median, Total, parse
-    from entwined.release import Declared, open_ledger, plan, verify
+    from entwined.request.opening import open_ledger
+    from entwined.request.verification import verify
     from entwined.schema import Schema, read_schema
     from entwined.tables import describe, open_table
 

@@ -18,7 +18,8 @@ from entwined.errors import BadInput, Refused
 from entwined.writing import write_whole
 
 if TYPE_CHECKING:
-    from entwined.ledger import Book, Entry, Price
+    from entwined.ledger import Book, Entry
+    from entwined.promise.price import Price
 
 USUAL = ("release.toml", "ledger.sqlite")
 LAST = 10  # releases that are shown
@@ -135,8 +136,8 @@ def supposed(place: str, found: dict[str, Any], loss: str) -> dict[str, Any]:
 
     exact = positive_fraction(loss, "Loss")
     if place.lower().endswith(".toml"):
-        from entwined.release.funds import funds_of
-        from entwined.release.request_file import read_request
+        from entwined.request.funds import funds_of
+        from entwined.request.request_file import read_request
 
         request = read_request(place)
         asked = request.asking(request.questions, None, exact)

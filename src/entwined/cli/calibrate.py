@@ -105,4 +105,4 @@ def counted(model: "Dependence", leakage: str, knowledge: Known, state: int) -> 
         raise BadInput(
             f"The count of state {state} never changes, so it needs no noise. Count another state."
         )
-    return {"loss": 1 / scale, "laplace_scale": scale, "theorem": "exact scalar accountant"}
+    return {"loss": 1 / scale, "laplace_scale": scale, "theorem": "exact scalar promise"}

@@ -108,7 +108,7 @@ def schema_for(source: str, path: Path) -> "Schema":
 def request_text(source: str, schema_file: Path, output: Path, schema: "Schema") -> str:
     """Make the text of a request for a table."""
     from entwined.dependence.syntax import toml_value
-    from entwined.release.words import table_name
+    from entwined.request.words import table_name
 
     named = table_name(source) or "table"
     group = next(

@@ -27,12 +27,12 @@ def migrate(
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Go on under the terms of a request: other models, schema, knowledge or cap. What was spent stays spent."""
+    from entwined.canonical import fraction_from
     from entwined.ledger import Book
-    from entwined.ledger.canonical import fraction_from
     from entwined.ledger.migration import foresee
     from entwined.ledger.migration import migrate as write
-    from entwined.release.funds import PLANNING_ONLY
-    from entwined.release.request_file import read_request
+    from entwined.request.funds import PLANNING_ONLY
+    from entwined.request.request_file import read_request
 
     with progress():
         request = read_request(request_file)
@@ -41,13 +41,13 @@ def migrate(
         book = Book(request.place)
         book.check()
         cap = request.cap or fraction_from(book.terms().fields["cap"])
-        planned = foresee(book, cap, request.accountant)
+        planned = foresee(book, cap, request.promise)
     if not as_document:
         show(planned)
     if not yes:
         ask("Go on under these terms?")
     with progress():
-        done = write(book, cap, request.accountant)
+        done = write(book, cap, request.promise)
         book.close()
     if as_document:
         as_json(
@@ -164,8 +164,8 @@ def _witness(place: str) -> "Witness | None":
     """Find the witness of the table that a request names."""
     if "://" in place or not place.lower().endswith(".toml"):
         return None
-    from entwined.release.request_file import read_request
-    from entwined.release.witnessed import witness_of
+    from entwined.door.witnessed import witness_of
+    from entwined.request.request_file import read_request
     from entwined.tables import open_table
 
     request = read_request(place)

@@ -18,8 +18,8 @@ def command(
     ] = None,
 ) -> None:
     """Compare the ways to protect a release before anything is spent: noise, errors, leakage, budget."""
-    from entwined.release.outlook import outlook
-    from entwined.release.request_file import read_request
+    from entwined.request.outlook import outlook
+    from entwined.request.request_file import read_request
 
     with progress():
         document = outlook(read_request(request_file)).document

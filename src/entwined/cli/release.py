@@ -19,10 +19,10 @@ def command(
     key_file: KeyFile = None,
 ) -> None:
     """Release the statistics of a request: the ledger is charged first, and what is written may be published."""
-    from entwined.release.fulfil import fulfil
-    from entwined.release.outlook import outlook
-    from entwined.release.request_file import read_request
     from entwined.report import no_charts, require_free, write_release
+    from entwined.request.fulfil import fulfil
+    from entwined.request.outlook import outlook
+    from entwined.request.request_file import read_request
     from entwined.signing import Key
 
     require_free(output)

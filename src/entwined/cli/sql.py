@@ -11,7 +11,7 @@ from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput
 
 if TYPE_CHECKING:
-    from entwined.release.request import Question, Request
+    from entwined.request.request import Question, Request
 
 USUAL = Path("release.toml")
 MOST_LINES = 200
@@ -41,8 +41,8 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     yes: YesOption = False,  # noqa: FBT002
 ) -> None:
     """Answer a SELECT of counts, sums, means or quantiles, with the noise that keeps it within a leakage."""
-    from entwined.release.fulfil import fulfil
-    from entwined.release.funds import funds_of
+    from entwined.request.fulfil import fulfil
+    from entwined.request.funds import funds_of
 
     given = {"--table": source, "--schema": schema, "--ledger": ledger, "--cap": cap, "--model": model}
     with progress():
@@ -83,8 +83,8 @@ def _from_request(
     text: str, path: Path | None, others: dict[str, Any], leakage: str | None, loss: str | None
 ) -> "Request":
     """Ask the table of a request."""
-    from entwined.release.request_file import read_request, sql_questions
-    from entwined.release.words import table_name
+    from entwined.request.request_file import read_request, sql_questions
+    from entwined.request.words import table_name
 
     extra = [name for name, value in others.items() if value]
     if extra:
@@ -102,10 +102,10 @@ def _from_options(
     """Ask a table that the options name."""
     from entwined.dependence import read_model
     from entwined.numbers import positive_fraction
-    from entwined.release import Declared
-    from entwined.release.request import Request
-    from entwined.release.request_file import sql_questions
-    from entwined.release.words import table_name
+    from entwined.promise.declared import Declared
+    from entwined.request.request import Request
+    from entwined.request.request_file import sql_questions
+    from entwined.request.words import table_name
     from entwined.schema import read_schema
 
     for name in ("--table", "--schema", "--ledger"):

@@ -15,8 +15,8 @@ from entwined.errors import BadInput, EntwinedError, Refused
 from entwined.writing import write_whole
 
 if TYPE_CHECKING:
-    from entwined.learning.survey import Plan
     from entwined.schema import Schema
+    from entwined.survey.survey import SurveyPlan
 
 app = typer.Typer(
     name="survey",
@@ -42,8 +42,8 @@ def propose(
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Find skip logic, forms and columns that others decide in a public pilot, for the holder to confirm."""
-    from entwined.learning.proposals import Proposals
     from entwined.schema import read_schema
+    from entwined.survey.proposals import Proposals
 
     require_new(output)
     with progress():
@@ -85,10 +85,10 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
 ) -> None:
     """Learn the dependence, share the leakage among all questions, and write a request to plan and release."""
     from entwined.dependence import write_model
-    from entwined.learning.asking import request_text
-    from entwined.learning.proposals import read_confirmed, schema_named
-    from entwined.learning.survey import plan_survey
     from entwined.schema import Cells
+    from entwined.survey.asking import request_text
+    from entwined.survey.proposals import read_confirmed, schema_named
+    from entwined.survey.survey import plan_survey
 
     model = output.with_suffix(".model.json")
     require_new(output, model)
@@ -113,10 +113,10 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
     show(planned, output, model, as_document=as_document)
 
 
-def refuse_private_pilot(private: str, output: Path, schema: "Schema", planned: "Plan") -> None:
+def refuse_private_pilot(private: str, output: Path, schema: "Schema", planned: "SurveyPlan") -> None:
     """Refuse a pilot whose rows are those of the private table; one that cannot be opened now is asked at the door."""
-    from entwined.release.declared import Declared
-    from entwined.release.own_rows import refuse_own_rows
+    from entwined.door.own_rows import refuse_own_rows
+    from entwined.promise.declared import Declared
     from entwined.tables import open_table
 
     source = private if "://" in private else str(output.parent / private)
@@ -138,10 +138,10 @@ def derive(
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Add up the histograms of columns that others decide from a release; it costs nothing."""
-    from entwined.learning.proposals import read_confirmed
-    from entwined.learning.working_out import worked_out
-    from entwined.release import Release
+    from entwined.estimate.answers import Release
     from entwined.report.values import harmless
+    from entwined.survey.proposals import read_confirmed
+    from entwined.survey.working_out import worked_out
 
     require_new(output)
     with progress():
@@ -172,7 +172,7 @@ def read_release(folder: Path) -> Any:
         ) from None
 
 
-def show(planned: "Plan", output: Path, model: Path, *, as_document: bool) -> None:
+def show(planned: "SurveyPlan", output: Path, model: Path, *, as_document: bool) -> None:
     """Say what was written and what it is good for."""
     error, plain = planned.squared_error**0.5, planned.plain_squared_error**0.5
     if as_document:

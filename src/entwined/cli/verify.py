@@ -108,7 +108,7 @@ def checked(
                 "Certificates of bounds are not signed. Leave --key out, or give one of a release."
             )
         return verify(document, beside if models is None else models)
-    from entwined.release.published import verify_published
+    from entwined.request.published import verify_published
     from entwined.schema import read_schema
 
     place = beside / SCHEMA if schema is None else schema
@@ -128,7 +128,7 @@ def in_ledger(document: Any, verdict: "Verdict", place: str) -> "Verdict":
     """Hold a certificate against the ledger itself, which only its holder has."""
     from entwined.bounds import Verdict
     from entwined.ledger import Book
-    from entwined.release.history import wrong_in_ledger
+    from entwined.request.history import wrong_in_ledger
 
     if not is_of_release(document):
         raise BadInput("A certificate of a bound is in no ledger. Leave --ledger out.")
@@ -144,7 +144,7 @@ def in_ledger(document: Any, verdict: "Verdict", place: str) -> "Verdict":
 
 def history(documents: list[Any]) -> "Verdict":
     """Say whether certificates can belong to one history."""
-    from entwined.release.history import one_history
+    from entwined.request.history import one_history
 
     if not all(map(is_of_release, documents)):
         raise BadInput("Certificates of bounds have no history. Give those of releases together.")

@@ -16,7 +16,7 @@ from entwined.learning.pairs import pair_counts
 from entwined.learning.structure import Parents, joint_counts, network
 from entwined.noise.lattice import probability
 from entwined.numbers import ULP, FloatArray, positive_fraction
-from entwined.release import Declared
+from entwined.promise.declared import Declared
 
 SMOOTHING: Final = 1.0
 ROUNDING: Final = 1e-9  # how far off the quantiles may be

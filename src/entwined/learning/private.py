@@ -15,22 +15,25 @@ from uuid import uuid4
 import numpy as np
 
 from entwined.bounds import Knowledge
+from entwined.canonical import canonical, fraction_text, sha256
 from entwined.dependence import Box, Dependence
+from entwined.door.running import run_charged
+from entwined.door.witnessed import witnessed
 from entwined.errors import BadSchema, Refused
 from entwined.learning.models import SMOOTHING, Learned, as_network, chance_intervals, chances
 from entwined.learning.selection import Search, most_moved, public_rows
 from entwined.learning.structure import Parents
-from entwined.ledger import Charge, Ledger, Part
-from entwined.ledger.canonical import canonical, fraction_text, sha256
+from entwined.ledger import Charge, Ledger
+from entwined.mechanisms.batch import Added, plan
 from entwined.noise import DiscreteLaplace, ExponentialChoice
 from entwined.noise.lattice import probability
 from entwined.numbers import IntArray, positive_fraction
+from entwined.promise.declared import Declared
+from entwined.promise.part import Part
+from entwined.promise.places import key_of
+from entwined.promise.promise import Promise
 from entwined.queries import Axis, Marginal, TableOf, everything
-from entwined.release import Accountant, Declared, Table, plan, release
-from entwined.release.parts import key_of
-from entwined.release.plan import Added
-from entwined.release.running import run_charged
-from entwined.release.witnessed import witnessed
+from entwined.request.releasing import Table, release
 from entwined.schema import Cells, Coded, Schema
 
 FAILED: Final = (
@@ -115,12 +118,12 @@ def learn_privately(  # noqa: PLR0913  (a release is described by so many public
     schema.require_approval()
     columns = _columns(schema)
     given = tuple(dependence)
-    accountant = Accountant.of(schema, given, knowledge)
-    _refuse_picked(accountant)
-    ledger.require(accountant)
+    promise = Promise.of(schema, given, knowledge)
+    _refuse_picked(promise)
+    ledger.require(promise)
     search = _search(schema, columns, budget, parents)
     name = request or uuid4().hex
-    charge = _charge(table, accountant, search, columns, budget.structure, name)
+    charge = _charge(table, promise, search, columns, budget.structure, name)
     found = _choose(table, search, columns, charge, ledger)
     asked = [
         Marginal(tuple(columns[one].name for one in (*each, column))) for column, each in enumerate(found)
@@ -142,9 +145,9 @@ def learn_privately(  # noqa: PLR0913  (a release is described by so many public
     return NoisyTables(names, found, drawn, agreed, _widest(planned.statistics), search.rows)
 
 
-def _refuse_picked(accountant: Accountant) -> None:
+def _refuse_picked(promise: Promise) -> None:
     """Refuse models that leave rows out: how many are left is not public, and scores are measured by it."""
-    kept = accountant.kept
+    kept = promise.kept
     if kept is not None:
         raise Refused(
             f"The model {kept.title!r} keeps at most {kept.most} rows for each value of {kept.by!r}, and learning "
@@ -184,7 +187,7 @@ def _search(schema: Schema, columns: tuple[Coded, ...], budget: Budget, parents:
 
 def _charge(
     table: Table,
-    accountant: Accountant,
+    promise: Promise,
     search: Search,
     columns: tuple[Coded, ...],
     loss: Fraction,
@@ -201,7 +204,7 @@ def _charge(
     }
     where = str(getattr(table, "identity", ""))
     parts = _parts(table.schema, names, loss)
-    fingerprint = sha256(canonical([where, accountant.identity, document, fraction_text(loss)]))
+    fingerprint = sha256(canonical([where, promise.identity, document, fraction_text(loss)]))
     return Charge(f"{request}-structure", fingerprint, parts, "holder", document)
 
 

@@ -1,7 +1,7 @@
-"""Step 7: what has been spent."""
+"""Step 8: what has been spent."""
 
 from entwined.ledger.book import Book, Spent
-from entwined.ledger.charge import Accountant, Charge, Part, Price
+from entwined.ledger.charge import Accountant, Charge
 from entwined.ledger.entry import Entry, Kind, Mark
 from entwined.ledger.ledger import Ledger
 from entwined.ledger.receipt import Receipt
@@ -15,8 +15,6 @@ __all__ = [
     "Kind",
     "Ledger",
     "Mark",
-    "Part",
-    "Price",
     "Receipt",
     "Spent",
     "Standing",

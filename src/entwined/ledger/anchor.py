@@ -7,8 +7,8 @@ after every commit and before anything is handed out: after a crash it may lag b
 
 from pathlib import Path
 
+from entwined.canonical import sha256
 from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable
-from entwined.ledger.canonical import sha256
 from entwined.ledger.entry import START, Mark
 from entwined.ledger.slots import Kept, Slots, state_folder
 

@@ -8,18 +8,19 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
+from entwined.canonical import fraction_from, sha256_of_bytes
 from entwined.errors import BadInput, BadLedger, LedgerDamaged
 from entwined.ledger.anchor import Anchor, default_anchor
-from entwined.ledger.canonical import fraction_from, sha256_of_bytes
-from entwined.ledger.charge import Part, Price, add_up
 from entwined.ledger.entry import RECEIPT_DIGITS, START, Entry, Kind, Mark
 from entwined.ledger.pages import CUT, Pages
 from entwined.ledger.postgres import PostgresStore
 from entwined.ledger.sqlite import SqliteStore
 from entwined.ledger.store import Lease, Store
-from entwined.ledger.totals import NOTHING
 from entwined.ledger.view import View, stored_bytes
 from entwined.progress import report
+from entwined.promise.part import Part, add_up
+from entwined.promise.price import Price
+from entwined.promise.totals import NOTHING
 
 PATIENCE: Final = 60.0
 """Seconds to wait for others before giving up."""

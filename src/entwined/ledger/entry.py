@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Final, NamedTuple, Self
 
+from entwined.canonical import canonical, sha256
 from entwined.errors import LedgerDamaged
-from entwined.ledger.canonical import canonical, sha256
-from entwined.ledger.charge import Part, Price
+from entwined.promise.part import Part
+from entwined.promise.price import Price
 
 
 class Kind(StrEnum):

@@ -16,18 +16,20 @@ from types import TracebackType
 from typing import Any, Final, Self
 from uuid import uuid4
 
+from entwined.canonical import sha256_of_bytes
 from entwined.errors import BadCharge, ChargeClosed, OverBudget
 from entwined.ledger.book import Book, Spent
-from entwined.ledger.canonical import sha256_of_bytes
-from entwined.ledger.charge import Accountant, Charge, Part, Price
+from entwined.ledger.charge import Accountant, Charge
 from entwined.ledger.entry import Entry, Kind, Mark
 from entwined.ledger.migration import migrate
 from entwined.ledger.receipt import Receipt
 from entwined.ledger.standing import Standing
 from entwined.ledger.store import Lease
 from entwined.ledger.terms import require_cap, require_same, shown, terms_of, written
-from entwined.ledger.totals import NOTHING, Plan, Totals
 from entwined.ledger.view import View
+from entwined.promise.part import Part
+from entwined.promise.price import Price
+from entwined.promise.totals import NOTHING, Step, Totals
 
 MOST_RUNS: Final = 5
 REMEMBERED_PRICES: Final = 64
@@ -206,12 +208,12 @@ class Ledger:
         _refuse_other_price(found, charge)
         return Receipt(found.mark, 0, found.fields["request"], found.price, answer)
 
-    def _plan(self, view: View, charge: Charge) -> Plan:
+    def _plan(self, view: View, charge: Charge) -> Step:
         """Work out the totals from those seen last, if they are still the same."""
         before = self._seen = view.totals(self._seen)
-        return Plan(before, before.plus(charge.parts))
+        return Step(before, before.plus(charge.parts))
 
-    def _admit(self, view: View, charge: Charge, plan: Plan) -> Receipt:
+    def _admit(self, view: View, charge: Charge, plan: Step) -> Receipt:
         """Charge, or run again under a charge whose runs all died: we hold the lease, so none is running."""
         found = view.last_charge(charge.fingerprint)
         if found is None:
@@ -229,7 +231,7 @@ class Ledger:
         view.append(_about(receipt, Kind.RUN, {}))
         return receipt
 
-    def _charge(self, view: View, charge: Charge, plan: Plan) -> Receipt:
+    def _charge(self, view: View, charge: Charge, plan: Step) -> Receipt:
         before = view.totals(plan.before)
         after = plan.after if before is plan.before else before.plus(charge.parts)
         price = self._price(after)

@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 from typing import Final
 
+from entwined.canonical import sha256
 from entwined.errors import LedgerUnavailable
-from entwined.ledger.canonical import sha256
 
 FIRST_WAIT: Final = 0.0002
 LONGEST_WAIT: Final = 0.01

@@ -10,14 +10,15 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from entwined.canonical import fraction_from, sha256_of_bytes
 from entwined.errors import BadLedger, Refused
 from entwined.ledger.book import Book
-from entwined.ledger.canonical import fraction_from, sha256_of_bytes
-from entwined.ledger.charge import Accountant, Price
+from entwined.ledger.charge import Accountant
 from entwined.ledger.entry import Kind
 from entwined.ledger.terms import differences, require_cap, terms_of, written
-from entwined.ledger.totals import NOTHING, Totals
 from entwined.ledger.view import View
+from entwined.promise.price import Price
+from entwined.promise.totals import NOTHING, Totals
 
 
 @dataclass(frozen=True, slots=True)

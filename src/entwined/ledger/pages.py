@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Protocol
 
+from entwined.canonical import sha256
 from entwined.errors import LedgerDamaged
-from entwined.ledger.canonical import sha256
 from entwined.ledger.entry import Entry, Kind, Mark, Row
 
 TABLES: Final = (

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from weakref import WeakSet
 
+from entwined.canonical import sha256
 from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable, NoLedger
-from entwined.ledger.canonical import sha256
 from entwined.ledger.entry import Entry
 from entwined.ledger.pages import Execute, Pages
 from entwined.ledger.store import Pool

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from entwined.ledger.charge import Price
 from entwined.ledger.entry import Mark
+from entwined.promise.price import Price
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ import os
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from entwined.canonical import sha256
 from entwined.errors import LedgerUnavailable
-from entwined.ledger.canonical import sha256
 from entwined.ledger.entry import START, Mark
 from entwined.ledger.locks import Lock
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from entwined.ledger.charge import Price
 from entwined.ledger.entry import Mark
-from entwined.ledger.totals import Written
+from entwined.promise.price import Price
+from entwined.promise.totals import Written
 
 
 @dataclass(frozen=True, slots=True)

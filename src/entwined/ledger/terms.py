@@ -3,11 +3,11 @@
 from fractions import Fraction
 from typing import Final
 
+from entwined.canonical import canonical, fraction_from, fraction_text
 from entwined.errors import BadLedger, BadLoss
-from entwined.ledger.canonical import canonical, fraction_from, fraction_text
 from entwined.ledger.charge import Accountant
-from entwined.ledger.totals import NOTHING, Totals
 from entwined.ledger.view import View
+from entwined.promise.totals import NOTHING, Totals
 
 FORMAT: Final = "2"
 

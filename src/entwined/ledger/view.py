@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
+from entwined.canonical import sha256_of_bytes
 from entwined.errors import LedgerDamaged
-from entwined.ledger.canonical import sha256_of_bytes
-from entwined.ledger.charge import Part
 from entwined.ledger.entry import START, Entry, Kind, Mark, Row
 from entwined.ledger.pages import CUT, Pages
-from entwined.ledger.totals import Totals
+from entwined.promise.part import Part
+from entwined.promise.totals import Totals
 
 OTHER_TERMS: Final = "The ledger's terms are not those it was made with. Restore the newest copy."
 

@@ -11,9 +11,9 @@ import os
 from pathlib import Path
 from typing import Final
 
+from entwined.canonical import sha256
 from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable
 from entwined.ledger.book import PATIENCE, Book
-from entwined.ledger.canonical import sha256
 from entwined.ledger.entry import START, Mark
 from entwined.ledger.slots import Kept, Slots, state_folder
 from entwined.ledger.view import View

@@ -11,10 +11,11 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from entwined.errors import BadInput
+from entwined.estimate.answers import Answered, Release
+from entwined.estimate.spans import Ranks
 from entwined.queries import Axis, GroupBy, Histogram, Marginal, Mean, Quantile, Query, Total, Variance
 from entwined.queries.counts import labels
 from entwined.queries.documents import KINDS
-from entwined.release import Answered, Ranks, Release
 from entwined.report.words import moment, readable
 from entwined.schema import Boolean, Categorical, Coded, Ordered, Schema
 from entwined.schema.grids import number_text

@@ -14,13 +14,13 @@ from typing import Any, Final
 from entwined.dependence import Dependence, Graph
 from entwined.dependence.graph_files import named_from
 from entwined.errors import BadInput, EntwinedError, Refused
-from entwined.release import Release
-from entwined.release.certificate import CERTIFICATE, covering, signed
-from entwined.release.published import NUMBERS, OURS, file_digests
+from entwined.estimate.answers import Release
+from entwined.mechanisms.certificate import CERTIFICATE, covering, signed
 from entwined.report.charts import no_charts
 from entwined.report.findings import findings
 from entwined.report.release_page import report_page
 from entwined.report.values import write_values
+from entwined.request.published import NUMBERS, OURS, file_digests
 from entwined.schema import Schema, write_schema
 from entwined.signing import Key
 from entwined.writing import drafted

@@ -6,15 +6,15 @@ from functools import singledispatch
 from typing import Final
 
 from entwined.bounds import Bound, Calibration
-from entwined.release import Answered, Plan, Ranks, Release
-from entwined.release.plan import Added
-from entwined.release.spans import CONFIDENCE
-from entwined.release.words import in_words
+from entwined.estimate.answers import Answered, Release
+from entwined.estimate.spans import CONFIDENCE, Ranks
+from entwined.mechanisms.batch import Added, Batch
 from entwined.report.findings import Cell, query_of
 from entwined.report.page import rendered
 from entwined.report.promise import Promise
 from entwined.report.release_page import line_of
 from entwined.report.words import FINEST, figure, noise_words, number, plural, readable
+from entwined.request.words import in_words
 
 FEW: Final = 4
 
@@ -47,7 +47,7 @@ def _numbers(answer: Answered) -> tuple[str, str]:
 
 
 @to_html.register
-def _plan(shown: Plan) -> str:
+def _plan(shown: Batch) -> str:
     caption = f"Planned, not yet charged: leakage at most {figure(float(shown.price.worst), up=True)}"
     rows = [
         (
@@ -60,7 +60,7 @@ def _plan(shown: Plan) -> str:
     return _table(caption, ("statistic", "noise", "noise within, in 95 % of cases"), rows)
 
 
-def _reach(planned: Plan, use: int) -> str:
+def _reach(planned: Batch, use: int) -> str:
     one = planned.statistics[use]
     return f"± {figure(one.law.half_width(CONFIDENCE))}" if isinstance(one, Added) else "a choice"
 

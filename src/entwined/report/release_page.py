@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final
 
-from entwined.release import Release
+from entwined.estimate.answers import Release
 from entwined.report.charts import require_charts
 from entwined.report.drawings import drawing_of
 from entwined.report.findings import Cell, Finding, findings

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from entwined.release.spans import CONFIDENCE
+from entwined.estimate.spans import CONFIDENCE
 from entwined.report.findings import Cell, Finding
 from entwined.report.words import noise_words
 from entwined.schema.grids import number_text

@@ -1,0 +1,1 @@
+"""Step 9: the one way out."""

@@ -1,0 +1,186 @@
+"""What a release hands out: values, intervals and the certificate, and the same as JSON and back."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from fractions import Fraction
+from importlib import import_module
+from typing import Any, Final, Self, TypeAlias
+
+from entwined.canonical import canonical, sha256
+from entwined.errors import BadInput, BadQuery
+from entwined.estimate.spans import CONFIDENCE, Around, Between, Ranks, Span
+from entwined.queries import Answer, Query
+from entwined.schema.grids import exact_number, number_text
+
+FORMAT: Final = "entwined release 1"
+AS_DRAWN: Final = "As drawn: counts may be negative, and tables need not add up to each other."
+
+Interval: TypeAlias = tuple[Answer, Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The answer to one query: the value, where the truth lies, and the integers and noise it is made of."""
+
+    asked: str
+    value: Answer
+    span: Span
+    numbers: tuple[tuple[int, ...], ...]
+    noise: tuple[str, ...]
+
+    @property
+    def interval(self) -> Interval | None:
+        """The least and the greatest that the truth may be, cell by cell; None for a choice."""
+        match self.span:
+            case Between(low=low, high=high):
+                return low, high
+            case Around(half_width=reach) if isinstance(self.value, tuple):
+                lows, highs = ([value + sign * reach for value in self.value] for sign in (-1, 1))
+                return tuple(lows), tuple(highs)  # type: ignore[return-value]  # all of one kind
+            case Around(half_width=reach) if isinstance(self.value, int | Fraction):
+                return self.value - reach, self.value + reach
+        return None
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The answer as JSON."""
+        return {
+            "query": json.loads(self.asked),
+            "value": written(self.value),
+            "interval": _span_document(self.span),
+            "numbers": [list(found) for found in self.numbers],
+            "noise": list(self.noise),
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Self:
+        """Read an answer as it was written."""
+        asked = json.dumps(document["query"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return cls(
+            asked,
+            read(document["value"]),
+            _span_from(document["interval"]),
+            tuple(map(tuple, document["numbers"])),
+            tuple(document["noise"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Everything that a batch of queries gave, in the order in which they were asked.
+
+    `agreement` says in words whether counts and totals were made to agree with each other.
+    """
+
+    answers: tuple[Answered, ...]
+    certificate: Mapping[str, Any]
+    agreement: str = AS_DRAWN
+
+    @property
+    def values(self) -> tuple[Answer, ...]:
+        """The released values."""
+        return tuple(answer.value for answer in self.answers)
+
+    @property
+    def intervals(self) -> tuple[Interval | None, ...]:
+        """Where the truth lies with 95 % confidence, value by value and cell by cell."""
+        return tuple(answer.interval for answer in self.answers)
+
+    def ordered(self, queries: Iterable[Query]) -> "Release":
+        """Give the answers in the order of these queries."""
+        by_text = {answer.asked: answer for answer in self.answers}
+        return replace(self, answers=tuple(by_text[query.fingerprint] for query in queries))
+
+    def of(self, query: Query) -> Answered:
+        """Find the answer to a query."""
+        for answer in self.answers:
+            if answer.asked == query.fingerprint:
+                return answer
+        raise BadQuery(f"The release does not answer {query!s:.200}. Ask for what was asked.")
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """All that is published but the certificate, the same whatever order the queries were put in."""
+        ordered = sorted({answer.asked: answer for answer in self.answers}.items())
+        return {
+            "format": FORMAT,
+            "confidence": float(CONFIDENCE),
+            "agreement": self.agreement,
+            "answers": [answer.document for _, answer in ordered],
+        }
+
+    @property
+    def digest(self) -> str:
+        """What a certificate knows the published numbers by."""
+        return sha256(canonical(self.numbers))
+
+    def document(self) -> dict[str, Any]:
+        """The release as JSON."""
+        return self.numbers | {"certificate": dict(self.certificate)}
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook; what people see is drawn by the step after this one."""
+        return str(import_module("entwined.report").to_html(self))
+
+    @property
+    def content(self) -> bytes:
+        """The document as bytes: equal releases have equal bytes."""
+        return canonical(self.document()).encode()
+
+    @classmethod
+    def from_document(cls, document: Any) -> Self:
+        """Read a release as it was written."""
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise BadInput(f"This is no release: its format is not {FORMAT!r}. Give what entwined wrote.")
+        try:
+            answers = tuple(map(Answered.from_document, document["answers"]))
+            return cls(answers, document["certificate"], str(document["agreement"]))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise BadInput("A part of the release is missing or is not what it should be.") from None
+
+
+def written(value: Answer) -> Any:
+    """Write a value so that it is read back exactly: integers plain, fractions and times as marked text."""
+    match value:
+        case tuple():
+            return [written(one) for one in value]
+        case Fraction():
+            return {"number": number_text(value)}
+        case datetime():
+            return {"moment": value.isoformat()}
+    return value
+
+
+def read(given: Any) -> Any:
+    """Read a value as it was written."""
+    match given:
+        case list():
+            return tuple(read(one) for one in given)
+        case {"number": str(text)}:
+            return exact_number(text)
+        case {"moment": str(text)}:
+            return datetime.fromisoformat(text)
+    return given
+
+
+def _span_document(span: Span) -> dict[str, Any]:
+    match span:
+        case Around(half_width=reach):
+            return {"within": written(reach)}
+        case Between(low=low, high=high):
+            return {"low": written(low), "high": written(high)}
+        case Ranks(within=ranks):
+            return {"ranks_within": ranks}
+
+
+def _span_from(document: Mapping[str, Any]) -> Span:
+    match document:
+        case {"within": reach}:
+            return Around(read(reach))
+        case {"low": low, "high": high}:
+            return Between(read(low), read(high))
+        case {"ranks_within": int(ranks)}:
+            return Ranks(ranks)
+    raise ValueError(document)

@@ -1,0 +1,163 @@
+"""Answers that agree: estimates from all tables of a batch together, then integers, with honest intervals.
+
+Nothing here sees a row: released integers and the public layout of tables are all that goes in.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from entwined.errors import BadQuery, QueryTooComplex
+from entwined.estimate.error_law import ErrorLaw, Share
+from entwined.estimate.intervals import Interval, intervals
+from entwined.estimate.layout import Layout, NoisyTable
+from entwined.estimate.least_squares import LeastSquares, Weights, least_squares
+from entwined.estimate.rounding import Loose, Rounding, loose
+from entwined.noise import Additive
+from entwined.numbers import SMALLEST, FloatArray, IntArray
+from entwined.progress import report
+
+LARGEST: Final = 2**44  # beyond it floats do not hold a table's sums to the unit
+SAME_WEIGHT: Final = 2**34  # the steps, up to the largest weight, by which weights are told apart
+AT_ONCE: Final = 2**22  # weights that are worked out together
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ConsistentTable:
+    """One table of a batch that agrees with the others.
+
+    `values` are the integers to publish; intervals rest on `estimates`, which are unbiased and not rounded.
+    """
+
+    layout: Layout
+    estimates: FloatArray
+    values: IntArray
+    counts: bool
+    kinds: IntArray
+    laws: tuple[ErrorLaw, ...]
+
+    def law(self, *cell: int) -> ErrorLaw:
+        """Give the law of the error of one estimate."""
+        return self.laws[int(self.kinds[cell])]
+
+    def intervals(self, confidence: str | float | Fraction = 0.95) -> Interval:
+        """Give the lowest and highest integer of each cell's interval."""
+        low, high = np.empty(self.values.shape, np.int64), np.empty(self.values.shape, np.int64)
+        for kind, law in enumerate(self.laws):
+            cells = self.kinds == kind
+            low[cells], high[cells] = intervals(self.estimates[cells], law, confidence, counts=self.counts)
+        return low, high
+
+
+@dataclass(frozen=True, slots=True)
+class Consistent:
+    """All tables of a batch.
+
+    `loose` names pairs of tables, and two or more columns that they share, whose integers need not agree;
+    totals and single columns always do. `apart` names columns whose estimates need not agree between widths.
+    """
+
+    tables: tuple[ConsistentTable, ...]
+    loose: tuple[Loose, ...]
+    apart: frozenset[str]
+
+
+def consistent(tables: Sequence[NoisyTable], *, counts: bool) -> Consistent:
+    """Make tables agree that are about the same rows, and give integers to publish.
+
+    All tables must add up the same thing over the same rows: counts, or sums of one column. Counts are not
+    negative. Each estimate is the best linear unbiased one, so no cell gets a larger variance than it had.
+    """
+    if not tables:
+        raise BadQuery("No table to make consistent. Give one or more.")
+    largest = max(int(np.abs(table.values.astype(float)).max(initial=0)) for table in tables)
+    if largest > LARGEST:
+        raise QueryTooComplex(
+            f"A number of {largest:.3g} is above 2⁴⁴, where sums are no longer exact to the unit. "
+            "Release without making tables consistent, or count in a coarser unit."
+        )
+    layouts = tuple(table.layout for table in tables)
+    weights = least_squares(layouts)
+    laws = error_laws(layouts)
+    estimates = [
+        found[0] for found in weights.estimates([table.values[None].astype(float) for table in tables])
+    ]
+    rounding = Rounding.of(layouts, estimates, counts=counts)
+    made = [
+        ConsistentTable(layout, estimate, rounding.table(layout, estimate), counts, kinds, found)
+        for layout, estimate, (kinds, found) in zip(layouts, estimates, laws, strict=True)
+    ]
+    return Consistent(tuple(made), tuple(loose(layouts)), weights.apart)
+
+
+@lru_cache(maxsize=1024)
+def error_laws(layouts: tuple[Layout, ...]) -> tuple[tuple[IntArray, tuple[ErrorLaw, ...]], ...]:
+    """Give the laws of the errors in each table of a batch, and which one each cell has.
+
+    They do not depend on any answer, so they also tell before a release how exact it will be.
+    """
+    weights, noises, found = least_squares(layouts), Noises.of(layouts), []
+    for place in range(len(layouts)):
+        report("laws of errors", place, len(layouts))
+        found.append(_laws_of(weights, noises, place))
+    return tuple(found)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Noises:
+    """The different noises of some tables, and the number of each table's; −1 for exact ones."""
+
+    known: tuple[Additive, ...]
+    numbers: IntArray
+
+    @classmethod
+    def of(cls, layouts: tuple[Layout, ...]) -> "Noises":
+        """Number the noises."""
+        known: dict[Additive | None, int] = {}
+        for layout in layouts:
+            if layout.noise is not None:
+                known.setdefault(layout.noise, len(known))
+        numbers = np.array([known.get(layout.noise, -1) for layout in layouts], dtype=np.int64)
+        return cls(tuple(noise for noise in known if noise is not None), numbers)
+
+
+def _laws_of(weights: LeastSquares, noises: Noises, place: int) -> tuple[IntArray, tuple[ErrorLaw, ...]]:
+    """Find the laws in one table; cells of a block have the same weights, in another order."""
+    sides = weights.tables[place].sides
+    firsts = [np.concatenate([[0], np.cumsum(side.sizes)[:-1]]).tolist() for side in sides]
+    cells = list(itertools.product(*firsts))
+    step = max(1, AT_ONCE // sum(layout.cells for layout in weights.layouts))
+    known: dict[ErrorLaw, int] = {}
+    kinds = []
+    for start in range(0, len(cells), step):
+        some = cells[start : start + step]
+        kinds += [known.setdefault(law, len(known)) for law in _laws(weights.weights(place, some), noises)]
+    table = np.array(kinds, dtype=np.int64).reshape([len(side.sizes) for side in sides])
+    blocks = [np.repeat(np.arange(len(side.sizes)), side.sizes) for side in sides]
+    return table[np.ix_(*blocks)] if sides else table, tuple(known)
+
+
+def _laws(found: Weights, noises: Noises) -> Iterator[ErrorLaw]:
+    """Collect equal weights of equal noises; weights that differ by rounding alone are equal."""
+    owners = noises.numbers[found.owners]
+    noisy = owners >= 0
+    kinds, copies = owners[noisy], found.copies[noisy]
+    for weights in np.abs(found.weights[:, noisy]):
+        unit = 2.0 ** math.ceil(math.log2(max(weights.max(initial=0), SMALLEST)))
+        steps = np.round(weights * (SAME_WEIGHT / unit)).astype(np.int64)
+        keys, places = np.unique(kinds * 2 * SAME_WEIGHT + steps, return_inverse=True)
+        numbers_and_steps = (divmod(key, 2 * SAME_WEIGHT) for key in keys.tolist())
+        totals = np.bincount(places, weights=copies).tolist()
+        yield ErrorLaw(
+            tuple(
+                Share(unit * step / SAME_WEIGHT, noises.known[number], int(total))
+                for (number, step), total in zip(numbers_and_steps, totals, strict=True)
+                if step
+            )
+        )

@@ -1,0 +1,139 @@
+"""The law of an estimate's error: a weighted sum of independent integer noises.
+
+Its quantiles come from its characteristic function, with proven bounds on what the numbers leave out, all
+taken against us: an interval covers at least as often as it says.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final, Self
+
+import numpy as np
+
+from entwined.errors import BadNoise
+from entwined.estimate.transforms import log_moment, log_transform
+from entwined.noise import Additive
+from entwined.noise.lattice import probability
+from entwined.numbers import FloatArray, float_above
+
+HIGHEST_CONFIDENCE: Final = 1 - Fraction(1, 10**9)
+PERIODS: Final = 16.0 * 1.25 ** np.arange(64)  # in standard deviations, until what is beyond can be left out
+REACH: Final = 0.3  # the part of a period in which quantiles are looked for
+BLUR: Final = 1 / 1600  # how far the error is blurred before its law is inverted, in periods
+SMOOTHNESS: Final = 8  # the blur is a sum of so many even draws, and its transform falls with this power
+NEGLIGIBLE: Final = 5e-4  # the part of the chance of a miss that each of two approximations may cost
+TILTS: Final = np.concatenate([np.arange(1, 16) / 8, np.arange(2, 20)])
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """So many independent draws of one noise, each with this weight."""
+
+    weight: float
+    noise: Additive
+    copies: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorLaw:
+    """The law of a sum of weighted independent noises; it is symmetric about 0.
+
+    >>> from entwined.noise import DiscreteLaplace
+    >>> mean_of_two = ErrorLaw.of([0.5, 0.5], [DiscreteLaplace(Fraction(10))] * 2)
+    >>> round(mean_of_two.half_width(0.95), 1)
+    20.6
+    """
+
+    shares: tuple[Share, ...]
+
+    @classmethod
+    def of(cls, weights: Iterable[float], noises: Iterable[Additive]) -> Self:
+        """Give the law of Σ weight · noise, one draw of each."""
+        counted = Counter((abs(float(weight)), noise) for weight, noise in zip(weights, noises, strict=True))
+        return cls(
+            tuple(Share(weight, noise, copies) for (weight, noise), copies in counted.items() if weight)
+        )
+
+    def __add__(self, other: "ErrorLaw") -> "ErrorLaw":
+        """Give the law of the sum of two independent errors."""
+        return ErrorLaw(self.shares + other.shares)
+
+    def __mul__(self, factor: float) -> "ErrorLaw":
+        """Give the law of the error times a number."""
+        if factor == 0:
+            return ErrorLaw(())
+        return ErrorLaw(
+            tuple(Share(abs(factor) * share.weight, share.noise, share.copies) for share in self.shares)
+        )
+
+    @property
+    def variance(self) -> float:
+        """The variance of the error."""
+        return math.fsum(share.copies * share.weight**2 * share.noise.variance for share in self.shares)
+
+    def half_width(self, confidence: str | float | Fraction) -> float:
+        """Find an h, hardly above the least, such that |error| ≤ h with at least this probability."""
+        wanted = probability(confidence, "Confidence")
+        if wanted > HIGHEST_CONFIDENCE:
+            raise BadNoise(f"A confidence of {confidence} is above 1 − 10⁻⁹. Ask for a lower one.")
+        return _half_width(self, wanted)
+
+    def side(self, confidence: str | float | Fraction) -> float:
+        """Find a q ≥ 0, hardly above the least, such that error ≤ q with at least this probability."""
+        # the law is symmetric, so P(error ≤ q) = (1 + P(|error| ≤ q)) / 2
+        both = 2 * probability(confidence, "Confidence") - 1
+        return self.half_width(both) if both > 0 else 0.0
+
+    def transform(self, frequencies: FloatArray) -> FloatArray:
+        """Give the characteristic function, which is real and even."""
+        logs = np.zeros(len(frequencies))
+        for share in self.shares:
+            logs += share.copies * log_transform(share.noise, share.weight * frequencies)
+        return np.exp(logs)
+
+    def tail(self, distance: float) -> float:
+        """Bound P(|error| ≥ distance) by 2 E exp(λ · error) / exp(λ · distance), for the best of some λ."""
+        widest = max(share.weight * float(share.noise.scale) for share in self.shares)
+        tilts = np.concatenate([TILTS / math.sqrt(self.variance), np.arange(1, 10) / (10 * widest)])
+        logs = -tilts * distance
+        for share in self.shares:
+            logs += share.copies * log_moment(share.noise, share.weight * tilts)
+        return 2 * math.exp(min(0.0, float(logs.min())))
+
+
+@lru_cache(maxsize=8192)
+def _half_width(law: ErrorLaw, confidence: Fraction) -> float:
+    if law.variance == 0:  # no noise, or noise that no float can tell from none
+        return 0.0
+    if len(law.shares) == 1 and law.shares[0].copies == 1:
+        return law.shares[0].weight * law.shares[0].noise.half_width(confidence)
+    wanted, slack = float_above(confidence), NEGLIGIBLE * float(1 - confidence)
+    for period in math.sqrt(law.variance) * PERIODS:
+        if law.tail((1 - REACH) * period) > slack:
+            continue
+        inside = _blurred(law, period, slack)
+        enough = np.flatnonzero(inside[: int(2 * REACH * len(inside))] - 2 * slack >= wanted)
+        if enough.size:
+            return float((enough[0] + 1) * period / (2 * (len(inside) + 1)) + BLUR * period)
+    raise BadNoise(f"No interval of confidence {confidence} was found for {law}. Ask for a lower one.")
+
+
+def _blurred(law: ErrorLaw, period: float, slack: float) -> FloatArray:
+    """Give P(|error + blur| ≤ h), on a circle of this period, for all h on a grid from 0 to half of it.
+
+    The blur is at most BLUR periods either way, so P(|error| ≤ h + BLUR · period) is at least this, less what
+    the circle wraps around and less the frequencies left out. With s for SMOOTHNESS, frequency k adds at most
+    2 (s / (2π · BLUR · k))^s / (πk), so all above K add at most 2 (s / (2π · BLUR · K))^s / (πs).
+    """
+    from scipy.fft import dst, next_fast_len
+
+    least = SMOOTHNESS / (2 * math.pi * BLUR) * (2 / (math.pi * SMOOTHNESS * slack)) ** (1 / SMOOTHNESS)
+    size = next_fast_len(math.ceil(least) + 1, real=True)
+    order = np.arange(1.0, size)
+    blur = np.sinc(order * (2 * BLUR / SMOOTHNESS)) ** SMOOTHNESS
+    terms = law.transform(order * (2 * math.pi / period)) * blur / (math.pi * order)
+    return np.asarray(order / size + dst(terms, type=1))

@@ -1,0 +1,122 @@
+"""What a batch publishes and by which noise: a plan without its price, so that another loss is quickly tried."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+
+from entwined.errors import BadNoise, QueryTooComplex
+from entwined.estimate.agreement import Released, Subject
+from entwined.estimate.consistency import error_laws
+from entwined.estimate.error_law import ErrorLaw
+from entwined.mechanisms.batch import Added, Asked, Batch
+from entwined.noise import Additive, DiscreteGaussian, DiscreteLaplace, ExponentialChoice
+from entwined.numbers import IntArray
+from entwined.queries import CountOf, Query, everything
+from entwined.schema import Schema
+
+Laws: TypeAlias = tuple[IntArray, tuple[ErrorLaw, ...]]
+"""The laws of errors in a table, after the number of the law that each cell has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Queries, the statistics they are made of, and the noise of each.
+
+    Best estimates weigh numbers by the sizes of their noise against each other, which a factor common to all
+    leaves as they are but for the steps of integers: `weighed_by` has worked these weights out already.
+    """
+
+    schema: Schema
+    queries: tuple[Query, ...]
+    statistics: tuple[Asked, ...]
+    uses: tuple[tuple[int, ...], ...]
+    public_rows: int | None
+    weighed_by: "Draft | None" = None
+
+    @classmethod
+    def of(cls, planned: Batch) -> "Draft":
+        """Take the noise of a plan."""
+        rows = None if planned.promise.kept else planned.schema.rows
+        return cls(planned.schema, planned.queries, planned.statistics, planned.uses, rows)
+
+    def at(self, times: Fraction) -> "Draft":
+        """Give every statistic so many times its loss."""
+        return replace(
+            self,
+            statistics=tuple(_at(one, times) for one in self.statistics),
+            weighed_by=self.weighed_by or self,
+        )
+
+    def weighed(self) -> "Draft":
+        """Have the weights of estimates worked out anew."""
+        return replace(self, weighed_by=None)
+
+    def asked(self, place: int) -> tuple[Asked, ...]:
+        """Give the statistics of one query."""
+        return tuple(self.statistics[use] for use in self.uses[place])
+
+    def drawn(self) -> dict[int, Laws]:
+        """Give the laws of the errors as they are drawn, by the places of the statistics."""
+        return {
+            place: (np.zeros(one.statistic.aggregate.cells, np.int64), (ErrorLaw.of([1], [one.law]),))
+            for place, one in enumerate(self.statistics)
+            if isinstance(one, Added)
+        }
+
+    def agreeing(self) -> dict[int, Laws] | None:
+        """Give the laws of the errors once the answers agree; None where that cannot be worked out."""
+        if self.weighed_by is not None:
+            return self._as_weighed(self.weighed_by)
+        found: dict[Subject, list[tuple[int, Released]]] = {}
+        for place, one in enumerate(self.statistics):
+            if isinstance(one, Added):
+                empty = Released(one.statistic.aggregate, one.law, [0] * one.statistic.aggregate.cells)
+                found.setdefault(empty.subject, []).append((place, empty))
+        if self.public_rows is not None:
+            known = Released(CountOf(everything()), None, [self.public_rows])
+            found.setdefault(known.subject, []).append((-1, known))
+        laws: dict[int, Laws] = {}
+        try:
+            for tables in found.values():
+                laws.update(_together(tables))
+        except (QueryTooComplex, BadNoise):
+            return None
+        return laws
+
+    def _as_weighed(self, before: "Draft") -> dict[int, Laws] | None:
+        """Put this noise in the place of another one, with the same weights."""
+        found = before.agreeing()
+        if found is None:
+            return None
+        now: dict[Additive, Additive] = {
+            old.law: new.law
+            for old, new in zip(before.statistics, self.statistics, strict=True)
+            if isinstance(old, Added) and isinstance(new, Added)
+        }
+        laws: dict[ErrorLaw, ErrorLaw] = {}
+        for _, known in found.values():
+            for law in known:
+                shares = (replace(share, noise=now[share.noise]) for share in law.shares)
+                laws[law] = ErrorLaw(tuple(shares))
+        return {place: (kinds, tuple(laws[law] for law in known)) for place, (kinds, known) in found.items()}
+
+
+def _together(tables: Sequence[tuple[int, Released]]) -> dict[int, Laws]:
+    """Find the laws in tables that have to agree with each other."""
+    layouts = tuple(released.table.layout for _, released in tables)
+    found = error_laws(layouts)
+    return {place: (kinds.reshape(-1), laws) for (place, _), (kinds, laws) in zip(tables, found, strict=True)}
+
+
+def _at(one: Asked, times: Fraction) -> Asked:
+    match one.law:
+        case ExponentialChoice(rate=rate):
+            return replace(one, law=ExponentialChoice(rate * times))
+        case DiscreteGaussian(scale=scale):  # its loss falls with the square of the scale
+            return replace(one, law=DiscreteGaussian(Fraction(float(scale) / math.sqrt(times))))
+        case DiscreteLaplace(scale=scale):
+            return replace(one, law=DiscreteLaplace(scale / times))

@@ -1,0 +1,203 @@
+"""Every way to protect a batch: plain noise and what it really leaks, and the noise that each theorem asks for.
+
+A way is a loss of each statistic together with the theorem that says what it leaks. Where a leakage is asked
+for, each theorem is turned round to find the largest loss that it allows; where a loss or an accuracy is
+asked for, the loss is the same in every way, and theorems differ in the leakage that they can prove.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Final
+
+from entwined.bounds.calibrate import largest_multiple
+from entwined.bounds.choose import THEOREMS
+from entwined.bounds.theorem import Theorem, read_statement
+from entwined.errors import DoesNotApply, Refused, Unreachable
+from entwined.loss import Loss
+from entwined.mechanisms.batch import Batch
+from entwined.numbers import float_above, float_below
+from entwined.progress import report
+from entwined.promise.concentrated import concentrated_group
+from entwined.promise.declared import Declared
+from entwined.promise.judge import SLOW, Judge
+from entwined.promise.measure import Concentrated
+from entwined.promise.promise import BaseLoss, Promise
+
+PLAIN: Final = "plain"
+LARGE: Final = 100_000  # the most units for which theorems are asked that the door does not ask
+TITLES: Final = {PLAIN: "Plain differential privacy", "group": "Group privacy"}
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to protect a batch: the loss of each statistic, the nominal ε it makes, and what that leaks.
+
+    Without a loss the way cannot be gone, and `why` says why not.
+    """
+
+    name: str
+    why: str
+    each: Fraction | None = None
+    nominal: float = 0.0
+    leakage: Mapping[str, float] = field(default_factory=dict)
+    keeps_promise: bool = False
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return TITLES.get(self.name, self.name[:1].upper() + self.name[1:])
+
+    @property
+    def applies(self) -> bool:
+        """Whether the way can be gone."""
+        return self.each is not None
+
+    @property
+    def worst(self) -> float:
+        """The largest leakage, or the nominal ε where no model is declared."""
+        return max(self.leakage.values(), default=self.nominal)
+
+
+@dataclass(frozen=True, eq=False)
+class Crossing:
+    """A batch whose ways are sought: its plan, and the leakage that was asked for, if one was."""
+
+    planned: Batch
+    leakage: Fraction | None
+    base: BaseLoss = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "base", self.planned.promise.base(self.planned.parts))
+
+    @property
+    def promise(self) -> Promise:
+        """What the leakages are asked of."""
+        return self.planned.promise
+
+    def ways(self) -> tuple[Way, ...]:
+        """Give plain noise first, then the way that is proposed, then the others by their noise."""
+        proposed = self.proposed()
+        if proposed.name == PLAIN:
+            return (proposed,)
+        if isinstance(self.promise.measure, Concentrated):
+            return (self.plain(), proposed)
+        others: list[Way] = []
+        for number, theorem in enumerate(THEOREMS):
+            report("ways to protect", number, len(THEOREMS))
+            if theorem.name != proposed.name:
+                others.append(self.by(theorem))
+        others.sort(key=lambda way: (not way.applies, -(way.each or 0), way.worst))
+        return (self.plain(), proposed, *others)
+
+    def proposed(self) -> Way:
+        """Give the way that a release goes, named by the theorem that decides."""
+        price = self.planned.price
+        leakage = {name: float(amount) for name, amount in price.leakage.items()}
+        nominal = float_above(price.nominal)
+        if not leakage:
+            why = "No dependence is declared: units are taken to be independent of each other."
+            return Way(PLAIN, why, self.planned.loss, nominal, {}, keeps_promise=True)
+        if isinstance(self.promise.measure, Concentrated):
+            title, _ = read_statement(concentrated_group)
+            return Way("concentrated group", title, self.planned.loss, nominal, leakage, keeps_promise=True)
+        bounds = self.promise.bounds(self.base)
+        theorem = bounds[max(leakage, key=lambda name: leakage[name])].theorem
+        return Way(theorem.name, theorem.title, self.planned.loss, nominal, leakage, keeps_promise=True)
+
+    def plain(self) -> Way:
+        """Take what is asked as the ε of one unit alone, as if all were independent, and say what it leaks."""
+        measure = self.promise.measure
+        times = Fraction(1) if self.leakage is None else measure.largest(self.leakage) / self.base.nominal
+        base = _times(self.base, times)
+        found = {name: float(leaked) for name, leaked in self.promise.leakages(base).items()}
+        nominal = float_above(measure.epsilon(base.nominal))
+        promised = nominal if self.leakage is None else float_above(self.leakage)
+        keeps = max(found.values()) <= promised
+        why = (
+            f"Noise for ε = {nominal:.4g} of one unit alone, as if units were independent. Who knows what "
+            f"depends on what can learn up to {max(found.values()):.4g}."
+        )
+        return Way(PLAIN, why, self.planned.loss * times, nominal, found, keeps)
+
+    def by(self, theorem: Theorem[Any]) -> Way:
+        """Go by one theorem wherever it applies, and by the tightest one elsewhere."""
+        try:
+            times = self._multiple(theorem)
+            base = _times(self.base, times)
+            found = {
+                name: self._leakage(theorem, one, judge, base)
+                for name, (one, judge) in self.promise.judges.items()
+            }
+        except Refused as reason:
+            return Way(theorem.name, str(reason))
+        if not math.isfinite(max(found.values())):
+            return Way(theorem.name, "It bounds nothing here: what it proves is infinite.")
+        each = self.planned.loss * times
+        return Way(theorem.name, theorem.title, each, float_above(base.nominal), found, keeps_promise=True)
+
+    def _multiple(self, theorem: Theorem[Any]) -> Fraction:
+        """Find how much more noise-saving than the plan a theorem allows to be, under every model."""
+        reasons, found = [], []
+        for one, judge in self.promise.judges.values():
+            shape = self.promise.loss(one, self.base)
+            reason = _why_not(theorem, judge, shape)
+            if reason:
+                reasons.append(reason)
+            elif self.leakage is not None:
+                ceiling = float_below(self.leakage)
+                found.append(largest_multiple(theorem, judge.model, shape, ceiling, judge.knowledge).multiple)
+            else:
+                found.append(1.0)
+            if reason and self.leakage is not None:
+                found.append(judge.largest(shape, self.leakage))
+        if len(reasons) == len(self.promise.judges):
+            raise DoesNotApply(" ".join(dict.fromkeys(reasons)))
+        return Fraction(min(found))
+
+    def _leakage(self, theorem: Theorem[Any], one: Declared, judge: Judge, base: BaseLoss) -> float:
+        loss = self.promise.loss(one, base)
+        if _why_not(theorem, judge, loss):
+            return judge.bound(loss).leakage.worst
+        return theorem(loss, judge.model).worst
+
+
+def _times(base: BaseLoss, times: Fraction) -> BaseLoss:
+    columns = {name: loss * times for name, loss in base.columns.items()}
+    return BaseLoss(base.nominal * times, base.replace * times, columns)
+
+
+def _why_not(theorem: Theorem[Any], judge: Judge, loss: Loss) -> str:
+    """Say why a theorem has no word on a model; nothing if it has."""
+    if not theorem.covers(judge.knowledge):
+        return "It covers only an adversary who knows no values; ask with knowledge 'model'."
+    if not isinstance(judge.model, theorem.about):
+        return f"It is about {theorem.about.plural}, not about {judge.model.plural}."
+    units = judge.model.units
+    slow = next((most for known, most in SLOW if known is theorem), LARGE)
+    if units > slow and theorem.name != "group" and theorem not in judge.theorems:
+        return f"It takes long with {units:,} units, and a release does not ask it; `entwined bound` does."
+    try:
+        theorem(loss, judge.model)
+    except (DoesNotApply, Unreachable) as reason:
+        return str(reason)
+    return ""
+
+
+def reasons(ways: tuple[Way, ...], proposed: Way, *, settled: bool) -> Iterator[str]:
+    """Say what speaks for the way that is proposed; `settled` is noise that is the same on every way."""
+    by_name = {way.name: way for way in ways}
+    group, plain = by_name.get("group"), by_name[PLAIN]
+    if proposed is plain:
+        yield "no dependence is declared"
+    elif settled:
+        yield "the noise follows from what is asked, and this theorem proves the least leakage for it"
+        yield f"as plain privacy it would pass for ε = {plain.nominal:.4g}"
+    else:
+        yield "it is the least noise that is proven to keep the promise"
+        times = float(proposed.each / group.each) if group and group.each and proposed.each else 1.0
+        if times > 1.005:  # noqa: PLR2004  (what rounds to more than 1)
+            yield f"group privacy would need {times:.3g} times as much"
+        if not plain.keeps_promise:
+            yield f"plain noise would leak up to {plain.worst:.4g}"

@@ -1,0 +1,1 @@
+"""Private computations without their rows: each is a `Mechanism` that the door admits."""

@@ -1,0 +1,137 @@
+"""The certificate of a release: what was asked and charged, and what it leaks under every declared model.
+
+Anyone who has the schema can derive it again without the data: the questions and their loss give the losses by
+part, these the loss of a unit, and each model's own certificate the leakage of that loss. The same goes for
+everything released so far, whose losses by part stand here too. What cannot be derived is named by its digest
+(the published numbers and files) or by its place in a chain (the ledger), so that it can be compared.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from entwined.bounds import certify
+from entwined.bounds.certificate import digest
+from entwined.canonical import fraction_text
+from entwined.ledger import Standing
+from entwined.mechanisms.batch import Batch
+from entwined.promise.concentrated import certified
+from entwined.promise.measure import Pure
+from entwined.promise.promise import BaseLoss, Promise
+from entwined.queries.documents import written
+from entwined.schema import Cells, Schema
+from entwined.signing import Key
+
+FORMAT: Final = "entwined release certificate 2"
+OUTSIDE: Final = ("digest", "signature")
+"""What stands around the content: its digest, and the holder's signature of that."""
+CERTIFICATE: Final = "certificate.json"
+PUBLISHED: Final = "published"
+"""The digests of the files beside a certificate, by their names."""
+
+TRUE_SCHEMA: Final = "The schema is true: the unit of protection, and the largest number of rows."
+APART: Final = {
+    True: "Different rows are independent of each other: the models are over the cells of one row.",
+    False: "Different units are independent of each other, but for what the models say.",
+}
+ONE_LEDGER: Final = "Everything ever released from this table is in this ledger."
+TAKING_PART: Final = {
+    "replace": "Whether somebody is in the table is not protected.",
+    "add_remove": "Whether somebody is in the table is protected, as what the table says of them is.",
+}
+
+
+def certificate(plan: Batch, standing: Standing, released: str) -> dict[str, Any]:
+    """Write down what a batch costs on its own, and what everything released so far amounts to."""
+    return sealed(content(plan, standing, released, _models(plan.promise, plan.promise.base(plan.parts))))
+
+
+def sealed(inside: Mapping[str, Any]) -> dict[str, Any]:
+    """Close a content with its digest."""
+    return {**inside, "digest": digest(dict(inside))}
+
+
+def opened(certificate: Mapping[str, Any]) -> dict[str, Any]:
+    """Take the content out again."""
+    return {key: value for key, value in certificate.items() if key not in OUTSIDE}
+
+
+def covering(certificate: Mapping[str, Any], **changed: Any) -> dict[str, Any]:
+    """Let a certificate cover other numbers made of the same draws, or the files that they were written to."""
+    return sealed({**opened(certificate), **changed})
+
+
+def signed(certificate: Mapping[str, Any], key: Key) -> dict[str, Any]:
+    """Sign a certificate with the holder's key."""
+    return {**certificate, "signature": key.sign(signed_words(certificate)).document}
+
+
+def signed_words(certificate: Mapping[str, Any]) -> str:
+    """What a signature of a certificate is under."""
+    return f"{FORMAT}\n{certificate['digest']}"
+
+
+def content(plan: Batch, standing: Standing, released: str, models: list[dict[str, Any]]) -> dict[str, Any]:
+    """Everything that a certificate says; all of it follows from the schema, the models and the questions."""
+    promise, schema = plan.promise, plan.schema
+    nominal = promise.base(plan.parts).nominal
+    return {
+        "format": FORMAT,
+        "says": _says(promise, nominal),
+        "asked": [
+            {"query": written(query), "share": fraction_text(share)}
+            for query, share in zip(plan.queries, plan.shares, strict=True)
+        ],
+        "loss_of_each_statistic": fraction_text(plan.loss),
+        "losses": [list(part.row) for part in plan.parts],
+        "schema": schema.digest,
+        "unit": schema.unit.document,
+        "neighbours": schema.neighbours,
+        "knowledge": promise.knowledge,
+        "nominal": fraction_text(promise.measure.epsilon(nominal)),
+        **promise.measure.document,
+        "models": models,
+        "trusted": _trusted(promise, schema),
+        "losses_so_far": [list(row) for row in standing.rows],
+        "total": standing.price.document | {"cap": fraction_text(standing.cap)},
+        "ledger": {"id": standing.ledger, "position": standing.head.position, "hash": standing.head.hash},
+        "released": released,
+    }
+
+
+def _trusted(promise: Promise, schema: Schema) -> list[str]:
+    return [
+        TRUE_SCHEMA,
+        APART[isinstance(schema.unit, Cells)],
+        ONE_LEDGER,
+        TAKING_PART[schema.neighbours],
+        *promise.trusted,
+    ]
+
+
+def _models(promise: Promise, base: BaseLoss) -> list[dict[str, Any]]:
+    """Certify what the loss leaks under each model."""
+    measure, judges = promise.measure, promise.judges
+    if isinstance(measure, Pure):
+        proved = {name: certify(bound) for name, bound in promise.bounds(base).items()}
+    else:
+        proved = {
+            name: certified(base.replace, measure, one.model, promise.knowledge)
+            for name, (one, _) in judges.items()
+        }
+    return [
+        {"name": name, "declared": judges[name][0].document, "certificate": found}
+        for name, found in proved.items()
+    ]
+
+
+def _says(promise: Promise, nominal: Fraction) -> str:
+    schema, measure = promise.schema, promise.measure
+    change = "replacing" if schema.neighbours == "replace" else "adding or removing"
+    unit = {"rows": "one row", "person": "all rows of one person", "cells": "one cell of one row"}
+    but = "" if isinstance(measure, Pure) else f", but for a chance of {float(measure.delta):.3g}"
+    return (
+        f"{change.capitalize()} {unit[schema.unit.kind]} changes the probability of what was released here "
+        f"by a factor of at most exp({float(measure.epsilon(nominal)):.6g}){but}. What an adversary who knows a "
+        "dependence model learns is certified for each model."
+    )

@@ -1,0 +1,36 @@
+"""From exact integers to released ones: the only lines in which noise meets what was read."""
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from entwined.errors import Unreadable
+from entwined.mechanisms.batch import Added, Asked
+from entwined.noise.lattice import integers
+from entwined.numbers import IntArray
+
+Exact: TypeAlias = Sequence[int] | IntArray
+
+WRONG: Final = "The table gave something other than what it was asked for. Open it again, or another one."
+
+
+def draw(asked: Sequence[Asked], exact: Sequence[Exact]) -> tuple[tuple[int, ...], ...]:
+    """Add noise to what an engine found, statistic by statistic."""
+    if len(exact) != len(asked):
+        raise Unreadable(WRONG)
+    return tuple(tuple(noisy(one, found).tolist()) for one, found in zip(asked, exact, strict=True))
+
+
+def noisy(one: Asked, exact: Exact) -> IntArray:
+    """Add noise to each integer of a statistic, or choose one of its places.
+
+    There may be more than one exact answer, along the first axes: each gets a draw of its own.
+    """
+    found = integers(exact)
+    if found.shape[-1:] != (one.statistic.aggregate.cells,):
+        raise Unreadable(WRONG)
+    if isinstance(one, Added):
+        return one.law.add(found)
+    chosen = [one.law.choose(one.query.scores(counts)) for counts in found.reshape(-1, found.shape[-1])]
+    return np.array(chosen, dtype=np.int64).reshape(*found.shape[:-1], 1)

@@ -1,0 +1,73 @@
+"""What was charged, laid over the rows column by column: the next totals only add to those that were laid before."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, NamedTuple, TypeAlias
+
+from entwined.promise.gates import Gates
+from entwined.promise.part import Part
+from entwined.promise.places import place_of
+from entwined.promise.totals import Totals
+from entwined.queries import Layers, Predicate
+
+REMEMBERED: Final = 4
+FEW: Final = 200  # parts that are sooner added one by one than with all others again
+
+Laid: TypeAlias = Mapping[str, Layers]
+
+
+class Known(NamedTuple):
+    """Totals, and how they lie."""
+
+    totals: Totals
+    laid: Laid
+
+
+@dataclass(eq=False)
+class Account:
+    """Lays charges, refusing those that a model of forms does not cover; it remembers the last totals it laid.
+
+    What is remembered saves time and changes nothing: layers do not depend on how they were come to.
+    """
+
+    gates: tuple[Gates, ...]
+    known: tuple[Known, ...] = ()
+
+    def of(self, totals: Mapping[str, Part]) -> Laid:
+        """Lay all that has been spent."""
+        if not isinstance(totals, Totals):
+            return self.laid(totals.values())
+        known = self.known  # once: another thread may set it meanwhile
+        for at, (before, laid) in enumerate(known):
+            added = totals.since(before)
+            if added is not None and len(added) <= FEW:
+                found = self._plus(laid, added) if added else laid
+                others = (*known[:at], *known[at + 1 :])
+                self.known = (Known(totals, found), known[at], *others)[:REMEMBERED]
+                return found
+        found = self.laid(totals.values())
+        self.known = (Known(totals, found), *known)[:REMEMBERED]
+        return found
+
+    def laid(self, parts: Iterable[Part]) -> Laid:
+        """Lay charges from the beginning."""
+        by_column: defaultdict[str, list[tuple[Predicate, Fraction, Fraction]]] = defaultdict(list)
+        for part in parts:
+            column, where = self._place(part)
+            by_column[column].append((where, part.one, part.both))
+        return {column: Layers.of(charges) for column, charges in sorted(by_column.items())}
+
+    def _plus(self, laid: Laid, parts: Iterable[Part]) -> Laid:
+        more = dict(laid)
+        for part in parts:
+            column, where = self._place(part)
+            more[column] = more.get(column, Layers()).plus(where, part.one, part.both)
+        return more
+
+    def _place(self, part: Part) -> tuple[str, Predicate]:
+        column, where = place_of(part.key)
+        for gates in self.gates:
+            gates.check(column, where)
+        return column, where

@@ -1,0 +1,212 @@
+"""What a dependence model is about in a table: which rows, persons or columns its units are.
+
+Over rows (or persons) every unit has the same loss, so it does not matter which row is which unit of the
+model, only that no group is larger and no series longer than the model says. With `by` that is enforced:
+the engine keeps at most so many rows with the same value in that column, picked by those rows alone.
+
+Why the group bound also holds for the rows that are left out. Whatever a group's rows are, at most k of them
+are kept. So any two values of a whole group, however many rows it has, give kept rows that are at most k
+replacements apart, and the output laws differ by at most k losses, whichever row the secret is about.
+
+Why the loss of a row stays the same. The rows kept are the first k in an order of each row's own codes, so
+changing one row of a group changes the kept ones by one replacement. In a series one row a step is kept, the first by
+its codes, and which steps are kept is public: changing what a row holds beside its step changes one kept row at most.
+Taking a row away can let another one in: with `by`, what adding or removing a row costs is therefore what a
+replacement costs.
+
+Why a series may be cut at its end. The steps kept are the first by the `order` column, which is public, and they
+are a chain of that length. What is known of later steps, all or some of them or any function of each, multiplies
+the law of the kept ones by a function of the last kept step alone: a tilt of its law. A theorem for knowledge
+any holds for every tilt of every unit's law, so it holds with later steps known; under knowledge model nothing
+is known of them, and summed out they leave the chain of the kept ones as it is. A secret step that was cut leaks
+no more than the last one kept: given its value, what is released has the law of a mixture over the values of
+the last kept step, so the ratio of two such mixtures is within the range that the leakage of that step bounds.
+
+Why steps may be missing before or between those kept, under knowledge any. From one kept step to the next leads a
+product of kernels Q = P D P … P, where each D is a known function of a missing step, or all ones. The columns of Q
+are non-negative combinations of those of P, so the log odds of Q are at most those of P, and log odds are all that
+those theorems use. Under knowledge model the law of every step counts, and with it the step's true number, which
+missing rows put off: there it is trusted that none is missing, wherever a chain has an initial law to be used.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from entwined.dependence import (
+    BayesNet,
+    Dependence,
+    Forms,
+    Graph,
+    Groups,
+    Independent,
+    MarkovChain,
+    RandomField,
+)
+from entwined.errors import BadModel, Refused
+from entwined.promise.domains import VALUED, check_cells, check_rows
+from entwined.promise.gates import Gates
+from entwined.schema import Cells, Coded, Ordered, Person, Rows, Schema
+
+ADMITTED: Final = (Independent, Groups, MarkovChain, Graph, BayesNet, RandomField, Forms)
+
+
+@dataclass(frozen=True, eq=False)
+class Declared:
+    """A model with what its units are in the table.
+
+    Over rows and persons: `by` names the column that says which group, series or node a row belongs to, `order`
+    the one that orders the steps of a series, and `columns` those whose joint values are a row's state in the
+    model, all of them if none is named. Over cells: `columns` says which column each unit of the model is, where
+    the model does not name its variables itself. In columns of `missing_says_nothing` the model leaves missing
+    out, as the holder confirmed that whether one is missing says nothing about anything.
+    """
+
+    model: Dependence
+    by: str | None = None
+    order: str | None = None
+    columns: tuple[str, ...] = ()
+    name: str = ""
+    missing_says_nothing: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.model, Dependence):
+            raise BadModel(f"{self.model!r:.60} is no model. Give Groups(…), MarkovChain(…), …")
+        for listed in ("columns", "missing_says_nothing"):
+            object.__setattr__(self, listed, tuple(getattr(self, listed)))
+        if isinstance(self.model, Graph):
+            object.__setattr__(self, "model", self.model.published)
+
+    @property
+    def title(self) -> str:
+        """What the model is called in prices."""
+        return self.name or (f"{self.model.kind} by {self.by}" if self.by else self.model.kind)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The declaration as JSON."""
+        about = {"by": self.by, "order": self.order, "columns": list(self.columns), "name": self.name}
+        about["missing_says_nothing"] = list(self.missing_says_nothing)
+        return {key: value for key, value in about.items() if value} | {"model": self.model.document}
+
+    def variables(self, schema: Schema) -> tuple[str, ...]:
+        """Over cells: the column of each unit."""
+        if self.columns:
+            return self.columns
+        if isinstance(self.model, BayesNet | RandomField | Forms):
+            return self.model.names
+        return tuple(column.name for column in schema.columns if isinstance(column, Coded))
+
+    @property
+    def most(self) -> int:
+        """How many rows of a group, a series or a node are kept."""
+        match self.model:
+            case Groups(largest=most) | MarkovChain(length=most):
+                return most
+        return 1
+
+    def states(self, schema: Schema) -> tuple[str, ...]:
+        """Over rows: the columns whose joint values are a row's state, if the model has states."""
+        if self.columns or not isinstance(self.model, VALUED):
+            return self.columns
+        return self._held(schema)
+
+    def aside(self, schema: Schema) -> tuple[str, ...]:
+        """Over rows: the columns that can be read and are no part of a row's state."""
+        return tuple(name for name in self._held(schema) if name not in self.states(schema))
+
+    def _held(self, schema: Schema) -> tuple[str, ...]:
+        """What a row holds beside the columns that say where it belongs."""
+        person = schema.unit.column if isinstance(schema.unit, Person) else None
+        return tuple(
+            column.name
+            for column in schema.columns
+            if isinstance(column, Coded) and column.name not in (self.by, self.order, person)
+        )
+
+    def check(self, schema: Schema) -> None:
+        """Refuse what cannot be guaranteed for a table under this schema."""
+        if self.model.source == "exploratory":
+            raise Refused(
+                f"The model {self.title!r} was learned from the private table without a budget, so it is for "
+                "planning only. Declare it, learn it from a public table, or learn it with a budget."
+            )
+        if not isinstance(self.model, ADMITTED):
+            raise Refused(
+                f"The model {self.title!r} is {self.model.kind}: its leakage is per unit of distance, and a "
+                "released number has a loss for any two values. Declare groups, a chain or a graph instead."
+            )
+        for listed in (self.columns, self.missing_says_nothing):
+            if len(set(listed)) < len(listed):
+                raise BadModel(f"The model {self.title!r} names a column twice. Name each column once.")
+        if isinstance(schema.unit, Cells):
+            _check_cells(self, schema)
+        else:
+            _check_rows(self, schema)
+
+
+def _check_cells(given: Declared, schema: Schema) -> None:
+    if given.by or given.order:
+        raise BadModel(
+            f"The model {given.title!r} is over the cells of a row, and names a column of groups or steps. "
+            "Leave `by` and `order` out, or protect rows."
+        )
+    if isinstance(given.model, Forms):
+        _check_forms(given, given.model, schema)
+    names = given.variables(schema)
+    if not given.model.fits(len(names)):
+        raise BadModel(
+            f"The model {given.title!r} has {given.model.units} units and {len(names)} columns are named for "
+            "them. Say in `columns` which column each unit is."
+        )
+    check_cells(given.title, given.model, names, given.missing_says_nothing, schema)
+
+
+def _check_forms(given: Declared, model: Forms, schema: Schema) -> None:
+    if given.columns:
+        raise BadModel(
+            f"The model {given.title!r} names its columns itself: the questions and the form. Leave `columns` out."
+        )
+    Gates(model, schema)
+
+
+def _check_rows(given: Declared, schema: Schema) -> None:
+    if isinstance(given.model, Forms):
+        raise BadModel(
+            f"The model {given.title!r} is over the answers of one respondent, but the schema protects "
+            f'{schema.unit.kind}. Give unit = {{kind = "cells"}}, or declare groups.'
+        )
+    if given.columns and not isinstance(given.model, VALUED):
+        raise BadModel(
+            f"The model {given.title!r} names columns and has no values, and the schema protects "
+            f'{schema.unit.kind}. Give unit = {{kind = "cells"}}, or leave `columns` out.'
+        )
+    if given.order and not (given.by and isinstance(given.model, MarkovChain)):
+        raise BadModel(f"The model {given.title!r} has an order and no series. Give a chain and `by`.")
+    if given.by:
+        _check_kept(given, schema)
+    elif isinstance(given.model, MarkovChain):
+        longest = schema.most_rows if schema.rows is None else schema.rows
+        if given.model.length < longest:
+            raise Refused(
+                f"The chain has {given.model.length} steps, and the schema allows {longest:,} rows. Declare "
+                "a smaller most_rows, give a longer chain (it costs little more), or name the series by a "
+                "column."
+            )
+    check_rows(given.title, given.model, given.states(schema), given.missing_says_nothing, schema)
+
+
+def _check_kept(given: Declared, schema: Schema) -> None:
+    schema.grouping(str(given.by))
+    if isinstance(given.model, Independent):
+        raise BadModel("Independent rows have no groups. Leave `by` out.")
+    if not isinstance(schema.unit, Rows):
+        raise Refused(
+            f"Persons cannot be picked within a value of {given.by!r} yet. Protect rows, or leave `by` out "
+            "and vouch for the size of groups yourself."
+        )
+    if not isinstance(given.model, MarkovChain):
+        return
+    if given.order is None:
+        raise BadModel(f"A series by {given.by!r} has no order. Name the column that orders its steps.")
+    if not isinstance(schema.coded(given.order), Ordered):
+        raise BadModel(f"Column {given.order!r} has no order. Take an integer, a real number or a moment.")

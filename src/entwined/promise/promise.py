@@ -1,0 +1,210 @@
+"""From what was charged to what it amounts to: the nominal ε, and the leakage under every declared model.
+
+A charge on rows says how far the rows inside a condition can move an answer. The nominal ε is the most that
+all charges together amount to at one row (add or remove) or at a pair of rows (replace); conditions that no
+row can meet together are never added. Dependence turns the loss of replacing one unit into leakage. A unit
+that may be absent is replaced by nothing too.
+
+For cells the same is done for each column on its own: a column's loss is what changing its cell in one row
+amounts to. The rows themselves are taken to be independent of each other.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Final
+
+from entwined.bounds import Bound, Knowledge
+from entwined.canonical import canonical, sha256
+from entwined.dependence import Dependence, Forms
+from entwined.errors import BadModel
+from entwined.loss import Loss
+from entwined.numbers import float_above
+from entwined.promise.account import Account
+from entwined.promise.declared import Declared
+from entwined.promise.gates import Gates
+from entwined.promise.judge import Judge
+from entwined.promise.measure import PURE, Concentrated, Measure, Pure
+from entwined.promise.part import Part
+from entwined.promise.price import Price
+from entwined.promise.terms import carried, differences
+from entwined.promise.trusted import ids_compared, trusted
+from entwined.queries import Layers
+from entwined.schema import Cells, Person, Schema
+
+NOTHING: Final = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class BaseLoss:
+    """What all charges amount to before dependence, in ε or ρ: for rows one figure, for cells one a column."""
+
+    nominal: Fraction
+    replace: Fraction
+    columns: Mapping[str, Fraction] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Promise:
+    """What a ledger asks for prices; it depends on the schema and the declared models alone."""
+
+    schema: Schema
+    declared: tuple[Declared, ...] = ()
+    knowledge: Knowledge = "any"
+    measure: Measure = PURE
+
+    def __post_init__(self) -> None:
+        if self.knowledge not in ("any", "model"):
+            raise BadModel(
+                f"Knowledge {self.knowledge!r:.60} is none that a release is made for. Use 'any', or 'model' for an "
+                "adversary who knows the law alone: what may be known of a cell cannot be kept to exact values."
+            )
+        for one in self.declared:
+            one.check(self.schema)
+            if isinstance(self.measure, Concentrated):
+                self.measure.grown(one.model)
+        if len([one for one in self.declared if one.by]) > 1:
+            raise BadModel(
+                "Two models pick rows by a column, and one picking would undo the promise of the other. "
+                "Give `by` to one of them."
+            )
+
+    @classmethod
+    def of(
+        cls,
+        schema: Schema,
+        dependence: Iterable[Declared | Dependence] | Declared | Dependence = (),
+        knowledge: Knowledge = "any",
+        measure: Measure = PURE,
+    ) -> "Promise":
+        """Make the promise of a schema and models, bare or declared; pure loss unless said otherwise."""
+        given = (dependence,) if isinstance(dependence, Declared | Dependence) else dependence
+        declared = tuple(one if isinstance(one, Declared) else Declared(one) for one in given)
+        return cls(schema, declared, knowledge, measure)
+
+    @cached_property
+    def identity(self) -> str:
+        """A digest of everything that prices depend on."""
+        return sha256(canonical(self.document))
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """Everything that prices depend on."""
+        return {
+            "schema": self.schema.document,
+            "models": [one.document for one in self.declared],
+            "knowledge": self.knowledge,
+            **self.measure.document,
+        }
+
+    def differences(self, document: Mapping[str, Any]) -> tuple[str, ...]:
+        """Say in words what another promise's document has otherwise."""
+        return differences(document, self.document)
+
+    def carried(self, document: Mapping[str, Any], totals: Mapping[str, Part]) -> dict[str, Part]:
+        """Give what was spent under another promise as losses under this one, or refuse; never less."""
+        return carried(document, self.document, totals)
+
+    @cached_property
+    def judges(self) -> dict[str, tuple[Declared, Judge]]:
+        """The models by name; a name that is taken is numbered."""
+        named: dict[str, tuple[Declared, Judge]] = {}
+        for one in self.declared:
+            turn, name = 2, one.title
+            while name in named:
+                turn, name = turn + 1, f"{one.title} {turn}"
+            named[name] = one, Judge(one.model, self.knowledge)
+        return named
+
+    @cached_property
+    def gates(self) -> tuple[Gates, ...]:
+        """Where models of forms allow questions to be read."""
+        return tuple(Gates(one.model, self.schema) for one in self.declared if isinstance(one.model, Forms))
+
+    @property
+    def trusted(self) -> tuple[str, ...]:
+        """What has to be believed about how units lie in the table, each sentence once."""
+        unit = self.schema.unit
+        said = list(ids_compared(self.schema, unit.column)) if isinstance(unit, Person) else []
+        said += (line for one in self.declared for line in trusted(one, self.schema, self.knowledge))
+        return tuple(dict.fromkeys(said))
+
+    @property
+    def kept(self) -> Declared | None:
+        """The model whose groups the engine has to keep small, if there is one."""
+        return next((one for one in self.declared if one.by), None)
+
+    def price(self, totals: Mapping[str, Part]) -> Price:
+        """Price all that has been spent, by part key."""
+        base = self._amount(self._account.of(totals))
+        return Price(self.measure.epsilon(base.nominal), self.leakages(base))
+
+    def leakages(self, base: BaseLoss) -> dict[str, Fraction | float]:
+        """Give what a loss leaks under each model; of concentrated loss the ε at δ."""
+        if isinstance(self.measure, Pure):
+            return {name: bound.leakage.worst for name, bound in self.bounds(base).items()}
+        return {
+            name: self.measure.epsilon(base.replace * self.measure.grown(one.model))
+            for name, (one, _) in self.judges.items()
+            if base.replace
+        }
+
+    def bounds(self, base: BaseLoss) -> dict[str, Bound]:
+        """Bound what a pure loss leaks under each model."""
+        if not isinstance(self.measure, Pure):
+            return {}
+        return {
+            name: judge.bound(self.loss(one, base))
+            for name, (one, judge) in self.judges.items()
+            if base.replace
+        }
+
+    def loss(self, one: Declared, base: BaseLoss) -> Loss:
+        """Lay a loss out over the units of a model."""
+        if not isinstance(self.schema.unit, Cells):
+            return Loss.uniform(base.replace, one.model.units)
+        names = one.variables(self.schema)
+        unknown = sorted(base.columns.keys() - set(names))
+        if unknown:
+            raise BadModel(
+                f"Column {unknown[0]!r} is read, and the model {one.title!r} says nothing of it. Add it to "
+                "the model, as an independent variable if it is one, or do not ask about it."
+            )
+        return Loss.of([float_above(base.columns.get(name, NOTHING)) for name in names])
+
+    def base(self, parts: Iterable[Part]) -> BaseLoss:
+        """Find the most that charges amount to at one unit; refuse what a model of forms does not cover."""
+        return self._amount(self._account.laid(parts))
+
+    @cached_property
+    def _account(self) -> Account:
+        return Account(self.gates)
+
+    def _amount(self, laid: Mapping[str, Layers]) -> BaseLoss:
+        if isinstance(self.schema.unit, Cells):
+            columns = {column: layers.at_two().value for column, layers in laid.items()}
+            worst = max(columns.values(), default=NOTHING)
+            return BaseLoss(worst, worst, columns)
+        rows = laid.get("", Layers())
+        may_leave = self.schema.neighbours == "add_remove"
+        replace = rows.at_two(absent=may_leave or isinstance(self.schema.unit, Person)).value
+        if may_leave and self.kept is None:
+            return BaseLoss(rows.at_one.value, replace)
+        return BaseLoss(replace, replace)
+
+    def largest(self, parts: Iterable[Part], leakage: Fraction) -> Fraction:
+        """Find the multiple of a batch's losses that leaks so much, under the model that allows least."""
+        base = self.base(parts)
+        if not self.judges:
+            return self.measure.largest(leakage) / base.nominal
+        if isinstance(self.measure, Concentrated):
+            grown = max(self.measure.grown(one.model) for one, _ in self.judges.values())
+            return self.measure.largest(leakage) / (grown * base.replace)
+        if isinstance(self.schema.unit, Cells):
+            return min(
+                Fraction(judge.largest(self.loss(one, base), leakage)) for one, judge in self.judges.values()
+            )
+        return (
+            min(Fraction(judge.largest_uniform(leakage)) for _, judge in self.judges.values()) / base.replace
+        )

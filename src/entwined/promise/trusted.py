@@ -1,0 +1,97 @@
+"""What the holder's word is taken for beside a model itself: how its units lie in the table. Reports print it bold."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from entwined.bounds import Knowledge
+from entwined.dependence import Coupled, Forms, MarkovChain
+from entwined.dependence.learned_from import VOUCHED
+from entwined.promise.declared import Declared
+from entwined.promise.domains import VALUED
+from entwined.promise.gates import Gates
+from entwined.schema import Cells, Person, Schema, Text
+
+PUBLIC: Final = (
+    "It is public who shares a value of the column {by!r}, and it does not depend on anyone's secret."
+)
+OUTSIDE: Final = {
+    "any": "Each column outside the model is worked out from a single column of the model, perhaps with "
+    "independent errors, or says nothing about those in it.",
+    "model": "Nothing is known of the columns outside the model.",
+}
+WITHOUT_FORM: Final = (
+    "That a respondent has no form in column {form!r}, or one that is not declared, says nothing about the "
+    "answers."
+)
+PRESENCE: Final = (
+    "Whether a {each} is in the table says nothing about what any {each} holds, nor about whether another "
+    "is there."
+)
+NO_GAPS: Final = "No step of a series is missing before or between those that are kept."
+
+
+def trusted(given: Declared, schema: Schema, knowledge: Knowledge) -> tuple[str, ...]:
+    """List what has to be believed about a declared model, one sentence or two each."""
+    about = _of_cells if isinstance(schema.unit, Cells) else _of_rows
+    return (*about(given, schema, knowledge), *_of_source(given, schema), *_of_missing(given))
+
+
+def _of_source(given: Declared, schema: Schema) -> Iterator[str]:
+    told = given.model.learned_from
+    if given.model.source == "proxy" and not (told and told.is_comparable(schema)):
+        yield VOUCHED.format(title=given.title)
+
+
+def ids_compared(schema: Schema, name: str) -> Iterator[str]:
+    """Say when two texts of a column are the same id, where it says which rows belong together."""
+    column = schema.column(name)
+    if isinstance(column, Text):
+        yield f"In column {name!r} {column.words}."
+
+
+def _of_missing(given: Declared) -> Iterator[str]:
+    if given.missing_says_nothing:
+        names = ", ".join(map(repr, given.missing_says_nothing))
+        yield (
+            "Whether a value is missing says nothing about anything, neither about the value itself nor about any "
+            f"other, in each of these columns: {names}."
+        )
+
+
+def _of_cells(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[str]:
+    if set(schema.names) - set(given.variables(schema)):
+        yield OUTSIDE[knowledge]
+    if isinstance(given.model, Forms):
+        yield Gates(given.model, schema).words
+        if not Gates(given.model, schema).lists_missing:
+            yield WITHOUT_FORM.format(form=given.model.form)
+
+
+def _of_rows(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[str]:
+    each = "person" if isinstance(schema.unit, Person) else "row"
+    if given.by:
+        yield PUBLIC.format(by=given.by)
+        yield from ids_compared(schema, given.by)
+    elif isinstance(given.model, Coupled):
+        yield f"Each {each} is one unit of the {given.title} model, or independent of all of them."
+    if given.order:
+        yield (
+            f"Column {given.order!r} orders the steps of a series; it is public and never the same twice. (Of rows "
+            "with the same one only the first by their codes is used.)"
+        )
+    if isinstance(given.model, MarkovChain) and given.model.initial is not None and knowledge == "model":
+        yield NO_GAPS
+    if isinstance(given.model, VALUED):
+        yield from _of_states(given, schema, each)
+    if isinstance(given.model, Coupled) and (schema.neighbours == "add_remove" or each == "person"):
+        yield PRESENCE.format(each=each)
+
+
+def _of_states(given: Declared, schema: Schema, each: str) -> Iterator[str]:
+    """Say what it takes for some columns of a row to be its state."""
+    states = given.states(schema)
+    listed = ", ".join(map(repr, states))
+    if isinstance(schema.unit, Person) and schema.unit.most > 1:
+        yield f"All rows of a person agree in {listed}, and given that a person's rows say nothing about others."
+    elif given.aside(schema):
+        yield f"Given {listed}, the other columns of a {each} say nothing about any other {each}."

@@ -1,0 +1,1 @@
+"""What a holder asks for: release.toml and the Python verbs."""

@@ -1,0 +1,63 @@
+"""Carry out a request: open its table and its ledger, and go through the door."""
+
+from dataclasses import dataclass
+
+from entwined.door.witnessed import witness_of
+from entwined.estimate.answers import Release
+from entwined.ledger import Book
+from entwined.mechanisms.batch import Batch
+from entwined.request.funds import Funds, ledger_for, shown
+from entwined.request.releasing import release
+from entwined.request.request import Request
+from entwined.tables import open_table
+
+
+@dataclass(frozen=True, slots=True)
+class Fulfilled:
+    """What a request gave, in the order of its questions, and what the ledger says before and after it."""
+
+    release: Release
+    funds: Funds
+
+    @property
+    def was_stored(self) -> bool:
+        """Whether the same had been asked before, so that nothing new was charged."""
+        return self.funds.spent == self.funds.after
+
+
+def fulfil(request: Request, planned: Batch, receipt: str | None = None) -> Fulfilled:
+    """Release what was planned; a table that cannot be opened is refused before a ledger is begun.
+
+    With the receipt of an earlier release, a ledger that does not hold its entry is refused.
+    """
+    for one in request.dependence:
+        one.check(request.schema)
+    if receipt is not None:
+        _require(request.place, receipt)
+    with (
+        open_table(request.source, request.schema) as table,
+        ledger_for(request, planned, witness_of(table)) as ledger,
+    ):
+        before = ledger.spent().price
+        found = release(
+            table,
+            request.queries,
+            ledger=ledger,
+            leakage=request.terms.leakage,
+            loss=request.terms.loss,
+            shares=request.terms.shares,
+            dependence=request.dependence,
+            knowledge=request.knowledge,
+            delta=request.delta,
+            consistent=request.consistent,
+        )
+        after, head = ledger.spent().price, ledger.head().receipt
+        return Fulfilled(found, Funds(shown(ledger.book, request), ledger.cap, before, after, receipt=head))
+
+
+def _require(place: str, receipt: str) -> None:
+    book = Book(place)
+    try:
+        book.require(receipt)
+    finally:
+        book.close()

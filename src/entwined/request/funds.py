@@ -1,0 +1,171 @@
+"""What the ledger of a request holds and will hold: spent, left, and whether it would refuse."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+from entwined.canonical import fraction_from
+from entwined.errors import BadInput, BadLedger, EntwinedError, NoLedger, OverBudget
+from entwined.ledger import Book, Kind, Ledger
+from entwined.ledger.witness import Witness
+from entwined.mechanisms.batch import Batch
+from entwined.numbers import float_above
+from entwined.promise.price import Price
+from entwined.request.request import URL_MARK, Request
+from entwined.tables import open_table
+
+NOTHING: Final = Price(Fraction(0))
+PLANNING_ONLY: Final = (
+    "A model was learned from the private table without a budget, so this is for planning only. Declare it, "
+    "learn it from a public table, or learn it with a budget."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Funds:
+    """What has been spent of a cap before a release and after it; `refused` says why it would not be made.
+
+    `again` says that the same was answered before of the same rows, so that it would not be charged again. Of a
+    table that cannot be opened now, it says that the same was answered of it or of another one. `receipt`
+    names the ledger's last entry, for the holder to keep elsewhere.
+    """
+
+    ledger: str
+    cap: Fraction | None
+    spent: Price
+    after: Price
+    refused: str | None = None
+    again: bool = False
+    receipt: str | None = None
+
+    @property
+    def left(self) -> float | None:
+        """What the cap leaves after the release, or now if that is refused."""
+        if self.cap is None:
+            return None
+        worst = self.spent.worst if self.refused else self.after.worst
+        return max(float(self.cap - worst), 0.0)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The budget as JSON."""
+        return {
+            "ledger": self.ledger,
+            "cap": None if self.cap is None else float(self.cap),
+            "spent": amounts(self.spent),
+            "after": amounts(self.after),
+            "left": self.left,
+            "refused": self.refused,
+            "again": self.again,
+            "receipt": self.receipt,
+        }
+
+
+def amounts(price: Price) -> dict[str, Any]:
+    """Write a price in floats, never below what it is."""
+    leakage: Mapping[str, Fraction | float] = price.leakage
+    return {
+        "nominal": float_above(price.nominal),
+        "leakage": {
+            name: float_above(amount) if isinstance(amount, Fraction) else amount
+            for name, amount in leakage.items()
+        },
+    }
+
+
+def funds_of(request: Request, planned: Batch) -> Funds:
+    """Ask the ledger what it would say to a plan; nothing is charged, and a ledger that is not there is empty."""
+    book = Book(request.place)
+    place = shown(book, request)
+    if request.is_exploratory:
+        return Funds(place, request.cap, NOTHING, NOTHING, PLANNING_ONLY)
+    try:
+        cap = fraction_from(book.terms().fields["cap"])
+        spent = book.spent().price
+        again = _was_answered(book, request, planned)
+    except NoLedger:
+        refused = _why_not_begun(book, request, planned)
+        return Funds(place, request.cap, NOTHING, planned.price, refused)
+    finally:
+        book.close()
+    try:
+        with Ledger(Book(request.place), request.cap or cap, planned.promise) as ledger:
+            after = ledger.price(planned.parts)
+    except BadLedger as reason:
+        return Funds(place, cap, spent, spent, str(reason))
+    return Funds(place, cap, spent, after, _why_over(after, cap), again)
+
+
+def shown(book: Book, request: Request) -> str:
+    """Name the ledger by its last name, which is published; a URL, which may hold a password, as the book does."""
+    return book.store.name if URL_MARK in request.ledger else Path(request.ledger).name
+
+
+def _was_answered(book: Book, request: Request, planned: Batch) -> bool:
+    """Say whether a charge for the same questions and losses, of the same rows, has its answer."""
+    asked = [json.loads(query.fingerprint) for query in planned.queries]
+    alike: dict[int, str] = {}
+    answered: set[str] = set()
+    for entry in book.history():
+        if entry.kind is Kind.CHARGE and entry.parts == planned.parts:
+            if entry.fields["document"].get("queries") == asked:
+                alike[entry.position] = entry.fields["fingerprint"]
+        elif entry.kind is Kind.ANSWERED and entry.fields["charge"] in alike:
+            answered.add(alike[entry.fields["charge"]])
+    return bool(answered) and _is_of_the_same_rows(answered, request, planned)
+
+
+def _is_of_the_same_rows(answered: set[str], request: Request, planned: Batch) -> bool:
+    """Hold the table as it is now against what was charged for; no row of a file is read."""
+    try:
+        with open_table(request.source, request.schema) as table:
+            return planned.fingerprint(table.identity) in answered
+    except EntwinedError:
+        return True
+
+
+def _why_not_begun(book: Book, request: Request, planned: Batch) -> str | None:
+    if request.cap is None:
+        return "There is no ledger yet, and no cap for it. Give cap, the most that may ever leak."
+    try:
+        book.anchor.refuse_to_start()
+    except BadLedger as reason:
+        return str(reason)
+    return _why_over(planned.price, request.cap)
+
+
+def _why_over(after: Price, cap: Fraction) -> str | None:
+    if after.worst <= cap:
+        return None
+    total, more = float(after.worst), float(after.worst - cap)
+    return (
+        f"The total would leak {total:.6g}, {more:.3g} over the cap of {float(cap):.6g}. "
+        "Ask for less, or stop here."
+    )
+
+
+def ledger_for(request: Request, planned: Batch, witness: Witness | None) -> Ledger:
+    """Open the ledger of a request, or begin it: not for what its cap would refuse, nor a second one for a table."""
+    try:
+        cap = request.cap or _cap_of(request.place)
+        return Ledger.open(request.place, cap, planned.promise)
+    except NoLedger:
+        if request.cap is None:
+            raise BadInput("There is no ledger yet, and no cap for it. Give cap.") from None
+        if witness is not None:
+            witness.refuse_new()
+        over = _why_over(planned.price, request.cap)
+        if over:
+            raise OverBudget(f"{over} Nothing was charged.") from None
+        return Ledger.create(request.place, request.cap, planned.promise)
+
+
+def _cap_of(place: str) -> Fraction:
+    book = Book(place)
+    try:
+        return fraction_from(book.terms().fields["cap"])
+    finally:
+        book.close()

@@ -1,0 +1,122 @@
+"""The outlook of a request: what each way to protect it would cost and give, and what the ledger will say."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from entwined.errors import BadNoise
+from entwined.forecast.draft import Draft
+from entwined.forecast.forecast import Forecast, forecasts
+from entwined.forecast.ways import Crossing, Way, reasons
+from entwined.mechanisms.batch import Batch
+from entwined.request.funds import Funds, funds_of
+from entwined.request.request import Request
+
+FORMAT: Final = "entwined plan 1"
+OUT_OF_REACH: Final = "Its noise would be finer or coarser than integers allow."
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """Every way to protect a request with the errors to expect, and the one proposed; no row was read."""
+
+    request: Request
+    planned: Batch
+    ways: tuple[tuple[Way, tuple[Forecast, ...]], ...]
+    proposed: Way
+    because: str
+    funds: Funds
+
+    @property
+    def forecasts(self) -> tuple[Forecast, ...]:
+        """What to expect of each question on the proposed way, in the order asked."""
+        return next(found for way, found in self.ways if way is self.proposed)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The outlook as JSON."""
+        schema = self.request.schema
+        return {
+            "format": FORMAT,
+            "title": self.request.title,
+            "unit": schema.unit.document,
+            "neighbours": schema.neighbours,
+            "knowledge": self.request.knowledge,
+            "delta": None if self.request.delta is None else float(self.request.delta),
+            "consistent": self.request.consistent,
+            "rows": self.request.assumed.rows,
+            "models": [
+                {"name": name, "kind": one.model.kind, "source": one.model.source}
+                for name, one in zip(self.planned.promise.judges, self.request.dependence, strict=True)
+            ],
+            "asked": _asked(self.request),
+            "ways": [_way(way, found) for way, found in self.ways],
+            "statistics": list(_statistics(self.request)),
+            "proposed": self.proposed.name,
+            "because": self.because,
+            "budget": self.funds.document,
+        }
+
+
+def outlook(request: Request) -> Outlook:
+    """Look ahead: plan the request, compare the ways to protect it, and ask the ledger what would be left."""
+    planned = request.plan()
+    ways = Crossing(planned, request.leakage).ways()
+    proposed = next(way for way in ways if way.each is planned.loss)
+    batch = Draft.of(planned)
+    found = [_forecast(way, batch, request, planned) for way in ways]
+    because = "; ".join(reasons(ways, proposed, settled=request.leakage is None))
+    return Outlook(
+        request,
+        planned,
+        tuple(found),
+        proposed,
+        because[:1].upper() + because[1:] + ".",
+        funds_of(request, planned),
+    )
+
+
+def _forecast(way: Way, batch: Draft, request: Request, planned: Batch) -> tuple[Way, tuple[Forecast, ...]]:
+    """Predict the errors on one way, in the order of the questions."""
+    if way.each is None:
+        return way, ()
+    try:
+        found = forecasts(batch.at(way.each / planned.loss), request.assumed)
+    except BadNoise:
+        return Way(way.name, OUT_OF_REACH), ()
+    by_text = {query.fingerprint: one for query, one in zip(batch.queries, found, strict=True)}
+    return way, tuple(by_text[question.query.fingerprint] for question in request.questions)
+
+
+def _asked(request: Request) -> dict[str, Any]:
+    if request.leakage is not None:
+        return {"leakage": float(request.leakage)}
+    return {"within": True} if request.loss is None else {"loss": float(request.loss)}
+
+
+def _way(way: Way, found: tuple[Forecast, ...]) -> dict[str, Any]:
+    return {
+        "way": way.name,
+        "title": way.title,
+        "theorem": None if way.name == "plain" else way.name,
+        "loss": way.nominal if way.applies else None,
+        "loss_of_each_statistic": None if way.each is None else float(way.each),
+        "leakage": dict(way.leakage),
+        "keeps_promise": way.keeps_promise,
+        "applies": way.applies,
+        "why": way.why,
+        "statistics": [one.document for one in found],
+    }
+
+
+def _statistics(request: Request) -> Iterator[dict[str, Any]]:
+    for question in request.questions:
+        asked = question.query.statistics(request.schema)
+        yield {
+            "name": question.name,
+            "query": json.loads(question.query.fingerprint),
+            "sql_or_text": question.text,
+            "cells": 1 if asked[0].selects else asked[0].aggregate.cells,
+            "wanted": None if question.within is None else float(question.within),
+        }

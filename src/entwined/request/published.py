@@ -1,0 +1,88 @@
+"""A published folder, checked as a whole: the certificate, the numbers and the files beside it, the signature."""
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from entwined.bounds import Verdict
+from entwined.bounds.certificate import read_certificate
+from entwined.errors import BadCertificate
+from entwined.mechanisms.certificate import CERTIFICATE, PUBLISHED
+from entwined.request.verification import verify
+from entwined.schema import Schema
+from entwined.signing import PublicKey, Signature
+
+NUMBERS: Final = "release.json"
+OURS: Final = (
+    CERTIFICATE, "plan.json", NUMBERS, "report.html", "schema.toml", "values.csv", "values.parquet",
+)  # fmt: skip
+NO_NUMBERS: Final = f"The published numbers were not checked: {NUMBERS} is not beside the certificate."
+
+
+def file_digests(folder: Path) -> dict[str, str]:
+    """Name the files of a folder by their digests."""
+    return {path.name: file_digest(path) for path in sorted(folder.iterdir())}
+
+
+def file_digest(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def verify_published(
+    document: Any, schema: Schema, beside: Path, models: Path | None = None, key: PublicKey | None = None
+) -> Verdict:
+    """Derive the certificate of a release, and hold the files that lie beside it against it."""
+    try:
+        release = read_certificate(beside / NUMBERS) if (beside / NUMBERS).is_file() else None
+    except BadCertificate as reason:
+        return Verdict(valid=False, why=f"The published numbers: {reason}")
+    verdict = verify(document, schema, beside if models is None else models, release=release, key=key)
+    if not verdict.valid:
+        return verdict
+    given = document.get(PUBLISHED, {})
+    here = [name for name in given if (beside / name).is_file()]
+    for name in here:
+        if file_digest(beside / name) != given[name]:
+            return Verdict(valid=False, why=f"{name} is not the file that was published with it.")
+    strange = [
+        name for name in OURS[1:] if name not in given and name != NUMBERS and (beside / name).is_file()
+    ]
+    if PUBLISHED in document and strange:
+        return Verdict(valid=False, why=f"{strange[0]} was not published with it.")
+    said = [
+        verdict.why,
+        *_numbers(given, here, found=release is not None),
+        *_uncovered(strange),
+        *_signers(document, schema),
+    ]
+    return replace(verdict, why=" ".join(said))
+
+
+def _numbers(given: dict[str, str], here: list[str], *, found: bool) -> list[str]:
+    """Say which numbers and files were checked."""
+    checked = sorted({*here, *([NUMBERS] if found else [])})
+    absent = sorted(given.keys() - set(here))
+    said = [] if found else [NO_NUMBERS]
+    if checked:
+        said.append(f"Unchanged beside it: {', '.join(checked)}.")
+    if found and absent:
+        said.append(f"Not beside it, so not checked: {', '.join(absent)}.")
+    return said
+
+
+def _uncovered(strange: list[str]) -> list[str]:
+    return [f"It says nothing of {', '.join(strange)}."] if strange else []
+
+
+def _signers(document: dict[str, Any], schema: Schema) -> list[str]:
+    """Say which keys signed, and what."""
+    said = []
+    if "signature" in document:
+        key = Signature.from_document(document["signature"]).key
+        said.append(f"Signed with the key {key.fingerprint}.")
+    if schema.signature is not None:
+        said.append(f"Its schema was approved with the key {schema.signature.key.fingerprint}.")
+    return said

@@ -1,0 +1,186 @@
+"""A request for a release: which table, which questions, how much they may leak; read from a file, no rows."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from entwined.bounds import Knowledge
+from entwined.errors import BadInput, BadQuery
+from entwined.forecast.forecast import Assumed
+from entwined.forecast.wanted import fitted
+from entwined.mechanisms.batch import Batch, measure_of, plan, promise_of
+from entwined.promise.declared import Declared
+from entwined.promise.promise import Promise
+from entwined.queries import Query
+from entwined.schema import Schema
+
+URL_MARK: Final = "://"
+MOST_QUERIES: Final = 1000
+EXPLORATORY: Final = "exploratory"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query with its name in the report, how it was put, and the half-width that is wanted of it.
+
+    For a quantile `within` is a number of ranks. A name that nobody chose may be numbered.
+    """
+
+    name: str
+    query: Query
+    text: str
+    within: Fraction | None = None
+    chosen: bool = True
+    share: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a release is made for: a leakage or a nominal loss, and how it is shared among the questions."""
+
+    leakage: Fraction | None
+    loss: Fraction | None
+    shares: tuple[Fraction, ...] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """Everything that a release depends on but the rows; valid from birth.
+
+    `leakage` or `loss` says how much the batch may cost. With neither, every question says how exact its
+    answer has to be, and the batch costs what that takes. `rows` is about how many rows there are, in the
+    holder's words: it only serves to predict the errors of means, variances and quantiles.
+    """
+
+    table: str
+    schema: Schema
+    ledger: str
+    questions: tuple[Question, ...]
+    leakage: Fraction | None = None
+    loss: Fraction | None = None
+    cap: Fraction | None = None
+    dependence: tuple[Declared, ...] = ()
+    knowledge: Knowledge = "any"
+    delta: Fraction | None = None
+    consistent: bool = True
+    title: str = ""
+    rows: int | None = None
+    folder: Path = Path()
+
+    def __post_init__(self) -> None:
+        self.schema.require_approval()
+        if not 1 <= len(self.questions) <= MOST_QUERIES:
+            raise BadQuery(f"A release of {len(self.questions)} queries. Ask 1 to {MOST_QUERIES:,}.")
+        object.__setattr__(self, "questions", _distinct(self.questions))
+        if self.leakage is not None and self.loss is not None:
+            raise BadInput("Both a leakage and a loss are given. Keep one of them.")
+        if self.leakage is None and self.loss is None and not all(one.within for one in self.questions):
+            raise BadInput(
+                "Neither a leakage nor a loss is given, and not every query says `within`. "
+                "Give leakage = 1.0, or say of every query how exact it has to be."
+            )
+        if self.delta is not None and self.leakage is None and self.loss is None:
+            raise BadInput(
+                "What an accuracy costs is not worked out for Gaussian noise. Give a leakage or a loss."
+            )
+        for question in self.questions:
+            question.query.check(self.schema)
+        self.promise  # noqa: B018  (it refuses models that do not fit the schema)
+
+    @property
+    def is_exploratory(self) -> bool:
+        """Whether a model was learned from the private rows for nothing: then this is for planning only."""
+        return any(one.model.source == EXPLORATORY for one in self.dependence)
+
+    @cached_property
+    def supposed(self) -> tuple[Declared, ...]:
+        """The models, as they would be if each were public; the door takes them only as they are."""
+        return tuple(
+            replace(one, model=replace(one.model, source="declared"))  # type: ignore[type-var]  # all are dataclasses
+            if one.model.source == EXPLORATORY
+            else one
+            for one in self.dependence
+        )
+
+    @property
+    def promise(self) -> Promise:
+        """What prices are asked of."""
+        return promise_of(self.schema, self.supposed, self.knowledge, measure_of(self.delta))
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """What is asked, in order."""
+        return tuple(question.query for question in self.questions)
+
+    @property
+    def assumed(self) -> Assumed:
+        """What predictions rest on beside the noise."""
+        return Assumed.of(self.schema, self.rows, consistent=self.consistent)
+
+    @property
+    def source(self) -> str:
+        """Where the rows are: a URL, or a path from here."""
+        return self._placed(self.table)
+
+    @property
+    def place(self) -> str:
+        """Where the ledger is: a URL, or a path from here."""
+        return self._placed(self.ledger)
+
+    def _placed(self, given: str) -> str:
+        return given if URL_MARK in given else str(self.folder / given)
+
+    @property
+    def _shares(self) -> tuple[Fraction, ...] | None:
+        """How the loss is shared, where a question says so; 1 for those that do not."""
+        if all(question.share is None for question in self.questions):
+            return None
+        return tuple(question.share or Fraction(1) for question in self.questions)
+
+    @cached_property
+    def terms(self) -> Terms:
+        """What the door is asked for; where only accuracies are wanted, the loss they take and its shares."""
+        if self.leakage is not None or self.loss is not None:
+            return Terms(self.leakage, self.loss, self._shares)
+        wanted = [(one.query, one.within) for one in self.questions if one.within is not None]
+        found = fitted(self.promise, wanted, self.assumed)
+        return Terms(None, found.loss, found.shares)
+
+    def plan(self) -> Batch:
+        """Work out noise, charges and price; no row is read."""
+        return plan(
+            self.schema,
+            self.queries,
+            leakage=self.terms.leakage,
+            loss=self.terms.loss,
+            shares=self.terms.shares,
+            dependence=self.supposed,
+            knowledge=self.knowledge,
+            delta=self.delta,
+        )
+
+    def asking(
+        self, questions: tuple[Question, ...], leakage: Fraction | None, loss: Fraction | None
+    ) -> "Request":
+        """Ask the same table something else."""
+        return replace(self, questions=questions, leakage=leakage, loss=loss)
+
+
+def _distinct(questions: tuple[Question, ...]) -> tuple[Question, ...]:
+    """Number names that nobody chose where they are the same, and refuse chosen ones that are."""
+    taken = Counter(question.name for question in questions if question.chosen)
+    for name, times in taken.most_common(1):
+        if times > 1:
+            raise BadQuery(f"{times} queries are called {name!r:.100}. Give each a name of its own.")
+    found = []
+    for question in questions:
+        name, turn = question.name, 1
+        while not question.chosen and name in taken:
+            turn += 1
+            name = f"{question.name} {turn}"
+        taken[name] += 1
+        found.append(replace(question, name=name, chosen=True))
+    return tuple(found)

@@ -1,0 +1,226 @@
+"""Read a request from release.toml, strictly: every key is known, and every refusal says where."""
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+from entwined.dependence import Dependence, model_from, read_model
+from entwined.dependence.contents import read_bytes, text_of
+from entwined.dependence.syntax import LONG_KEY
+from entwined.errors import BadInput, BadModel, BadQuery, EntwinedError
+from entwined.numbers import positive_fraction
+from entwined.promise.declared import Declared
+from entwined.queries import query_from
+from entwined.queries.documents import KINDS, SHAPES
+from entwined.queries.sql import read_sql
+from entwined.request.request import MOST_QUERIES, Question, Request
+from entwined.request.words import in_words, table_name
+from entwined.schema import Schema, read_schema
+from entwined.schema.raw import is_text, is_whole
+
+LARGEST_FILE: Final = 1_000_000
+TOP: Final = (
+    "title", "table", "schema", "ledger", "cap", "leakage", "loss", "knowledge", "delta", "consistent",
+    "expected_rows", "dependence", "query",
+)  # fmt: skip
+ABOUT_MODEL: Final = ("name", "model", "by", "order", "columns", "missing_says_nothing")
+ABOUT_QUERY: Final = ("name", "kind", "sql", "where", "within", "share", *SHAPES)
+ABOUT_ANY: Final = ("kind", "name", "within", "share")
+SEEDS: Final = frozenset(
+    {"seed", "seeds", "random_state", "random_seed", "randomstate", "rng", "rng_seed", "noise_seed", "prng"}
+)
+ANY_TABLE: Final = "t"
+
+
+def read_request(path: str | Path) -> Request:
+    """Read a request and everything it names but the table and the ledger; every failure names the place."""
+    given = Path(path)
+    with placed(str(given)):
+        fields = _document(given)
+        _known(fields, TOP, "A release")
+        schema = read_schema(given.parent / _text(fields, "schema"))
+        schema.require_approval()
+        return Request(
+            table=_text(fields, "table"),
+            schema=schema,
+            ledger=_text(fields, "ledger"),
+            questions=_questions(fields, schema),
+            leakage=_amount(fields, "leakage"),
+            loss=_amount(fields, "loss"),
+            cap=_amount(fields, "cap"),
+            dependence=tuple(_models(fields, given.parent)),
+            knowledge=_one_of(fields, "knowledge", ("any", "model"), "any"),
+            delta=_amount(fields, "delta"),
+            consistent=_one_of(fields, "consistent", (True, False), True),  # noqa: FBT003  (values of a key)
+            title=_text(fields, "title", ""),
+            rows=_rows(fields),
+            folder=given.parent,
+        )
+
+
+@contextmanager
+def placed(where: str) -> Iterator[None]:
+    """Say in whatever is refused inside where that stands."""
+    try:
+        yield
+    except EntwinedError as wrong:
+        raise type(wrong)(f"{where}: {wrong}") from None
+
+
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        text = text_of(read_bytes(path, LARGEST_FILE))
+    except BadModel as wrong:
+        raise BadInput(str(wrong)) from None
+    if LONG_KEY.search(text):
+        raise BadInput("A key has more than six parts joined by dots. A release needs no more than two.")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise BadInput("Its lists or tables are nested too deeply. A release needs few levels.") from None
+    except ValueError as wrong:  # TOML that is none, or a number of thousands of digits
+        raise BadInput(f"It is not TOML: {str(wrong)[:200]}. Mend it there.") from None
+
+
+def _known(fields: Mapping[str, Any], known: Iterable[str], what: str) -> None:
+    """Refuse a key that is not known, with the nearest one that is."""
+    names = list(known)
+    for key in fields:
+        if key.lower().replace("-", "_") in SEEDS:
+            raise BadInput(
+                f"{what} has the key {key!r:.60}. Noise that can be drawn again protects nobody: there are no "
+                "seeds here. Leave it out."
+            )
+        if key not in names:
+            near = difflib.get_close_matches(key[:60], names, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"It may have {', '.join(names)}."
+            raise BadInput(f"{what} has the key {key!r:.60}, which is unknown. {hint}")
+
+
+def _text(fields: Mapping[str, Any], key: str, usual: str | None = None) -> str:
+    given = fields.get(key, usual)
+    if given is None:
+        raise BadInput(f"There is no {key}. Give it, as `entwined init` writes it.")
+    if not is_text(given) or "\0" in given or (not given and usual is None):
+        raise BadInput(f"{key} = {given!r:.60}. Give a text.")
+    return str(given)
+
+
+def _amount(fields: Mapping[str, Any], key: str) -> Fraction | None:
+    given = fields.get(key)
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int | float | str):
+        raise BadInput(f"{key} = {given!r:.60}. Give a number such as 1.0.")
+    return positive_fraction(given, key)
+
+
+def _one_of(fields: Mapping[str, Any], key: str, known: tuple[Any, ...], usual: Any) -> Any:
+    given = fields.get(key, usual)
+    for one in known:
+        if type(given) is type(one) and given == one:
+            return one
+    shown = " or ".join(str(one).lower() if isinstance(one, bool) else f'"{one}"' for one in known)
+    raise BadInput(f"{key} = {given!r:.60}. Give {shown}.")
+
+
+def _rows(fields: Mapping[str, Any]) -> int | None:
+    given = fields.get("expected_rows")
+    if given is not None and (not is_whole(given) or not 1 <= given < 2**53):
+        raise BadInput(f"expected_rows = {given!r:.60}. Give about how many rows there are, from 1.")
+    return given
+
+
+def _entries(fields: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    given = fields.get(key, [])
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+        raise BadInput(f"{key} is not a list of tables. Start each one with [[{key}]].")
+    if len(given) > MOST_QUERIES:
+        raise BadInput(f"There are {len(given):,} [[{key}]]. Give at most {MOST_QUERIES:,}.")
+    return given
+
+
+def _models(fields: Mapping[str, Any], folder: Path) -> Iterator[Declared]:
+    for number, given in enumerate(_entries(fields, "dependence"), start=1):
+        with placed(f"[[dependence]] {number}"):
+            _known(given, ABOUT_MODEL, "A dependence")
+            yield Declared(
+                _model(given.get("model"), folder),
+                by=_text(given, "by", "") or None,
+                order=_text(given, "order", "") or None,
+                columns=_names(given, "columns"),
+                name=_text(given, "name", ""),
+                missing_says_nothing=_names(given, "missing_says_nothing"),
+            )
+
+
+def _names(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    given = fields.get(key, [])
+    if not isinstance(given, list) or not all(map(is_text, given)):
+        raise BadInput(f"{key} = {given!r:.60}. Give a list of columns' names.")
+    return tuple(given)
+
+
+def _model(given: object, folder: Path) -> Dependence:
+    match given:
+        case str() if given and "\0" not in given:
+            return read_model(folder / given)
+        case dict():
+            return model_from(given, folder)
+    raise BadInput('There is no model. Give model = {kind = "groups", largest = 4}, or the name of its file.')
+
+
+def _questions(fields: Mapping[str, Any], schema: Schema) -> tuple[Question, ...]:
+    table = table_name(_text(fields, "table"))
+    found: list[Question] = []
+    for number, given in enumerate(_entries(fields, "query"), start=1):
+        called = given.get("name")
+        with placed(f"[[query]] {number}" + (f" ({called[:60]!r})" if isinstance(called, str) else "")):
+            _known(given, ABOUT_QUERY, "A query")
+            share = _amount(given, "share")
+            found += [replace(one, share=share) for one in _asked(given, schema, table)]
+    return tuple(found)
+
+
+def _asked(given: Mapping[str, Any], schema: Schema, table: str) -> list[Question]:
+    within, name = _amount(given, "within"), _text(given, "name", "")
+    if ("sql" in given) == ("kind" in given):
+        raise BadQuery("A query needs either a kind or sql. Give one of them.")
+    if "sql" in given:
+        extra = sorted(given.keys() - {"sql", "name", "within", "share"})
+        if extra:
+            raise BadQuery(f"A query in SQL has the key {extra[0]!r}. Say it in the SQL.")
+        return sql_questions(_text(given, "sql"), schema, table, name, within)
+    kind = given["kind"]
+    if not isinstance(kind, str) or kind not in KINDS:
+        near = difflib.get_close_matches(str(kind)[:60], list(KINDS), n=1)
+        raise BadQuery(f"kind = {kind!r:.60}. Ask for {near[0] if near else ', '.join(KINDS)}.")
+    about = {key: value for key, value in given.items() if key not in ABOUT_ANY}
+    if "where" in about:
+        _text(about, "where")
+    query = query_from({"query": kind, **about}, schema)
+    words = in_words(query, given.get("where", ""))
+    return [Question(name or words, query, words, within, chosen=bool(name))]
+
+
+def sql_questions(
+    text: str, schema: Schema, table: str, name: str = "", within: Fraction | None = None
+) -> list[Question]:
+    """Make questions of a SELECT; its FROM has to name the table, or say `t`."""
+    found = read_sql(text, schema)
+    if found.table.lower() not in {table.lower(), ANY_TABLE}:
+        raise BadQuery(
+            f"FROM {found.table!r:.60}: the table is {table!r}. Name it, or write FROM {ANY_TABLE}."
+        )
+    names = found.names
+    if name:
+        names = (name,) if len(names) == 1 else tuple(f"{name}: {column}" for column in names)
+    return [
+        Question(called, query, text, within, chosen=bool(name))
+        for called, query in zip(names, found.queries, strict=True)
+    ]

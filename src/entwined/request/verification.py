@@ -1,0 +1,241 @@
+"""Derive the certificate of a release again, from the schema and what it says was asked: nothing is believed.
+
+Whatever can be worked out is worked out and compared, at any depth, and a key that nobody wrote is refused. What
+remains is compared with what is at hand: the published numbers, the files, the key of a signature, the ledger.
+"""
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from entwined.bounds import Verdict
+from entwined.bounds import verify as verify_bound
+from entwined.bounds.certificate import CLOSE, VERSIONS, derived, digest, same
+from entwined.bounds.choose import named
+from entwined.canonical import canonical, fraction_from, sha256
+from entwined.dependence import model_from
+from entwined.errors import BadCertificate, EntwinedError
+from entwined.ledger import Mark, Standing
+from entwined.mechanisms.batch import Batch, plan_again
+from entwined.mechanisms.certificate import CERTIFICATE, FORMAT, PUBLISHED, content, opened, signed_words
+from entwined.promise.concentrated import certified
+from entwined.promise.declared import Declared
+from entwined.promise.measure import PURE, Concentrated
+from entwined.promise.part import Part
+from entwined.promise.price import Price
+from entwined.promise.promise import BaseLoss, Promise
+from entwined.queries.documents import as_written
+from entwined.schema import Schema
+from entwined.schema.raw import is_whole
+from entwined.signing import PublicKey, Signature
+
+HASH: Final = re.compile(r"[0-9a-f]{64}")
+ID: Final = re.compile(r"[0-9a-f]{32}")
+AMOUNTS: Final = ("nominal", "total")
+CHANGED: Final = "It was changed after it was written: its digest does not match."
+
+
+def verify(
+    document: Any,
+    schema: Schema | None = None,
+    folder: Path = Path(),
+    *,
+    release: Any = None,
+    key: PublicKey | None = None,
+) -> Verdict:
+    """Derive a certificate again, without any data: of a bound, or with its schema that of a release.
+
+    With `release`, the published document, its numbers must be those that the certificate covers. With `key` the
+    certificate must be signed by it; a signature that is there and wrong is never valid.
+    """
+    if schema is None:
+        return verify_bound(document, folder)
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise BadCertificate(
+            f"This is no certificate of a release: its format is not {FORMAT!r}. Give what entwined wrote."
+        )
+    try:
+        if document.get("digest") != digest(opened(document)):
+            return Verdict(valid=False, why=CHANGED)
+        wrong = (
+            wrong_signature(document, key)
+            or wrong_numbers(document, release)
+            or _Claimed.read(opened(document), schema, folder).wrong(release)
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
+        return Verdict(valid=False, why="A part is missing or is not what it should be.")
+    except EntwinedError as reason:
+        return Verdict(valid=False, why=f"It cannot be derived again: {reason}")
+    return Verdict(valid=False, why=wrong) if wrong else Verdict(valid=True, why=document["says"])
+
+
+def wrong_signature(document: dict[str, Any], wanted: PublicKey | None = None) -> str | None:
+    """Say what is wrong with the signature of a certificate, if one is there or wanted."""
+    if "signature" not in document:
+        return (
+            None if wanted is None else f"It is not signed, and {wanted.fingerprint} should have signed it."
+        )
+    signature = Signature.from_document(document["signature"])
+    if not signature.is_of(signed_words(document)):
+        return f"Its signature is not one of the key {signature.key.fingerprint} under this certificate."
+    if wanted is not None and signature.key != wanted:
+        return f"It is signed with the key {signature.key.fingerprint}, not with {wanted.fingerprint}."
+    return None
+
+
+def wrong_numbers(document: dict[str, Any], release: Any) -> str | None:
+    """Say how the published document is not the one that is certified, if it is at hand."""
+    if release is None:
+        return None
+    if not isinstance(release, dict):
+        return "The published numbers are no document that entwined wrote."
+    numbers = {key: value for key, value in release.items() if key != "certificate"}
+    if sha256(canonical(numbers)) != document["released"]:
+        return "The published numbers are not those that it was made for."
+    here = {key: value for key, value in opened(document).items() if key != PUBLISHED}
+    if opened(release["certificate"]) != here:
+        return "The published numbers stand beside another certificate."
+    return None
+
+
+@dataclass(frozen=True)
+class _Claimed:
+    """What a certificate claims, and what its inputs make of it."""
+
+    given: dict[str, Any]
+    plan: Batch
+    standing: Standing
+
+    @classmethod
+    def read(cls, given: dict[str, Any], schema: Schema, folder: Path) -> "_Claimed":
+        """Work everything out from the inputs: models, knowledge, questions and their loss."""
+        measure = Concentrated(fraction_from(given["delta"])) if "delta" in given else PURE
+        models = tuple(_declared(model["declared"], folder) for model in given["models"])
+        promise = Promise(schema, models, given["knowledge"], measure)
+        queries = [as_written(one["query"]) for one in given["asked"]]
+        shares = [fraction_from(one["share"]) for one in given["asked"]]
+        plan = plan_again(promise, queries, shares, fraction_from(given["loss_of_each_statistic"]))
+        rows = tuple((key, one, both) for key, one, both in given["losses_so_far"])
+        ledger, total = given["ledger"], given["total"]
+        head, cap = Mark(ledger["position"], ledger["hash"]), fraction_from(total["cap"])
+        standing = Standing(ledger["id"], head, cap, rows, Price.from_document(total))
+        return cls(given, plan, standing)
+
+    def wrong(self, release: Any) -> str | None:
+        """Say what does not follow, if anything; what takes longest is asked last."""
+        again = content(self.plan, self.standing, self.given["released"], self.given["models"])
+        unknown = sorted(self.given.keys() - again.keys() - {PUBLISHED})
+        if unknown:
+            return f"It has the key {unknown[0]!r:.60}, which no certificate has."
+        for part, value in again.items():
+            if not self._agrees(part, value):
+                return f"Its {part} does not follow from the schema and what was asked."
+        return (
+            self._wrong_names()
+            or (None if release is None else self._wrong_noise(release))
+            or self._wrong_models()
+            or self._wrong_total()
+        )
+
+    def _agrees(self, part: str, value: Any) -> bool:
+        """Compare as written; the ε of a concentrated loss came out of floating point."""
+        rounded = isinstance(self.plan.promise.measure, Concentrated) and part in AMOUNTS
+        return _agrees(self.given[part], value, from_floats=rounded)
+
+    def _wrong_names(self) -> str | None:
+        """Say which digest or name is none."""
+        ledger, files = self.given["ledger"], self.given.get(PUBLISHED, {})
+        if not (
+            ID.fullmatch(ledger["id"]) and HASH.fullmatch(ledger["hash"]) and is_whole(ledger["position"])
+        ):
+            return "It names no ledger."
+        if not all(map(HASH.fullmatch, [self.given["released"], *files.values()])):
+            return "It names no released numbers."
+        if not all(name == Path(name).name != CERTIFICATE for name in files):
+            return "It names files that cannot lie beside it."
+        return None
+
+    def _wrong_total(self) -> str | None:
+        """Say what is wrong with what everything so far amounts to."""
+        keys = [row[0] for row in self.standing.rows]
+        if keys != sorted(set(keys)):
+            return "Its losses so far are not each once and in order."
+        so_far = {row[0]: Part.from_row(row) for row in self.standing.rows}
+        for part in self.plan.parts:
+            total = so_far.get(part.key)
+            if total is None or total.one < part.one or total.both < part.both:
+                return "What it charges is not among the losses so far."
+        price = self.plan.promise.price(so_far)
+        if not self._agrees("total", price.document | {"cap": self.given["total"]["cap"]}):
+            return "Its total does not follow from the losses so far."
+        return None if price.worst <= self.standing.cap else "Its total is over the cap."
+
+    def _wrong_models(self) -> str | None:
+        """Say which model is certified for something else, or by a theorem that does not cover the adversary."""
+        promise = self.plan.promise
+        base = promise.base(self.plan.parts)
+        for model, (name, (one, _)) in zip(self.given["models"], promise.judges.items(), strict=True):
+            if model.keys() != {"name", "declared", "certificate"} or model["name"] != name:
+                return f"A model is called {model['name']!r:.60}, and {name!r:.60} is right."
+            if model["declared"] != one.document:
+                return f"The model {name!r} says more of itself than a model does."
+            wrong = _wrong_proof(model["certificate"], promise, one, base)
+            if wrong:
+                return f"The model {name!r}: {wrong}"
+        return None
+
+    def _wrong_noise(self, release: Any) -> str | None:
+        """Say how the published numbers have other noise than was charged for."""
+        noise = [[self.plan.statistics[use].text for use in uses] for uses in self.plan.uses]
+        asked = [query.fingerprint for query in self.plan.queries]
+        found = [(_fingerprint(one["query"]), one["noise"]) for one in release["answers"]]
+        if found != list(zip(asked, noise, strict=True)):
+            return "The published numbers have other noise than was charged for."
+        return None
+
+
+def _wrong_proof(given: dict[str, Any], promise: Promise, one: Declared, base: BaseLoss) -> str | None:
+    """Say what is wrong with the certificate of one model."""
+    knowledge = promise.knowledge
+    if isinstance(promise.measure, Concentrated):
+        again = certified(base.replace, promise.measure, one.model, knowledge)
+        return None if same(given, again) else "its certificate does not follow from what was charged."
+    theorem = named(given["theorem"]["name"])
+    if not theorem.covers(knowledge):
+        return f"the theorem {theorem.name!r} says nothing of an adversary of knowledge {knowledge!r}."
+    if given.get("digest") != digest(opened(given)):
+        return CHANGED
+    versions = given["versions"]
+    if versions.keys() != VERSIONS.keys() or not all(isinstance(text, str) for text in versions.values()):
+        return "it does not say by which versions it was made."
+    again = derived(one.model, promise.loss(one, base), knowledge, theorem)
+    said = {key: value for key, value in opened(given).items() if key != "versions"}
+    if said.get("inputs") != again["inputs"]:
+        return "it is certified for another model or loss than was charged."
+    return None if same(said, again) else "its certificate does not follow from what was charged."
+
+
+def _agrees(claimed: Any, value: Any, *, from_floats: bool) -> bool:
+    """Compare as written; amounts that came out of floating point but for their last digits."""
+    if isinstance(value, dict):
+        return (
+            isinstance(claimed, dict)
+            and claimed.keys() == value.keys()
+            and all(_agrees(claimed[key], one, from_floats=from_floats) for key, one in value.items())
+        )
+    if not from_floats or not isinstance(value, str):
+        return same(claimed, value)
+    return math.isclose(fraction_from(claimed), fraction_from(value), rel_tol=CLOSE)
+
+
+def _fingerprint(query: Any) -> str:
+    """The text of a query as releases hold it."""
+    return json.dumps(query, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _declared(given: dict[str, Any], folder: Path) -> Declared:
+    rest = {key: value for key, value in given.items() if key not in ("model", "columns")}
+    return Declared(model_from(given["model"], folder), columns=tuple(given.get("columns", ())), **rest)

@@ -1,0 +1,23 @@
+"""Surveys planned as a whole.
+
+`sense` what the design of a survey shows · `proposals` the file that the holder confirms · `filled_blanks` what the
+door does not do · `sharing`, `survey` losses for all histograms · `asking` the
+request · `working_out` what costs nothing.
+"""
+
+from entwined.survey.sense import Blank, Decided, Form, blank_codes, decided_columns, forms
+from entwined.survey.sharing import share
+from entwined.survey.survey import Survey, SurveyPlan, plan_survey
+
+__all__ = [
+    "Blank",
+    "Decided",
+    "Form",
+    "Survey",
+    "SurveyPlan",
+    "blank_codes",
+    "decided_columns",
+    "forms",
+    "plan_survey",
+    "share",
+]

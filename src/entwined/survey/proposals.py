@@ -1,0 +1,207 @@
+"""What a pilot shows of a questionnaire, as a file that the holder confirms line by line.
+
+Only what is true by design belongs there: that a column is worked out from another, that a form was drawn at
+random, or that whether an answer is missing says nothing. What is not confirmed is not used.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from entwined.dependence.contents import read_bytes, text_of
+from entwined.dependence.syntax import toml_document
+from entwined.errors import BadInput, BadModel
+from entwined.learning.codes import Codes, public_codes
+from entwined.learning.models import SMOOTHING
+from entwined.learning.pairs import PairCounts, pair_counts
+from entwined.numbers import positive_fraction
+from entwined.schema import Schema, read_schema
+from entwined.survey.sense import (
+    Decided,
+    Form,
+    Missing,
+    blank_codes,
+    decided_columns,
+    forms,
+    missing_values,
+    mixed_with_blanks,
+)
+from entwined.survey.survey import Survey
+
+LARGEST_FILE: Final = 10_000_000
+RANDOM: Final = (
+    0.05  # nats; who is asked what says more than this about no answer, if forms were drawn at random
+)
+KEYS: Final = {"pilot", "schema", "smoothing", "decided", "form", "missing"}
+HEAD: Final = """\
+# What {pilot} shows of the questionnaire. Set confirmed = true where it holds by design, whatever people answer:
+# a column that is worked out from another one needs no histogram of its own, and a form that was drawn at random
+# need not be paid for question by question. That an answer is missing is an answer too, unless you confirm that it
+# says nothing about anything. What is not confirmed is not used.
+pilot = {pilot}
+schema = {schema}
+smoothing = {smoothing}   # added to every count of the pilot; it is part of what is trusted
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Proposals:
+    """A pilot read under a schema, with all that could be confirmed."""
+
+    name: str
+    schema: Schema
+    pilot: Codes
+    decided: tuple[Decided, ...]
+    forms: tuple[Form, ...]
+    missing: tuple[Missing, ...] = ()
+    mixed: Mapping[str, tuple[Decided, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, pilot: str | Path, schema: Schema) -> "Proposals":
+        """Look at a public table; what another column decides is sought with every form kept."""
+        codes = public_codes(pilot, schema)
+        pairs = pair_counts(codes)
+        found = tuple(form for form in forms(pairs, blank_codes(pairs)) if form.information < RANDOM)
+        decided = tuple(one for one in _decided(pairs, found) if _adds_up(schema, one))
+        mixed = {form.column: mixed_with_blanks(pairs, form) for form in found}
+        missing = tuple(_missing(pairs, schema, found))
+        return cls(Path(pilot).name, schema, codes, decided, found, missing, mixed)
+
+    def text(self, pilot: str, schema: str) -> str:
+        """Write them for the holder, nothing confirmed."""
+        head = HEAD.format(pilot=json.dumps(pilot), schema=json.dumps(schema), smoothing=SMOOTHING)
+        return head + "".join(self._entries())
+
+    def _entries(self) -> Iterator[str]:
+        for form in self.forms:
+            public = (
+                "public = true, if everybody may know who had which form: then only answers are protected"
+            )
+            yield _entry(
+                "form", f"{form.words(self.schema)}; {public}", {"column": form.column, "public": False}
+            )
+        for one in self.decided:
+            yield _entry("decided", one.words(self.schema), {"column": one.column, "by": one.by})
+        for each in self.missing:
+            yield _entry("missing", each.words(self.schema), {"column": each.column})
+
+    def confirmed(self, fields: Mapping[str, Any]) -> Survey:
+        """Take what the holder confirmed; what the pilot does not show is refused."""
+        given = _confirmed(fields, "form", ("column", "public"))
+        taken = [entry["column"] for entry in given]
+        if len(taken) > 1:
+            raise BadInput(f"{len(taken)} forms are confirmed. Confirm the one that was drawn at random.")
+        form = next((one for one in self.forms if one.column in taken), None)
+        if taken and form is None:
+            raise BadInput(f"{taken[0]!r} decides the blanks of no questions in the pilot. Propose again.")
+        known = {(one.column, one.by): one for one in self.decided}
+        wanted = [(entry["column"], entry["by"]) for entry in _confirmed(fields, "decided", ("column", "by"))]
+        for column, by in wanted:
+            if (column, by) not in known:
+                raise BadInput(f"In the pilot {column!r} is not decided by {by!r}. Propose again.")
+        smoothing = float(positive_fraction(fields.get("smoothing", SMOOTHING), "Smoothing"))
+        public = any(entry["public"] is True for entry in given)
+        if form is not None:
+            self._refuse_mixed(form, wanted if public else [])
+        decided = tuple(known[pair] for pair in wanted)
+        return Survey(
+            self.pilot, self.name, decided, form, smoothing, public, self._says_nothing(fields), self._dropped
+        )
+
+    def _refuse_mixed(self, form: Form, allowed: Sequence[tuple[str, str]]) -> None:
+        """Refuse columns that tell of an answer and of the form at once; no bound for forms covers them."""
+        for one in self.mixed.get(form.column, ()):
+            if (one.column, one.by) not in allowed:
+                raise BadInput(
+                    f"{one.column!r} is the same for some who answered {one.by!r} and for those whose form does not "
+                    "ask it, so that it tells of the answer and of the form at once. Take it out of the schema, give "
+                    "those who were not asked an answer of their own there, or say public = true of the form and "
+                    f"confirm that {one.by!r} decides it."
+                )
+
+    def _says_nothing(self, fields: Mapping[str, Any]) -> tuple[str, ...]:
+        """Take the columns of which the holder confirmed that missing says nothing."""
+        known = {one.column for one in self.missing}
+        wanted = [entry["column"] for entry in _confirmed(fields, "missing", ("column",))]
+        for column in wanted:
+            if column not in known:
+                raise BadInput(
+                    f"That {column!r} is missing is not among the proposals: the schema counts it, or it was not "
+                    "asked there. Propose again."
+                )
+        return tuple(dict.fromkeys(wanted))
+
+    @property
+    def _dropped(self) -> tuple[str, ...]:
+        return tuple(name for name in self.pilot.names if self.schema.coded(name).missing == "drop")
+
+
+def read_confirmed(path: Path) -> tuple[Schema, Survey]:
+    """Read what the holder confirmed, and the pilot and schema that it is about."""
+    fields = _fields(path)
+    schema = read_schema(schema_named(path))
+    return schema, Proposals.of(path.parent / fields["pilot"], schema).confirmed(fields)
+
+
+def schema_named(path: Path) -> Path:
+    """Find the schema that proposals are about."""
+    return path.parent / str(_fields(path)["schema"])
+
+
+def _fields(path: Path) -> dict[str, Any]:
+    try:
+        fields: dict[str, Any] = toml_document(text_of(read_bytes(path, LARGEST_FILE)))
+    except BadModel as failed:
+        raise BadInput(
+            f"{path}: it is no TOML file: {failed}. Write it with `entwined survey propose`."
+        ) from None
+    unknown = sorted(fields.keys() - KEYS)
+    if unknown or not all(isinstance(fields.get(key), str) for key in ("pilot", "schema")):
+        wrong = f"the key {unknown[0]!r} is not known" if unknown else "pilot or schema is missing"
+        raise BadInput(f"{path}: {wrong}. Write it with `entwined survey propose`.")
+    return fields
+
+
+def _decided(pairs: PairCounts, found: tuple[Form, ...]) -> tuple[Decided, ...]:
+    return decided_columns(pairs, tuple(form.column for form in found[:1]))
+
+
+def _adds_up(schema: Schema, one: Decided) -> bool:
+    """Whether everybody whom the one histogram counts is counted in the other."""
+    by, column = schema.coded(one.by), schema.coded(one.column)
+    if by.missing == "value":
+        return True
+    unseen = one.answers[by.missing_code]
+    return unseen < 0 or (unseen == column.missing_code and column.missing == "drop")
+
+
+def _missing(pairs: PairCounts, schema: Schema, found: tuple[Form, ...]) -> Iterator[Missing]:
+    """List the columns whose missing answers are counted nowhere, but forms and what they leave blank."""
+    away = {form.column for form in found}
+    blanks = ((blank.column, blank.code) for form in found for blank in form.blanks)
+    away |= {name for name, code in blanks if code == schema.coded(name).missing_code}
+    for name in pairs.codes.names:
+        if schema.coded(name).missing == "drop" and name not in away:
+            yield missing_values(pairs, name)
+
+
+def _entry(kind: str, words: str, fields: Mapping[str, str | bool]) -> str:
+    lines = [f"{key} = {json.dumps(value)}" for key, value in fields.items()]
+    plain = " ".join(words.split())
+    return "\n".join(["", f"# {plain}", f"[[{kind}]]", *lines, "confirmed = false", ""])
+
+
+def _confirmed(fields: Mapping[str, Any], kind: str, keys: tuple[str, ...]) -> list[dict[str, Any]]:
+    given = fields.get(kind, [])
+    if not isinstance(given, list) or not all(isinstance(entry, dict) for entry in given):
+        raise BadInput(f"{kind} is no list of tables. Start each with [[{kind}]].")
+    kinds: dict[str, type] = {**dict.fromkeys(keys, str), "confirmed": bool}
+    kinds |= {"public": bool} if "public" in keys else {}
+    for entry in given:
+        if {key: type(value) for key, value in entry.items()} != kinds:
+            raise BadInput(
+                f"A [[{kind}]] has {', '.join(keys)} and confirmed = true or false, and nothing else."
+            )
+    return [entry for entry in given if entry["confirmed"]]

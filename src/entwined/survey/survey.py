@@ -1,0 +1,254 @@
+"""A survey's histograms planned as a whole: what is merged, what is left out or filled, and how losses are shared.
+
+The error counted is the expected squared distance of all histograms from the true ones, every column and every
+cell of it, whether it is released itself or worked out from what is.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from entwined.bounds import Knowledge
+from entwined.dependence import BayesNet, Forms
+from entwined.errors import BadInput, Refused
+from entwined.learning.codes import Codes
+from entwined.learning.models import SMOOTHING, Learned, learn
+from entwined.numbers import FloatArray
+from entwined.queries import Histogram
+from entwined.queries.predicate import codes_in
+from entwined.schema import Schema
+from entwined.survey.filled_blanks import Filled, laws_of_columns
+from entwined.survey.sense import Blank, Decided, Form
+from entwined.survey.sharing import OnForms, OnTree, Shared, share
+
+MOVED: Final = 2.0  # changing an answer moves two cells of a histogram by one each
+OF_SCALE: Final = 2.0  # the variance of Laplace noise is twice its squared scale
+
+Weights: TypeAlias = dict[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """A public table of the same questions, and what the holder confirmed about them.
+
+    `decided` columns are worked out from others, and `form` says who was asked what; with `public_form` everybody
+    may know who that was, and only answers are secret. Missing is an answer, the last of each column, but for those
+    of `missing_says_nothing`; histograms of `dropped` columns do not count it.
+    """
+
+    pilot: Codes
+    table: str
+    decided: tuple[Decided, ...] = ()
+    form: Form | None = None
+    smoothing: float = SMOOTHING
+    public_form: bool = False
+    missing_says_nothing: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        away = {one.column for one in self.decided}
+        if any(one.by in away for one in self.decided):
+            raise BadInput("A column decides another and is decided itself. Confirm one of the two.")
+        if self.form is not None and self.form.column in away:
+            raise BadInput(f"The form {self.form.column!r} is worked out from a question. Keep it.")
+        for name in self.unsaid:
+            if name in self.blanks and self._is_missing(self.blanks[name]):
+                raise BadInput(
+                    f"Where {name!r} is missing the form did not ask it, so that it says something. Do not "
+                    "confirm that it says nothing."
+                )
+
+    @cached_property
+    def released(self) -> tuple[str, ...]:
+        """The columns with a histogram of their own, the form last."""
+        away = {one.column for one in self.decided} | ({self.form.column} if self.form else set())
+        return (*(name for name in self.pilot.names if name not in away), *self._form)
+
+    @property
+    def _form(self) -> tuple[str, ...]:
+        return (self.form.column,) if self.form else ()
+
+    @cached_property
+    def blanks(self) -> Mapping[str, Blank]:
+        """The questions among those released that some forms do not ask."""
+        found = self.form.blanks if self.form else ()
+        return {one.column: one for one in found if one.column in self.released}
+
+    def _is_missing(self, blank: Blank) -> bool:
+        return blank.code == self.pilot.sizes[self.pilot.place(blank.column)] - 1
+
+    @cached_property
+    def unsaid(self) -> tuple[str, ...]:
+        """The questions of the model from which missing is left out."""
+        away = {*self._form, *(one.column for one in self.decided)}
+        return tuple(name for name in self.missing_says_nothing if name not in away)
+
+    @cached_property
+    def cells(self) -> Mapping[str, int]:
+        """How many answers the histogram of each column counts."""
+        sizes = zip(self.pilot.names, self.pilot.sizes, strict=True)
+        return {name: size - (name in self.dropped) for name, size in sizes}
+
+    @cached_property
+    def learned(self) -> Learned:
+        """The tree of the questions, learned from those who were asked."""
+        questions = [name for name in self.released if name not in self._form]
+        codes = self.pilot.only(questions).without_missing(self.unsaid)
+        return learn(
+            codes.without_blanks({name: one.code for name, one in self.blanks.items()}),
+            self.table,
+            smoothing=self.smoothing,
+        )
+
+    @cached_property
+    def forms(self) -> Forms | None:
+        """The questionnaire in forms, if it is one."""
+        if self.form is None:
+            return None
+        return replace(forms_of(self.learned.model, self.form, self.pilot), public=self.public_form)
+
+    def terms(self, knowledge: Knowledge, *, filled: bool = False) -> OnTree | OnForms:
+        """Say what histograms leak against such an adversary."""
+        if self.forms is None:
+            return OnTree(self.learned.model, knowledge)
+        if not filled:
+            return OnForms(self.forms, knowledge)
+        laws = laws_of_columns(self.learned.model)
+        return OnForms(Filled(self.forms.answers, self.forms.form, self.forms.asked, laws), knowledge)
+
+    def weights(self, *, filled: bool = False) -> FloatArray:
+        """Count, for each histogram released, the cells of all histograms in which its noise ends up."""
+        uses = Counter(one.by for one in self.decided)
+        counted = {name: blank for name, blank in self.blanks.items() if blank.code < self.cells[name]}
+        found: Weights = {
+            name: float((self.cells[name] - (name in counted)) * (1 + uses[name])) for name in self.released
+        }
+        for name, blank in counted.items():
+            spread = float(np.sum(self.fillings[name] ** 2)) if filled else 0.0
+            others = self.pilot.sizes[self.pilot.place(blank.by)] - len(blank.asked)
+            found[blank.by] += others * (1 + spread) * (1 + uses[name])
+        return np.array([found[name] for name in self.released])
+
+    @cached_property
+    def fillings(self) -> Mapping[str, FloatArray]:
+        """The laws by which blanks are filled."""
+        if not self.blanks:
+            return {}
+        laws = dict(zip(self.learned.model.names, laws_of_columns(self.learned.model), strict=True))
+        return {name: laws[name] for name in self.blanks}
+
+    def filled_variance(self, rows: int) -> float:
+        """Give the squared error that filling blanks at random adds, in a table of so many rows."""
+        total = 0.0
+        for name, blank in self.blanks.items():
+            share_of_blanks = np.mean(self.pilot.values[:, self.pilot.place(name)] == blank.code)
+            law = self.fillings[name]
+            total += rows * float(share_of_blanks) * float(np.sum(law * (1 - law)))
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class SurveyPlan:
+    """Losses for a survey's histograms, and how good the histograms will be beside plain Laplace noise."""
+
+    survey: Survey
+    knowledge: Knowledge
+    target: float
+    rows: int
+    filled: bool
+    shared: Shared = field(repr=False)
+
+    @property
+    def losses(self) -> Mapping[str, float]:
+        """The loss of every histogram released."""
+        return dict(zip(self.survey.released, self.shared.losses.tolist(), strict=True))
+
+    @property
+    def model(self) -> BayesNet | Forms:
+        """What depends on what, as a release takes it."""
+        return self.survey.forms or self.survey.learned.model
+
+    def questions(self, schema: Schema) -> tuple[tuple[Histogram, ...], tuple[Fraction, ...]]:
+        """Put the histograms as queries with their shares of the loss, for the door.
+
+        A question that some forms do not ask is asked for only where the form asks it.
+        """
+        if self.filled:
+            raise Refused(
+                "The door does not fill blanks. SurveyPlan for an adversary of knowledge any, or simulate."
+            )
+        asked = []
+        for name in self.survey.released:
+            blank = self.survey.blanks.get(name)
+            if blank is None:
+                asked.append(Histogram(name))
+            else:
+                size = schema.coded(blank.by).size
+                where = codes_in(blank.by, size, tuple(_runs(blank.asked)))
+                asked.append(Histogram(name, where=where))
+        return tuple(asked), tuple(map(Fraction, self.shared.losses.tolist()))
+
+    @property
+    def squared_error(self) -> float:
+        """The expected squared error of all histograms."""
+        filled = self.survey.filled_variance(self.rows) if self.filled else 0.0
+        return OF_SCALE * MOVED**2 * self.shared.cost + filled
+
+    @property
+    def plain_squared_error(self) -> float:
+        """The same with plain Laplace noise: every histogram gets an equal part, as if all answers were one."""
+        cells = self.survey.cells
+        scale = MOVED * len(cells) / self.target
+        return OF_SCALE * scale**2 * sum(cells.values())
+
+    @property
+    def gain(self) -> float:
+        """How many times smaller the L2 error is than with plain Laplace noise."""
+        return float(np.sqrt(self.plain_squared_error / self.squared_error))
+
+
+def plan_survey(
+    survey: Survey, leakage: float, knowledge: Knowledge, rows: int, *, at_the_door: bool = False
+) -> SurveyPlan:
+    """Share a total leakage among the histograms of a survey; `rows` is the public number of respondents.
+
+    Blanks are left out or filled, whichever makes the smaller error; the door itself only leaves them out.
+    """
+    can_fill = (
+        survey.forms is not None and knowledge == "model" and not at_the_door and not survey.public_form
+    )
+    ways = (False, True) if can_fill else (False,)
+    plans = []
+    for filled in ways:
+        shared = share(survey.terms(knowledge, filled=filled), survey.weights(filled=filled), leakage)
+        plans.append(SurveyPlan(survey, knowledge, leakage, rows, filled, shared))
+    return min(plans, key=lambda one: one.squared_error)
+
+
+def _runs(codes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Join neighbouring codes to ranges."""
+    first = last = None
+    for code in codes:
+        if last is not None and code == last + 1:
+            last = code
+            continue
+        if first is not None and last is not None:
+            yield first, last
+        first = last = code
+    if first is not None and last is not None:
+        yield first, last
+
+
+def forms_of(answers: BayesNet, form: Form, codes: Codes) -> Forms:
+    """Say which form asks what, as the holder confirmed it; `codes` has the form's column."""
+    asked = np.ones((codes.sizes[codes.place(form.column)], answers.units), dtype=bool)
+    for blank in form.blanks:
+        if blank.column in answers.names:
+            at = answers.names.index(blank.column)
+            asked[:, at] = np.isin(np.arange(len(asked)), blank.asked)
+    return Forms(answers, form.column, asked)
