@@ -39,7 +39,7 @@ def ours(codes: np.ndarray[Any, np.dtype[np.int64]], folder: Path) -> float:
     from entwined.ledger import Ledger
     from entwined.promise.promise import Promise
     from entwined.queries import Histogram, parse
-    from entwined.request.releasing import release
+    from entwined.request.verbs import release
     from entwined.schema import Integer, Rows, Schema
     from entwined.tables import open_table
 

@@ -29,6 +29,7 @@ from entwined.bounds import Knowledge
 from entwined.bounds.calibrate import invert
 from entwined.bounds.messages import message_passing_bound
 from entwined.dependence import BayesNet
+from entwined.door.door import Door
 from entwined.learning.codes import NOT_ASKED, Codes, public_codes
 from entwined.learning.models import learn
 from entwined.learning.pairs import pair_counts
@@ -40,12 +41,12 @@ from entwined.loss import Leakage, Loss
 from entwined.noise import DiscreteLaplace
 from entwined.promise.declared import Declared
 from entwined.promise.promise import Promise
-from entwined.request.releasing import release
+from entwined.request.verbs import release
 from entwined.request.verification import verify
 from entwined.schema import Categorical, Cells, Coded, Integer, Real, Schema
 from entwined.survey.sense import blank_codes, decided_columns, forms
 from entwined.survey.sharing import OnTree, share
-from entwined.survey.survey import SurveyPlan, Survey, plan_survey
+from entwined.survey.survey import Survey, SurveyPlan, plan_survey
 from entwined.tables import open_table
 
 FILES: Final = {
@@ -360,7 +361,7 @@ def adult_privately(schema: Schema, folder: Path, target: Fraction) -> tuple[Noi
             Path(place) / "ledger.db", Fraction(100), Promise.of(schema), anchor=Path(place) / "anchor"
         ) as ledger,
     ):
-        noisy = learn_privately(table, Budget(target / 1000, target / 50), ledger=ledger)
+        noisy = learn_privately(Door(table, Promise.of(schema), ledger), Budget(target / 1000, target / 50))
         spent = {json.loads(part.key)["column"]: float(part.both) for part in ledger.spent().parts}
     return noisy, np.array([spent[name] for name in noisy.names])
 

@@ -25,6 +25,7 @@ door itself: `from entwined.release import release`.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from entwined.showing import draw_with
 from entwined.version import __version__
 
 if TYPE_CHECKING:
@@ -32,10 +33,10 @@ if TYPE_CHECKING:
     from entwined.dependence import BayesNet, Graph, Groups, MarkovChain, read_model
     from entwined.errors import EntwinedError
     from entwined.loss import Loss
-    from entwined.mechanisms.batch import plan
     from entwined.promise.declared import Declared
     from entwined.queries import Count, GroupBy, Histogram, Marginal, Mean, Median, Total, parse
     from entwined.request.opening import open_ledger
+    from entwined.request.verbs import plan, release
     from entwined.request.verification import verify
     from entwined.schema import Schema, read_schema
     from entwined.tables import describe, open_table
@@ -46,7 +47,10 @@ _HOMES = {
     "entwined.dependence": ("Groups", "MarkovChain", "BayesNet", "Graph", "read_model"),
     "entwined.queries": ("Count", "Histogram", "Marginal", "GroupBy", "Total", "Mean", "Median", "parse"),
     "entwined.bounds": ("bound", "calibrate", "certify"),
-    "entwined.release": ("Declared", "open_ledger", "plan", "verify"),
+    "entwined.promise.declared": ("Declared",),
+    "entwined.request.opening": ("open_ledger",),
+    "entwined.request.verbs": ("plan", "release"),
+    "entwined.request.verification": ("verify",),
     "entwined.loss": ("Loss",),
     "entwined.errors": ("EntwinedError",),
 }
@@ -77,10 +81,14 @@ __all__ = [  # noqa: RUF022  (in the order of the path; looked up when first use
     "Declared",
     "open_ledger",
     "plan",
+    "release",
     "verify",
     "Loss",
     "EntwinedError",
 ]
+
+
+draw_with(lambda value: str(import_module("entwined.report").to_html(value)))
 
 
 def __getattr__(name: str) -> Any:

@@ -13,6 +13,8 @@ from entwined.errors import BadLoss
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BitArray: TypeAlias = NDArray[np.uint8]
+Amount: TypeAlias = str | float | Fraction
+"""A loss, a leakage or a share as people give it."""
 
 ULP: Final = float(np.finfo(np.float64).eps)
 MOST_DIGITS: Final = 1000

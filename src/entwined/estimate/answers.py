@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
-from importlib import import_module
 from typing import Any, Final, Self, TypeAlias
 
 from entwined.canonical import canonical, sha256
@@ -13,6 +12,7 @@ from entwined.errors import BadInput, BadQuery
 from entwined.estimate.spans import CONFIDENCE, Around, Between, Ranks, Span
 from entwined.queries import Answer, Query
 from entwined.schema.grids import exact_number, number_text
+from entwined.showing import as_html
 
 FORMAT: Final = "entwined release 1"
 AS_DRAWN: Final = "As drawn: counts may be negative, and tables need not add up to each other."
@@ -121,8 +121,8 @@ class Release:
         return self.numbers | {"certificate": dict(self.certificate)}
 
     def _repr_html_(self) -> str:
-        """Show it in a notebook; what people see is drawn by the step after this one."""
-        return str(import_module("entwined.report").to_html(self))
+        """Show it in a notebook."""
+        return as_html(self)
 
     @property
     def content(self) -> bytes:

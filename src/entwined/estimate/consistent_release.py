@@ -10,13 +10,14 @@ from typing import Final
 
 import numpy as np
 
+from entwined.door.certificate import covering
 from entwined.errors import BadNoise, QueryTooComplex
 from entwined.estimate.agreement import Released, agreed
 from entwined.estimate.answers import Answered, Release
 from entwined.estimate.consistency import ConsistentTable
 from entwined.estimate.spans import CONFIDENCE, Between
-from entwined.mechanisms.batch import Added, Batch
-from entwined.mechanisms.certificate import covering
+from entwined.mechanisms.asked import Added
+from entwined.mechanisms.batch import Batch
 from entwined.queries import CountOf, Mean, Query, Variance, everything
 from entwined.schema import Schema
 

@@ -20,7 +20,7 @@ from entwined.errors import BadNoise
 from entwined.estimate.error_law import ErrorLaw
 from entwined.estimate.grid import outward
 from entwined.estimate.ratios import Bounds, Noisy, ratio_interval, variance_interval
-from entwined.mechanisms.batch import Asked, Chosen
+from entwined.mechanisms.asked import Asked, Chosen
 from entwined.noise import Additive
 from entwined.queries import Answer, GroupBy, Mean, Numbers, Query, Term, Total, Variance
 from entwined.queries.sums import grid_of, grid_value, middle_term, total_term

@@ -12,7 +12,8 @@ from entwined.errors import BadNoise, QueryTooComplex
 from entwined.estimate.agreement import Released, Subject
 from entwined.estimate.consistency import error_laws
 from entwined.estimate.error_law import ErrorLaw
-from entwined.mechanisms.batch import Added, Asked, Batch
+from entwined.mechanisms.asked import Added, Asked
+from entwined.mechanisms.batch import Batch
 from entwined.noise import Additive, DiscreteGaussian, DiscreteLaplace, ExponentialChoice
 from entwined.numbers import IntArray
 from entwined.queries import CountOf, Query, everything

@@ -20,7 +20,7 @@ from entwined.errors import BadNoise
 from entwined.estimate.error_law import ErrorLaw
 from entwined.estimate.spans import CONFIDENCE, Between, Ranks, span
 from entwined.forecast.draft import Draft, Laws
-from entwined.mechanisms.batch import Added, Asked, Chosen
+from entwined.mechanisms.asked import Added, Asked, Chosen
 from entwined.numbers import FloatArray
 from entwined.queries import GroupBy, Mean, Predicate, Query, SumOf, Total, Variance
 from entwined.queries.sums import grid_of, total_term

@@ -15,9 +15,9 @@ from typing import Final, TypeAlias
 from entwined.errors import BadNoise, BadQuery, Unreachable
 from entwined.forecast.draft import Draft
 from entwined.forecast.forecast import Assumed, forecasts
-from entwined.mechanisms.batch import plan
+from entwined.mechanisms.batch import plan_batch
 from entwined.progress import report
-from entwined.promise.promise import Promise
+from entwined.promise.promise import Promise, promise_of
 from entwined.queries import Query
 
 CLOSE: Final = 1e-5  # how far above the least loss the one found may be
@@ -42,14 +42,7 @@ class Fitted:
 def fitted(promise: Promise, wanted: Sequence[Wish], assumed: Assumed) -> Fitted:
     """Find the least nominal loss, shared by need, at which every 95 % interval is as short as wanted."""
     shares = _shares(promise, wanted, assumed)
-    planned = plan(
-        promise.schema,
-        [query for query, _ in wanted],
-        loss=1,
-        dependence=promise.declared,
-        knowledge=promise.knowledge,
-        shares=shares,
-    )
+    planned = plan_batch(promise, [query for query, _ in wanted], loss=1, shares=shares)
     batch, quick = Draft.of(planned), _excess(Draft.of(planned), wanted, assumed)
 
     def exact(loss: float) -> float:
@@ -64,7 +57,7 @@ def _shares(promise: Promise, wanted: Sequence[Wish], assumed: Assumed) -> tuple
     needs = []
     for number, wish in enumerate(wanted):
         report("loss for each accuracy", number, len(wanted))
-        planned = plan(promise.schema, wish[0], loss=1)
+        planned = plan_batch(promise_of(promise.schema), wish[0], loss=1)
         excess = _excess(Draft.of(planned), [wish], alone)
         needs.append(_least(excess, ROUGHLY) * float(planned.loss))
     most = max(needs)

@@ -69,7 +69,7 @@ class Crossing:
     base: BaseLoss = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "base", self.planned.promise.base(self.planned.parts))
+        object.__setattr__(self, "base", self.planned.promise.base(self.planned.charged))
 
     @property
     def promise(self) -> Promise:

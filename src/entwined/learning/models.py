@@ -13,7 +13,8 @@ from entwined.dependence import BayesNet, Box, Source
 from entwined.errors import BadInput
 from entwined.learning.codes import Codes
 from entwined.learning.pairs import pair_counts
-from entwined.learning.structure import Parents, joint_counts, network
+from entwined.learning.structure import joint_counts, network
+from entwined.mechanisms.parents import Parents
 from entwined.noise.lattice import probability
 from entwined.numbers import ULP, FloatArray, positive_fraction
 from entwined.promise.declared import Declared

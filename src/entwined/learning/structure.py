@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from math import log, prod
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -11,9 +11,8 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components, mini
 from entwined.errors import BadInput
 from entwined.learning.codes import NOT_ASKED, Codes
 from entwined.learning.pairs import PairCounts
+from entwined.mechanisms.parents import Parents
 from entwined.numbers import FloatArray, IntArray
-
-Parents: TypeAlias = tuple[tuple[int, ...], ...]  # of each column, in the order of the columns
 
 FEWEST_ASKED: Final = 30  # respondents who must have been asked both, or nothing is learned about a pair
 CANDIDATES: Final = 12  # further parents that are tried for a column

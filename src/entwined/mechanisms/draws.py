@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from entwined.errors import Unreadable
-from entwined.mechanisms.batch import Added, Asked
+from entwined.mechanisms.asked import Added, Asked
 from entwined.noise.lattice import integers
 from entwined.numbers import IntArray
 

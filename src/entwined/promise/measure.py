@@ -24,6 +24,7 @@ from entwined.noise import (
     largest_rho,
 )
 from entwined.noise.lattice import probability
+from entwined.numbers import Amount, positive_fraction
 from entwined.queries import Part, Sensitivity, Statistic, TableOf
 from entwined.schema import Schema
 
@@ -45,6 +46,10 @@ class Pure:
     def chosen(self, each: Fraction, worst: Fraction) -> ExponentialChoice:
         """Give the choice of a loss for the worst change of a score."""
         return ExponentialChoice.for_loss(each, worst)
+
+    def weighed(self, change: Fraction) -> Fraction:
+        """Say what a change counts for."""
+        return change
 
     def epsilon(self, loss: Fraction) -> Fraction:
         """Give the ε of a loss."""
@@ -93,6 +98,10 @@ class Concentrated:
         """Give the choice of a loss for the worst change of a score, squared."""
         return ExponentialChoice(_root_below(each / (2 * worst)))
 
+    def weighed(self, change: Fraction) -> Fraction:
+        """Say what a change counts for: its square."""
+        return change**2
+
     def epsilon(self, loss: Fraction) -> Fraction:
         """Give the ε of a loss at δ, rounded up."""
         return Fraction(epsilon_at(loss, self.delta)) if loss else loss
@@ -121,6 +130,11 @@ class Concentrated:
 
 Measure: TypeAlias = Pure | Concentrated
 PURE: Final = Pure()
+
+
+def measure_of(delta: Amount | None) -> Measure:
+    """Say in what is charged: pure loss, or with a δ concentrated loss."""
+    return PURE if delta is None else Concentrated(positive_fraction(delta, "δ"))
 
 
 def _squared(statistic: Statistic, moved: Sensitivity) -> Sensitivity:

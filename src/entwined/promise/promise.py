@@ -12,20 +12,20 @@ amounts to. The rows themselves are taken to be independent of each other.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, Final
+from functools import cached_property, lru_cache
+from typing import Any, Final, TypeAlias
 
 from entwined.bounds import Bound, Knowledge
 from entwined.canonical import canonical, sha256
 from entwined.dependence import Dependence, Forms
 from entwined.errors import BadModel
 from entwined.loss import Loss
-from entwined.numbers import float_above
+from entwined.numbers import Amount, float_above
 from entwined.promise.account import Account
 from entwined.promise.declared import Declared
 from entwined.promise.gates import Gates
 from entwined.promise.judge import Judge
-from entwined.promise.measure import PURE, Concentrated, Measure, Pure
+from entwined.promise.measure import PURE, Concentrated, Measure, Pure, measure_of
 from entwined.promise.part import Part
 from entwined.promise.price import Price
 from entwined.promise.terms import carried, differences
@@ -74,7 +74,7 @@ class Promise:
     def of(
         cls,
         schema: Schema,
-        dependence: Iterable[Declared | Dependence] | Declared | Dependence = (),
+        dependence: "Dependences" = (),
         knowledge: Knowledge = "any",
         measure: Measure = PURE,
     ) -> "Promise":
@@ -208,3 +208,22 @@ class Promise:
         return (
             min(Fraction(judge.largest_uniform(leakage)) for _, judge in self.judges.values()) / base.replace
         )
+
+
+Dependences: TypeAlias = Iterable[Declared | Dependence] | Declared | Dependence
+"""Models as people give them: bare or declared, one or several."""
+
+
+def promise_of(
+    schema: Schema, dependence: Dependences = (), knowledge: Knowledge = "any", delta: Amount | None = None
+) -> Promise:
+    """Make a promise, once for the same schema and models."""
+    given = (dependence,) if isinstance(dependence, Declared | Dependence) else tuple(dependence)
+    return _promise(schema, given, knowledge, measure_of(delta))
+
+
+@lru_cache(maxsize=64)
+def _promise(
+    schema: Schema, dependence: tuple[Declared | Dependence, ...], knowledge: Knowledge, measure: Measure
+) -> Promise:
+    return Promise.of(schema, dependence, knowledge, measure)

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from entwined.dependence import Dependence, Graph
 from entwined.dependence.graph_files import named_from
+from entwined.door.certificate import CERTIFICATE, covering, signed
 from entwined.errors import BadInput, EntwinedError, Refused
 from entwined.estimate.answers import Release
-from entwined.mechanisms.certificate import CERTIFICATE, covering, signed
 from entwined.report.charts import no_charts
 from entwined.report.findings import findings
 from entwined.report.release_page import report_page

@@ -8,10 +8,11 @@ from typing import Final
 from entwined.bounds import Bound, Calibration
 from entwined.estimate.answers import Answered, Release
 from entwined.estimate.spans import CONFIDENCE, Ranks
-from entwined.mechanisms.batch import Added, Batch
+from entwined.mechanisms.asked import Added
+from entwined.mechanisms.batch import Batch
+from entwined.report.claims import Claims
 from entwined.report.findings import Cell, query_of
 from entwined.report.page import rendered
-from entwined.report.promise import Promise
 from entwined.report.release_page import line_of
 from entwined.report.words import FINEST, figure, noise_words, number, plural, readable
 from entwined.request.words import in_words
@@ -27,7 +28,7 @@ def to_html(shown: object) -> str:
 
 @to_html.register
 def _release(shown: Release) -> str:
-    promise = Promise(shown.certificate)
+    promise = Claims(shown.certificate)
     caption = f"{plural(len(shown.answers), 'statistic')}, leakage at most {figure(promise.leakage, up=True)}"
     rows = [(in_words(query_of(answer.asked)), *_numbers(answer)) for answer in shown.answers]
     return _table(caption, ("statistic", "value", "95 % interval"), rows)

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from entwined.errors import BadInput
 from entwined.report import charts
+from entwined.report.claims import SOURCES
 from entwined.report.drawings import Drawing
 from entwined.report.page import rendered
-from entwined.report.promise import SOURCES
 from entwined.report.ways import Way, budget_of, exploratory, leaks_drawing, promised, ways_of
 from entwined.report.words import figure, readable
 

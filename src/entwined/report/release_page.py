@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from entwined.estimate.answers import Release
 from entwined.report.charts import require_charts
+from entwined.report.claims import SOURCES, Claims, model_words, times, worst
 from entwined.report.drawings import drawing_of
 from entwined.report.findings import Cell, Finding, findings
 from entwined.report.page import rendered
-from entwined.report.promise import SOURCES, Promise, model_words, times, worst
 from entwined.report.ways import Budget, exploratory, leaks_drawing, ways_of
 from entwined.report.words import digits_for, exactly, figure, moment, noise_words, number, readable
 from entwined.schema import Schema
@@ -30,7 +30,7 @@ def report_page(
 ) -> str:
     """Write the report as one HTML file that needs nothing else."""
     require_charts()
-    promise = Promise(release.certificate)
+    promise = Claims(release.certificate)
     found = findings(release, names, schema)
     return rendered(
         "report.html",
@@ -50,7 +50,7 @@ def report_page(
     )
 
 
-def _budget(promise: Promise, given: Mapping[str, Any]) -> Budget:
+def _budget(promise: Claims, given: Mapping[str, Any]) -> Budget:
     """Show what the certificate says was spent; a stored answer was charged before, so nothing is added."""
     before = min(worst(given["spent"]), promise.total)
     return Budget(readable(given.get("ledger") or ""), promise.cap, before, promise.total)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from entwined.report import charts
+from entwined.report.claims import exact, worst
 from entwined.report.drawings import Drawing
-from entwined.report.promise import exact, worst
 from entwined.report.words import figure, readable
 
 

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
+from entwined.door.door import Door
 from entwined.door.witnessed import witness_of
 from entwined.estimate.answers import Release
 from entwined.ledger import Book
 from entwined.mechanisms.batch import Batch
 from entwined.request.funds import Funds, ledger_for, shown
-from entwined.request.releasing import release
 from entwined.request.request import Request
+from entwined.request.verbs import release_batch
 from entwined.tables import open_table
 
 
@@ -39,18 +40,8 @@ def fulfil(request: Request, planned: Batch, receipt: str | None = None) -> Fulf
         ledger_for(request, planned, witness_of(table)) as ledger,
     ):
         before = ledger.spent().price
-        found = release(
-            table,
-            request.queries,
-            ledger=ledger,
-            leakage=request.terms.leakage,
-            loss=request.terms.loss,
-            shares=request.terms.shares,
-            dependence=request.dependence,
-            knowledge=request.knowledge,
-            delta=request.delta,
-            consistent=request.consistent,
-        )
+        door = Door(table, planned.promise, ledger)
+        found = release_batch(door, planned, request.queries, consistent=request.consistent)
         after, head = ledger.spent().price, ledger.head().receipt
         return Fulfilled(found, Funds(shown(ledger.book, request), ledger.cap, before, after, receipt=head))
 

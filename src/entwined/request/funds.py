@@ -1,6 +1,5 @@
 """What the ledger of a request holds and will hold: spent, left, and whether it would refuse."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from entwined.canonical import fraction_from
+from entwined.door.question import question_of
 from entwined.errors import BadInput, BadLedger, EntwinedError, NoLedger, OverBudget
 from entwined.ledger import Book, Kind, Ledger
 from entwined.ledger.witness import Witness
@@ -93,7 +93,7 @@ def funds_of(request: Request, planned: Batch) -> Funds:
         book.close()
     try:
         with Ledger(Book(request.place), request.cap or cap, planned.promise) as ledger:
-            after = ledger.price(planned.parts)
+            after = ledger.price(planned.charged)
     except BadLedger as reason:
         return Funds(place, cap, spent, spent, str(reason))
     return Funds(place, cap, spent, after, _why_over(after, cap), again)
@@ -106,12 +106,12 @@ def shown(book: Book, request: Request) -> str:
 
 def _was_answered(book: Book, request: Request, planned: Batch) -> bool:
     """Say whether a charge for the same questions and losses, of the same rows, has its answer."""
-    asked = [json.loads(query.fingerprint) for query in planned.queries]
+    asked = planned.document
     alike: dict[int, str] = {}
     answered: set[str] = set()
     for entry in book.history():
-        if entry.kind is Kind.CHARGE and entry.parts == planned.parts:
-            if entry.fields["document"].get("queries") == asked:
+        if entry.kind is Kind.CHARGE and entry.parts == planned.charged:
+            if entry.fields["document"] == asked:
                 alike[entry.position] = entry.fields["fingerprint"]
         elif entry.kind is Kind.ANSWERED and entry.fields["charge"] in alike:
             answered.add(alike[entry.fields["charge"]])
@@ -122,7 +122,7 @@ def _is_of_the_same_rows(answered: set[str], request: Request, planned: Batch) -
     """Hold the table as it is now against what was charged for; no row of a file is read."""
     try:
         with open_table(request.source, request.schema) as table:
-            return planned.fingerprint(table.identity) in answered
+            return question_of(table, planned.promise, planned.document) in answered
     except EntwinedError:
         return True
 

@@ -1,16 +1,12 @@
 """The ledger of a table and its models: opened if it is there, begun if it is not."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from entwined.bounds import Knowledge
-from entwined.dependence import Dependence
 from entwined.errors import NoLedger
 from entwined.ledger import Ledger
-from entwined.mechanisms.batch import Amount, measure_of
-from entwined.numbers import positive_fraction
-from entwined.promise.declared import Declared
-from entwined.promise.promise import Promise
+from entwined.numbers import Amount, positive_fraction
+from entwined.promise.promise import Dependences, promise_of
 from entwined.schema import Schema
 
 
@@ -19,13 +15,13 @@ def open_ledger(  # noqa: PLR0913  (these are the terms that a ledger is made fo
     schema: Schema,
     *,
     cap: Amount,
-    dependence: Iterable[Declared | Dependence] | Declared | Dependence = (),
+    dependence: Dependences = (),
     knowledge: Knowledge = "any",
     delta: Amount | None = None,
     anchor: Path | None = None,
 ) -> Ledger:
     """Open the ledger of a schema and its models, or begin it; one made for other terms is refused."""
-    promise = Promise.of(schema, dependence, knowledge, measure_of(delta))
+    promise = promise_of(schema, dependence, knowledge, delta)
     most = positive_fraction(cap, "Cap")
     try:
         return Ledger.open(where, most, promise, anchor)

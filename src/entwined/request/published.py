@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from entwined.bounds import Verdict
 from entwined.bounds.certificate import read_certificate
+from entwined.door.certificate import CERTIFICATE, PUBLISHED
 from entwined.errors import BadCertificate
-from entwined.mechanisms.certificate import CERTIFICATE, PUBLISHED
 from entwined.request.verification import verify
 from entwined.schema import Schema
 from entwined.signing import PublicKey, Signature

@@ -11,9 +11,9 @@ from entwined.bounds import Knowledge
 from entwined.errors import BadInput, BadQuery
 from entwined.forecast.forecast import Assumed
 from entwined.forecast.wanted import fitted
-from entwined.mechanisms.batch import Batch, measure_of, plan, promise_of
+from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.promise.declared import Declared
-from entwined.promise.promise import Promise
+from entwined.promise.promise import Promise, promise_of
 from entwined.queries import Query
 from entwined.schema import Schema
 
@@ -108,7 +108,7 @@ class Request:
     @property
     def promise(self) -> Promise:
         """What prices are asked of."""
-        return promise_of(self.schema, self.supposed, self.knowledge, measure_of(self.delta))
+        return promise_of(self.schema, self.supposed, self.knowledge, self.delta)
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -151,15 +151,9 @@ class Request:
 
     def plan(self) -> Batch:
         """Work out noise, charges and price; no row is read."""
-        return plan(
-            self.schema,
-            self.queries,
-            leakage=self.terms.leakage,
-            loss=self.terms.loss,
-            shares=self.terms.shares,
-            dependence=self.supposed,
-            knowledge=self.knowledge,
-            delta=self.delta,
+        terms = self.terms
+        return plan_batch(
+            self.promise, self.queries, leakage=terms.leakage, loss=terms.loss, shares=terms.shares
         )
 
     def asking(

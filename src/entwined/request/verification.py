@@ -17,17 +17,18 @@ from entwined.bounds.certificate import CLOSE, VERSIONS, derived, digest, same
 from entwined.bounds.choose import named
 from entwined.canonical import canonical, fraction_from, sha256
 from entwined.dependence import model_from
+from entwined.door.certificate import CERTIFICATE, FORMAT, PUBLISHED, content, opened, signed_words
+from entwined.door.mechanism import Mechanism
 from entwined.errors import BadCertificate, EntwinedError
 from entwined.ledger import Mark, Standing
-from entwined.mechanisms.batch import Batch, plan_again
-from entwined.mechanisms.certificate import CERTIFICATE, FORMAT, PUBLISHED, content, opened, signed_words
+from entwined.mechanisms.batch import Batch
+from entwined.mechanisms.kinds import mechanism_from
 from entwined.promise.concentrated import certified
 from entwined.promise.declared import Declared
 from entwined.promise.measure import PURE, Concentrated
 from entwined.promise.part import Part
 from entwined.promise.price import Price
 from entwined.promise.promise import BaseLoss, Promise
-from entwined.queries.documents import as_written
 from entwined.schema import Schema
 from entwined.schema.raw import is_whole
 from entwined.signing import PublicKey, Signature
@@ -106,27 +107,34 @@ class _Claimed:
     """What a certificate claims, and what its inputs make of it."""
 
     given: dict[str, Any]
-    plan: Batch
+    promise: Promise
+    mechanism: Mechanism[Any]
+    parts: tuple[Part, ...]
     standing: Standing
 
     @classmethod
     def read(cls, given: dict[str, Any], schema: Schema, folder: Path) -> "_Claimed":
-        """Work everything out from the inputs: models, knowledge, questions and their loss."""
+        """Work everything out from the inputs: models, knowledge, and the mechanism with its losses."""
         measure = Concentrated(fraction_from(given["delta"])) if "delta" in given else PURE
         models = tuple(_declared(model["declared"], folder) for model in given["models"])
         promise = Promise(schema, models, given["knowledge"], measure)
-        queries = [as_written(one["query"]) for one in given["asked"]]
-        shares = [fraction_from(one["share"]) for one in given["asked"]]
-        plan = plan_again(promise, queries, shares, fraction_from(given["loss_of_each_statistic"]))
+        mechanism = mechanism_from(given["mechanism"], promise)
         rows = tuple((key, one, both) for key, one, both in given["losses_so_far"])
         ledger, total = given["ledger"], given["total"]
         head, cap = Mark(ledger["position"], ledger["hash"]), fraction_from(total["cap"])
         standing = Standing(ledger["id"], head, cap, rows, Price.from_document(total))
-        return cls(given, plan, standing)
+        return cls(given, promise, mechanism, mechanism.parts(promise), standing)
 
     def wrong(self, release: Any) -> str | None:
         """Say what does not follow, if anything; what takes longest is asked last."""
-        again = content(self.plan, self.standing, self.given["released"], self.given["models"])
+        again = content(
+            self.promise,
+            self.mechanism.document,
+            self.parts,
+            self.standing,
+            self.given["released"],
+            self.given["models"],
+        )
         unknown = sorted(self.given.keys() - again.keys() - {PUBLISHED})
         if unknown:
             return f"It has the key {unknown[0]!r:.60}, which no certificate has."
@@ -142,7 +150,7 @@ class _Claimed:
 
     def _agrees(self, part: str, value: Any) -> bool:
         """Compare as written; the ε of a concentrated loss came out of floating point."""
-        rounded = isinstance(self.plan.promise.measure, Concentrated) and part in AMOUNTS
+        rounded = isinstance(self.promise.measure, Concentrated) and part in AMOUNTS
         return _agrees(self.given[part], value, from_floats=rounded)
 
     def _wrong_names(self) -> str | None:
@@ -164,19 +172,19 @@ class _Claimed:
         if keys != sorted(set(keys)):
             return "Its losses so far are not each once and in order."
         so_far = {row[0]: Part.from_row(row) for row in self.standing.rows}
-        for part in self.plan.parts:
+        for part in self.parts:
             total = so_far.get(part.key)
             if total is None or total.one < part.one or total.both < part.both:
                 return "What it charges is not among the losses so far."
-        price = self.plan.promise.price(so_far)
+        price = self.promise.price(so_far)
         if not self._agrees("total", price.document | {"cap": self.given["total"]["cap"]}):
             return "Its total does not follow from the losses so far."
         return None if price.worst <= self.standing.cap else "Its total is over the cap."
 
     def _wrong_models(self) -> str | None:
         """Say which model is certified for something else, or by a theorem that does not cover the adversary."""
-        promise = self.plan.promise
-        base = promise.base(self.plan.parts)
+        promise = self.promise
+        base = promise.base(self.parts)
         for model, (name, (one, _)) in zip(self.given["models"], promise.judges.items(), strict=True):
             if model.keys() != {"name", "declared", "certificate"} or model["name"] != name:
                 return f"A model is called {model['name']!r:.60}, and {name!r:.60} is right."
@@ -189,8 +197,11 @@ class _Claimed:
 
     def _wrong_noise(self, release: Any) -> str | None:
         """Say how the published numbers have other noise than was charged for."""
-        noise = [[self.plan.statistics[use].text for use in uses] for uses in self.plan.uses]
-        asked = [query.fingerprint for query in self.plan.queries]
+        if not isinstance(self.mechanism, Batch):
+            return "The published numbers are of a batch, and the certificate is not."
+        batch = self.mechanism
+        noise = [[batch.statistics[use].text for use in uses] for uses in batch.uses]
+        asked = [query.fingerprint for query in batch.queries]
         found = [(_fingerprint(one["query"]), one["noise"]) for one in release["answers"]]
         if found != list(zip(asked, noise, strict=True)):
             return "The published numbers have other noise than was charged for."

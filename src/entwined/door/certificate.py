@@ -1,12 +1,12 @@
-"""The certificate of a release: what was asked and charged, and what it leaks under every declared model.
+"""The certificate of what passed the door: what was asked and charged, and what it leaks under every declared model.
 
-Anyone who has the schema can derive it again without the data: the questions and their loss give the losses by
-part, these the loss of a unit, and each model's own certificate the leakage of that loss. The same goes for
+Anyone who has the schema can derive it again without the data: the mechanism's document gives the losses by part,
+these the loss of a unit, and each model's own certificate the leakage of that loss. The same goes for
 everything released so far, whose losses by part stand here too. What cannot be derived is named by its digest
 (the published numbers and files) or by its place in a chain (the ledger), so that it can be compared.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -14,15 +14,14 @@ from entwined.bounds import certify
 from entwined.bounds.certificate import digest
 from entwined.canonical import fraction_text
 from entwined.ledger import Standing
-from entwined.mechanisms.batch import Batch
 from entwined.promise.concentrated import certified
 from entwined.promise.measure import Pure
+from entwined.promise.part import Part
 from entwined.promise.promise import BaseLoss, Promise
-from entwined.queries.documents import written
 from entwined.schema import Cells, Schema
 from entwined.signing import Key
 
-FORMAT: Final = "entwined release certificate 2"
+FORMAT: Final = "entwined release certificate 3"
 OUTSIDE: Final = ("digest", "signature")
 """What stands around the content: its digest, and the holder's signature of that."""
 CERTIFICATE: Final = "certificate.json"
@@ -41,9 +40,12 @@ TAKING_PART: Final = {
 }
 
 
-def certificate(plan: Batch, standing: Standing, released: str) -> dict[str, Any]:
-    """Write down what a batch costs on its own, and what everything released so far amounts to."""
-    return sealed(content(plan, standing, released, _models(plan.promise, plan.promise.base(plan.parts))))
+def certificate(
+    promise: Promise, mechanism: Mapping[str, Any], parts: Sequence[Part], standing: Standing, released: str
+) -> dict[str, Any]:
+    """Write down what a mechanism costs on its own, and what everything released so far amounts to."""
+    models = _models(promise, promise.base(parts))
+    return sealed(content(promise, mechanism, parts, standing, released, models))
 
 
 def sealed(inside: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,19 +73,21 @@ def signed_words(certificate: Mapping[str, Any]) -> str:
     return f"{FORMAT}\n{certificate['digest']}"
 
 
-def content(plan: Batch, standing: Standing, released: str, models: list[dict[str, Any]]) -> dict[str, Any]:
-    """Everything that a certificate says; all of it follows from the schema, the models and the questions."""
-    promise, schema = plan.promise, plan.schema
-    nominal = promise.base(plan.parts).nominal
+def content(
+    promise: Promise,
+    mechanism: Mapping[str, Any],
+    parts: Sequence[Part],
+    standing: Standing,
+    released: str,
+    models: list[dict[str, Any]],
+) -> dict[str, Any]:
+    """Everything that a certificate says; all of it follows from the schema, the models and the mechanism."""
+    schema, nominal = promise.schema, promise.base(parts).nominal
     return {
         "format": FORMAT,
         "says": _says(promise, nominal),
-        "asked": [
-            {"query": written(query), "share": fraction_text(share)}
-            for query, share in zip(plan.queries, plan.shares, strict=True)
-        ],
-        "loss_of_each_statistic": fraction_text(plan.loss),
-        "losses": [list(part.row) for part in plan.parts],
+        "mechanism": dict(mechanism),
+        "losses": [list(part.row) for part in parts],
         "schema": schema.digest,
         "unit": schema.unit.document,
         "neighbours": schema.neighbours,

@@ -42,7 +42,7 @@ class Belief:
 
 
 @dataclass(frozen=True)
-class Promise:
+class Claims:
     """The certificate of a release, read for people."""
 
     certificate: Mapping[str, Any]

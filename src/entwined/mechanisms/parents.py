@@ -1,16 +1,25 @@
-"""Choose parents with a budget: the exponential mechanism on a score that no row moves by much.
+"""Scores of parents for columns: how far two sets of columns are from independent, on a scale that no row moves far.
 
-The score of parents Π for a column X in a table of n rows is how far the two are from independent,
+The score of parents Π for a column X, in a table whose n rows have the counts N, is
 
-    U(X; Π) = Σ over values x and joint values π of |n · N(x, π) − N(x) · N(π)|,
+    f(X; Π) = Σ over values x and joint values π of |N(x, π) − N(x) · N(π) / n|
 
-less a public figure for the noise that a table of this size would get. It is an integer between 0 and 2n².
+in parts of 1/FINE, rounded down, less a public figure for the noise that a table of this size would get.
 
-Why it moves little. Let a row be replaced, so that n stays. N(x, π) moves by one in two cells: n · N moves by 2n
-in all. Write the change of N(x) as d(x) and that of N(π) as e(π): N'(x) N'(π) − N(x) N(π) = d(x) N(π) + N'(x) e(π),
-whose sum is at most n Σ|d| + n Σ|e|, and both sums are at most 2. So U moves by at most 2n + 4n = 6n. If only the
-answer in one column changes, that column is X or one of Π, so that d or e is zero: at most 2n + 2n = 4n; if it is
-neither, U does not move.
+Why it moves little, whatever n is and whether or not it is public.
+
+*A row is replaced* (n stays). N(x, π) moves by one in two cells: 2 in all. Write the change of N(x) as d(x) and
+that of N(π) as e(π): N'(x) N'(π) − N(x) N(π) = d(x) N(π) + N'(x) e(π), whose sum over cells is at most n Σ|d| + n Σ|e|,
+and both sums are at most 2. So f moves by at most 2 + 4 = 6. If only the answer in one column changes, that column is X
+or one of Π, so that d or e is zero: at most 2 + 2 = 4; if it is neither, f does not move.
+
+*A row comes or goes.* Let it come to (a, b) of n > 0 rows, and let p(x) = N(x)/n, p(π) = N(π)/n, r = n/(n+1). The
+product N(x) N(π)/n moves by −r·p(x)·p(π) where neither x = a nor π = b: (1−p(a))(1−p(b))·r in all; where only x = a
+by r·p(π)·(1−p(a)): as much in all; likewise where only π = b; and at (a, b) by r·(p(a) + p(b) − p(a)p(b)) + 1/(n+1)
+while N(a, b) itself moves by 1, so that their difference moves by r·(1−p(a))(1−p(b)). Together that is less than 4. From
+no row to the first f stays 0.
+
+*A person* with at most k rows is k such steps at most. Rounding down adds less than one part.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,34 +31,30 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from entwined.errors import BadInput, Refused
-from entwined.learning.structure import Parents
-from entwined.noise import ExponentialChoice
+from entwined.errors import BadInput
 from entwined.numbers import IntArray
 from entwined.schema import Cells, Person, Schema
 
+FINE: Final = 2**16
 MOST_ROWS: Final = 10**9  # 2n² is then below 2⁶¹
 MOST_CELLS: Final = 100_000  # of one table
 
+Parents: TypeAlias = tuple[tuple[int, ...], ...]  # of each column, in the order of the columns
 Candidate: TypeAlias = tuple[int, tuple[int, ...]]  # a column and its parents
 Counts: TypeAlias = Mapping[tuple[int, ...], IntArray]  # exact tables by their columns, in rising order
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What is public about a search for parents: sizes, rows, how many parents, and the noise of tables to come."""
+    """What is public about a search for parents: sizes, how many parents, and the noise of tables to come."""
 
     sizes: tuple[int, ...]
-    rows: int
     parents: int
     noise_scale: Fraction
-    choice: ExponentialChoice
 
     def __post_init__(self) -> None:
         if len(self.sizes) < 2 or self.parents < 1:  # noqa: PLR2004  (nothing to choose)
             raise BadInput("A search needs two columns and one parent at least. Give more.")
-        if not 1 <= self.rows <= MOST_ROWS:
-            raise BadInput(f"A search in {self.rows:,} rows. Give from 1 to {MOST_ROWS:,}.")
 
     @property
     def steps(self) -> int:
@@ -85,7 +90,7 @@ class Search:
         column, parents = candidate
         scope = tuple(sorted((column, *parents)))
         table = np.moveaxis(counts[scope], scope.index(column), -1).reshape(-1, self.sizes[column])
-        cost = self.rows * table.size * self.noise_scale
+        cost = FINE * table.size * self.noise_scale
         return apartness(table) - int(cost.numerator // cost.denominator)
 
     def run(self, counts: Counts, choose: Callable[[list[int]], int]) -> Parents:
@@ -99,27 +104,21 @@ class Search:
 
 
 def apartness(table: IntArray) -> int:
-    """U: how far rows and columns of a table of counts are from independent.
+    """Say how far rows and columns of a table of counts are from independent, in parts of 1/FINE.
 
-    >>> apartness(np.array([[5, 0], [0, 5]])), apartness(np.array([[4, 6], [4, 6]]))
-    (100, 0)
+    >>> apartness(np.array([[5, 0], [0, 5]])) / FINE, apartness(np.array([[4, 6], [4, 6]]))
+    (10.0, 0)
     """
     total = int(table.sum())
+    if not total:
+        return 0
     apart = np.multiply.outer(table.sum(axis=1), table.sum(axis=0))
-    return int(np.abs(total * table - apart).sum())
+    return FINE * int(np.abs(total * table - apart).sum()) // total
 
 
 def most_moved(schema: Schema) -> Fraction:
-    """Bound how far a score moves between neighbouring tables; the module says why."""
-    rows = public_rows(schema)
-    return Fraction(4 * rows if isinstance(schema.unit, Cells) else 6 * rows)
-
-
-def public_rows(schema: Schema) -> int:
-    """Give the public number of rows; scores need one that no neighbour changes."""
-    if schema.rows is None or schema.neighbours != "replace" or isinstance(schema.unit, Person):
-        raise Refused(
-            "Learning with a budget scores tables by a number of rows that is public and the same for all "
-            "neighbours. Declare rows, neighbours = replace, and protect rows or cells."
-        )
-    return schema.rows
+    """Bound how far a score moves when one unit changes, comes or goes; the module says why."""
+    if isinstance(schema.unit, Cells):
+        return Fraction(4 * FINE + 1)
+    rows = schema.unit.most if isinstance(schema.unit, Person) else 1
+    return Fraction(6 * FINE * rows + 1)

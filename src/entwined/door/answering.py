@@ -1,0 +1,37 @@
+"""What the door asks of a table."""
+
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias, runtime_checkable
+
+from entwined.numbers import IntArray
+from entwined.queries import Aggregate
+from entwined.schema import Schema
+
+Exact: TypeAlias = Sequence[int] | IntArray
+
+
+class Answering(Protocol):
+    """Where the exact answers come from."""
+
+    @property
+    def schema(self) -> Schema:
+        """What is public about it."""
+
+    def check(self, aggregates: Sequence[Aggregate]) -> None:
+        """Refuse what the engine cannot answer; it is asked before the charge, so it reads no row."""
+
+    def answer(self, aggregates: Sequence[Aggregate]) -> Sequence[Exact]:
+        """Give exact integers, one sequence an aggregate with one number a public cell."""
+
+
+@runtime_checkable
+class Picking(Protocol):
+    """A table that can keep groups small."""
+
+    def keeping(self, column: str, most: int, first: str | None = None) -> Answering:
+        """Give the same rows, but of those that share a value in a column only the first `most`.
+
+        First is what comes first by all codes. With a column `first` it is what comes first by its codes: a row
+        without one is left out, and of the rows with the same one only the first by all codes is taken. A row without
+        a value in the column is left out.
+        """

@@ -1,0 +1,104 @@
+"""The one way out: whatever leaves a table passes `Door.admit`.
+
+    mechanism ─> refused?  ─> parts ─> charge ─> lent rows ─> run ─> settled ─> output
+                 (no row is read)      (on disk)               │
+                                                               └─ fails or is stopped: the charge stays
+
+Everything that can be refused is refused before the charge, and nothing that is refused depends on a row. The charge
+is on disk before a row is read. The bytes that are handed out were written to the ledger first, and whoever asks the
+same again gets them again; the certificate beside them says what everything released amounts to by then. If reading
+fails the charge stays, and the words are always the same.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+from uuid import uuid4
+
+from entwined.canonical import sha256_of_bytes
+from entwined.door.answering import Answering, Picking
+from entwined.door.certificate import certificate
+from entwined.door.lending import lent
+from entwined.door.mechanism import Mechanism
+from entwined.door.own_rows import refuse_own_rows
+from entwined.door.question import question_of
+from entwined.door.running import run_charged
+from entwined.door.witnessed import witnessed
+from entwined.errors import Refused
+from entwined.ledger import Charge, Ledger
+from entwined.promise.part import Part
+from entwined.promise.price import Price
+from entwined.promise.promise import Promise
+
+Output = TypeVar("Output")
+
+FAILED: Final = (
+    "The rows could not be read, and no answer comes from this request. What was charged stays charged. "
+    "The holder finds out why by opening the table again."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Passed(Generic[Output]):
+    """What came out of the door: the output, what everything amounts to since the charge, and the certificate."""
+
+    output: Output
+    price: Price
+    certificate: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Door:
+    """A table, what is promised about it, and the ledger of that promise; opened once, by the holder."""
+
+    table: Answering
+    promise: Promise
+    ledger: Ledger
+
+    def __post_init__(self) -> None:
+        self.promise.schema.require_approval()
+        if self.table.schema.digest != self.promise.schema.digest:
+            raise Refused("The table has another schema than the promise. Open it with the promise's own.")
+        self.ledger.require(self.promise)
+
+    def admit(
+        self, mechanism: Mechanism[Output], *, request: str | None = None, analyst: str = "holder"
+    ) -> Passed[Output]:
+        """Let one mechanism out: check it, charge it, and only then lend it the rows."""
+        self.ledger.require(self.promise)
+        parts = mechanism.parts(self.promise)
+        refuse_own_rows(self.table, self.promise.declared)
+        source = self._kept()
+        source.check(mechanism.needs(self.promise.schema))
+        with witnessed(self.table, self.ledger):
+            receipt = self.ledger.reserve(self._charge(mechanism, parts, request, analyst))
+            drawn = receipt.answer
+            if drawn is None:
+                drawn = run_charged(self.ledger, receipt, lambda: self._run(mechanism, source), FAILED)
+        proof = certificate(
+            self.promise, mechanism.document, parts, self.ledger.standing(), sha256_of_bytes(drawn)
+        )
+        return Passed(mechanism.output(drawn), receipt.price, proof)
+
+    def _kept(self) -> Answering:
+        """Have the engine keep groups as small as a model says they are."""
+        kept = self.promise.kept
+        if kept is None or kept.by is None:
+            return self.table
+        if not isinstance(self.table, Picking):
+            raise Refused(
+                f"The model {kept.title!r} needs at most {kept.most} rows for each value of {kept.by!r}, and "
+                "this table cannot pick them. Leave `by` out and vouch for it yourself, or use another table."
+            )
+        return self.table.keeping(kept.by, kept.most, kept.order)
+
+    def _charge(
+        self, mechanism: Mechanism[Output], parts: tuple[Part, ...], request: str | None, analyst: str
+    ) -> Charge:
+        document = mechanism.document
+        question = question_of(self.table, self.promise, document)
+        return Charge(request or uuid4().hex, question, parts, analyst, document)
+
+    def _run(self, mechanism: Mechanism[Output], source: Answering) -> bytes:
+        with lent(source) as read:
+            return mechanism.run(read, self.promise.schema)

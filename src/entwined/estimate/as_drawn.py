@@ -1,0 +1,21 @@
+"""From the drawn integers of a batch to answers: a value on its grid, and where the truth lies."""
+
+from collections.abc import Sequence
+
+from entwined.estimate.answers import Answered, Release
+from entwined.estimate.grid import placed
+from entwined.estimate.spans import span
+from entwined.mechanisms.batch import Batch
+
+
+def as_drawn(batch: Batch, drawn: Sequence[tuple[int, ...]]) -> Release:
+    """Answer every query of a batch from what was drawn for its statistics."""
+    answers = []
+    for query, uses in zip(batch.queries, batch.uses, strict=True):
+        asked, numbers = [batch.statistics[use] for use in uses], [drawn[use] for use in uses]
+        value = placed(query, batch.schema, query.answer(batch.schema, numbers))
+        where = span(query, batch.schema, asked, numbers)
+        answers.append(
+            Answered(query.fingerprint, value, where, tuple(numbers), tuple(one.text for one in asked))
+        )
+    return Release(tuple(answers), {})

@@ -1,0 +1,81 @@
+"""How much loss each statistic of a batch may have, and where it falls.
+
+Every statistic gets the same loss e for its own worst change, times the share of its query. All losses grow in
+proportion to e, so it is found by dividing what is allowed by what e = 1 would cost.
+"""
+
+import math
+from fractions import Fraction
+from typing import Final, TypeAlias
+
+from entwined.errors import BadQuery, Unreachable
+from entwined.numbers import Amount, positive_fraction
+from entwined.promise.part import Part
+from entwined.promise.places import key_of
+from entwined.promise.price import Price
+from entwined.promise.promise import Promise
+from entwined.queries import Statistic
+
+GRID: Final = 10**18
+"""Charges are rounded up to whole parts of this, so that their sums stay short however many there are."""
+DIGITS: Final = 12
+SLACKS: Final = (Fraction(0), *(Fraction(10) ** -exponent for exponent in range(DIGITS, 2, -1)))
+"""What is given up, if the charges as they are rounded up pass the limit by a little."""
+
+Shared: TypeAlias = list[tuple[Statistic, Fraction]]  # statistics, and the share of e that each gets
+
+
+def fitted(
+    promise: Promise, statistics: Shared, leakage: Amount | None, loss: Amount | None
+) -> tuple[Fraction, tuple[Part, ...], Price]:
+    """Find the largest e, in a few digits, whose charges stay within what is allowed."""
+    if (leakage is None) == (loss is None):
+        raise BadQuery("A release needs either a leakage or a loss. Give one of them.")
+    whole = losses(promise, statistics, Fraction(1))
+    if leakage is not None:
+        allowed = positive_fraction(leakage, "Leakage")
+        each = promise.largest(whole, allowed)
+    else:
+        allowed = positive_fraction(loss, "Loss")  # type: ignore[arg-type]  # one of the two is given
+        each = promise.measure.largest(allowed) / promise.base(whole).nominal
+    for slack in SLACKS:
+        short = _rounded_down(each * (1 - slack))
+        parts = losses(promise, statistics, short)
+        price = promise.price({part.key: part for part in parts})
+        if (price.worst if leakage is not None else price.nominal) <= allowed:
+            return short, parts, price
+    raise Unreachable(f"No noise keeps the batch within {float(allowed):.6g}. Ask for less, or allow more.")
+
+
+def losses(promise: Promise, statistics: Shared, each: Fraction) -> tuple[Part, ...]:
+    """Charge every statistic its share of `each` for its worst change, and less where it moves less."""
+    charged: dict[str, Part] = {}
+    for statistic, share in statistics:
+        moves = promise.measure.parts(statistic, promise.schema)
+        worst = worst_change(promise, statistic)
+        for part in moves:
+            one, both = (
+                _on_grid(each * share * moved / worst)
+                for moved in (part.sensitivity.one, part.sensitivity.both)
+            )
+            if one or both:
+                loss = Part(key_of(part.where, part.column), one, both)
+                charged[loss.key] = charged[loss.key] + loss if loss.key in charged else loss
+    return tuple(charged[key] for key in sorted(charged))
+
+
+def worst_change(promise: Promise, statistic: Statistic) -> Fraction:
+    """Give the largest change between neighbouring tables, in what is charged."""
+    moves = promise.measure.parts(statistic, promise.schema)
+    return max((part.worst(promise.schema) for part in moves), default=Fraction(0))
+
+
+def _on_grid(loss: Fraction) -> Fraction:
+    return Fraction(-(-loss.numerator * GRID // loss.denominator), GRID)
+
+
+def _rounded_down(exact: Fraction) -> Fraction:
+    """Keep the first digits of a number."""
+    place = math.floor(math.log10(exact.numerator) - math.log10(exact.denominator)) + 1
+    unit = Fraction(10) ** (place - DIGITS)
+    return exact // unit * unit

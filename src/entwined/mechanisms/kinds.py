@@ -1,0 +1,33 @@
+"""Every kind of mechanism, by the name in its document: a certificate is derived again from there."""
+
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+from entwined.door.mechanism import Mechanism
+from entwined.errors import BadCertificate
+from entwined.mechanisms.batch import Batch
+from entwined.mechanisms.structure_search import StructureSearch
+from entwined.promise.promise import Promise
+
+
+class Kind(Protocol):
+    """A class of mechanisms that can be read back."""
+
+    kind: str
+
+    def from_document(self, document: Mapping[str, Any], promise: Promise) -> Mechanism[Any]:
+        """Read a mechanism as it was written."""
+
+
+KINDS: Final[tuple[Kind, ...]] = (Batch, StructureSearch)
+_BY_NAME: Final = {kind.kind: kind for kind in KINDS}
+
+
+def mechanism_from(document: Mapping[str, Any], promise: Promise) -> Mechanism[Any]:
+    """Read a mechanism from its document."""
+    kind = document.get("kind")
+    if kind not in _BY_NAME:
+        raise BadCertificate(
+            f"It is about a mechanism of kind {kind!r:.60}. Known are {', '.join(_BY_NAME)}."
+        )
+    return _BY_NAME[kind].from_document(document, promise)

@@ -1,0 +1,88 @@
+"""The two verbs, `plan` and `release`, for who has a table, a ledger and the terms at hand."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from entwined.bounds import Knowledge
+from entwined.door.answering import Answering
+from entwined.door.certificate import covering
+from entwined.door.door import Door
+from entwined.estimate.answers import Release
+from entwined.estimate.as_drawn import as_drawn
+from entwined.estimate.consistent_release import make_consistent
+from entwined.ledger import Ledger
+from entwined.mechanisms.batch import Batch, plan_batch
+from entwined.numbers import Amount
+from entwined.promise.promise import Dependences, promise_of
+from entwined.queries import Query
+from entwined.schema import Schema
+
+
+def plan(  # noqa: PLR0913  (a release is described by so many public choices)
+    schema: Schema,
+    queries: Query | Iterable[Query],
+    *,
+    leakage: Amount | None = None,
+    loss: Amount | None = None,
+    dependence: Dependences = (),
+    knowledge: Knowledge = "any",
+    delta: Amount | None = None,
+    shares: Sequence[Amount] | None = None,
+) -> Batch:
+    """Work out noise, charges and price of a batch; refuse whatever cannot be released."""
+    schema.require_approval()
+    promise = promise_of(schema, dependence, knowledge, delta)
+    return plan_batch(promise, queries, leakage=leakage, loss=loss, shares=shares)
+
+
+def release(  # noqa: PLR0913  (a release is described by so many public choices)
+    table: Answering,
+    queries: Query | Iterable[Query],
+    *,
+    ledger: Ledger,
+    leakage: Amount | None = None,
+    loss: Amount | None = None,
+    dependence: Dependences = (),
+    knowledge: Knowledge = "any",
+    delta: Amount | None = None,
+    shares: Sequence[Amount] | None = None,
+    request: str | None = None,
+    analyst: str = "holder",
+    consistent: bool = True,
+) -> Release:
+    """Answer a batch of queries with the noise that keeps it within a leakage or a loss.
+
+    `leakage` is the most that the batch on its own may leak under every declared model (without models: its
+    nominal ε); `loss` is its nominal ε. The ledger's cap is on everything released so far. With `delta` the
+    noise is Gaussian and every ε is meant at that δ. `shares` say how the loss is split over the queries.
+    What the ledger keeps is what was drawn; with `consistent` the answers made of it agree with each other.
+    """
+    asked = [queries] if isinstance(queries, Query) else list(queries)
+    batch = plan(
+        table.schema,
+        asked,
+        leakage=leakage,
+        loss=loss,
+        dependence=dependence,
+        knowledge=knowledge,
+        delta=delta,
+        shares=shares,
+    )
+    door = Door(table, batch.promise, ledger)
+    return release_batch(door, batch, asked, request=request, analyst=analyst, consistent=consistent)
+
+
+def release_batch(
+    door: Door,
+    batch: Batch,
+    queries: Sequence[Query],
+    *,
+    request: str | None = None,
+    analyst: str = "holder",
+    consistent: bool = True,
+) -> Release:
+    """Let a planned batch through a door, and make of what was drawn the answers in the order they were asked for."""
+    passed = door.admit(batch, request=request, analyst=analyst)
+    drawn = as_drawn(batch, passed.output).ordered(queries)
+    release = make_consistent(batch, drawn) if consistent else drawn
+    return replace(release, certificate=covering(passed.certificate, released=release.digest))
