@@ -125,9 +125,15 @@ def history(book: "Book") -> Iterator[dict[str, Any]]:
             "request": entry.fields["request"],
             "analyst": entry.fields["analyst"],
             "outcome": outcomes.get(position, "open"),
-            "queries": entry.fields["document"].get("queries", []),
+            **_asked(entry.fields["document"]),
             **amounts(entry.price),
         }
+
+
+def _asked(document: dict[str, Any]) -> dict[str, Any]:
+    """Tell what a charge was for: its kind, and the queries of a batch."""
+    queries = document.get("queries") or [one["query"] for one in document.get("asked", [])]
+    return {"kind": document.get("kind", "batch"), "queries": queries}
 
 
 def supposed(place: str, found: dict[str, Any], loss: str) -> dict[str, Any]:

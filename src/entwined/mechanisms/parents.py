@@ -16,8 +16,8 @@ or one of Π, so that d or e is zero: at most 2 + 2 = 4; if it is neither, f doe
 *A row comes or goes.* Let it come to (a, b) of n > 0 rows, and let p(x) = N(x)/n, p(π) = N(π)/n, r = n/(n+1). The
 product N(x) N(π)/n moves by −r·p(x)·p(π) where neither x = a nor π = b: (1−p(a))(1−p(b))·r in all; where only x = a
 by r·p(π)·(1−p(a)): as much in all; likewise where only π = b; and at (a, b) by r·(p(a) + p(b) − p(a)p(b)) + 1/(n+1)
-while N(a, b) itself moves by 1, so that their difference moves by r·(1−p(a))(1−p(b)). Together that is less than 4. From
-no row to the first f stays 0.
+while N(a, b) itself moves by 1, so that their difference moves by r·(1−p(a))(1−p(b)). Together that is less than 4.
+From no row to the first f stays 0.
 
 *A person* with at most k rows is k such steps at most. Rounding down adds less than one part.
 """
