@@ -1,0 +1,111 @@
+"""A release made consistent: totals that add up, no negative counts, intervals that stay honest."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from entwined.errors import QueryTooComplex
+from entwined.ledger import Ledger
+from entwined.queries import Count, GroupBy, Histogram, Marginal, Mean, Median, Total, parse
+from entwined.release import Accountant, Release, make_consistent, plan, release, verify
+from entwined.schema import Boolean, Categorical, Integer, Schema
+from support.memory_table import MemoryTable
+
+ROWS = 400
+COLUMNS = (Categorical("place", ("a", "b", "c")), Boolean("well"), Integer("age", 0, 9))
+PUBLIC = Schema(COLUMNS, rows=ROWS, most_rows=ROWS).approve()
+HIDDEN = Schema(COLUMNS, neighbours="add_remove", most_rows=ROWS).approve()
+
+
+def rows():
+    rng = np.random.default_rng(6)
+    return [
+        {"place": "abc"[rng.integers(3)], "well": bool(rng.random() < 0.97), "age": int(rng.integers(10))}
+        for _ in range(ROWS)
+    ]
+
+
+def queries(schema):
+    return [
+        Histogram("place"),
+        Marginal(("place", "well")),
+        GroupBy(("well",)),
+        Count(where=parse("place = 'a'", schema)),
+        GroupBy(("place",), "age"),
+        Total("age"),
+        Mean("age"),
+        Median("age"),
+    ]
+
+
+@pytest.mark.parametrize("schema", [PUBLIC, HIDDEN], ids=["public", "hidden"])
+def test_answers_agree_and_the_truth_is_held(tmp_path, schema):
+    table, asked = MemoryTable(schema, rows()), queries(schema)
+    held, cells = 0, 0
+    with Ledger.create(
+        tmp_path / "l.db", Fraction(1000), Accountant.of(schema), anchor=tmp_path / "a"
+    ) as ledger:
+        for turn in range(40):
+            planned = plan(schema, asked, loss=Fraction(200 + turn, 100))
+            terms = {"loss": Fraction(200 + turn, 100), "ledger": ledger}
+            given = release(table, asked, consistent=False, **terms)
+            made = release(table, asked, **terms)
+            assert made == make_consistent(planned, given) == make_consistent(planned, made)
+            assert made.agreement.startswith("Consistent")
+            assert given.agreement.startswith("As drawn")
+            place, both, well = (np.array(made.of(query).value) for query in asked[:3])
+            assert both.reshape(4, 3).sum(axis=1).tolist() == place.tolist()
+            assert both.reshape(4, 3).sum(axis=0).tolist() == well.tolist()
+            assert min(place.min(), both.min(), well.min()) >= 0
+            assert schema is HIDDEN or place.sum() == ROWS
+            assert sum(made.of(asked[4]).value) == made.of(asked[5]).value
+            assert made.values[6:] == given.values[6:]
+            about_numbers = {"released", "digest"}
+            assert {
+                key for key in made.certificate if made.certificate[key] != given.certificate[key]
+            } == about_numbers
+            assert all(verify(one.certificate, schema, release=one.document()).valid for one in (made, given))
+            assert Release.from_document(made.document()).ordered(asked) == made
+            for query in asked[:3]:
+                exact = table.answer([query.statistics(schema)[0].aggregate])[0]
+                low, high = made.of(query).interval
+                assert all(a <= x <= b for a, x, b in zip(low, made.of(query).value, high, strict=True))
+                held += sum(a <= x <= b for a, x, b in zip(low, exact, high, strict=True))
+                cells += len(exact)
+        assert table.reads == 40 + 120  # once a batch by the door, three times by us
+    assert held / cells > 0.9  # some 240 independent numbers: more than three deviations
+
+
+def test_what_cannot_be_made_to_agree_stays_as_drawn_and_says_so(tmp_path):
+    huge = Schema((Integer("coins", 0, 2**50),), neighbours="add_remove", most_rows=100).approve()
+    with Ledger.create(tmp_path / "l.db", Fraction(1), Accountant.of(huge), anchor=tmp_path / "a") as ledger:
+        table = MemoryTable(huge, [{"coins": 2**50}] * 90)
+        given = release(table, Total("coins"), loss=1, ledger=ledger)
+    assert "cannot be worked out" in given.agreement
+    assert given.values == given.answers[0].numbers[0]
+
+
+def test_what_an_engine_cannot_do_is_refused_before_the_charge(tmp_path):
+    class Small(MemoryTable):
+        def check(self, aggregates):
+            raise QueryTooComplex(
+                f"{len(aggregates)} statistics are too many for this engine. Ask for fewer."
+            )
+
+    with Ledger.create(
+        tmp_path / "l.db", Fraction(1), Accountant.of(PUBLIC), anchor=tmp_path / "a"
+    ) as ledger:
+        table = Small(PUBLIC, rows())
+        with pytest.raises(QueryTooComplex, match="too many"):
+            release(table, Histogram("place"), loss=1, ledger=ledger)
+        assert table.reads == ledger.spent().price.nominal == 0
+
+
+def test_choices_alone_stay_as_they_are(tmp_path):
+    planned = plan(PUBLIC, Median("age"), loss=1)
+    with Ledger.create(
+        tmp_path / "l.db", Fraction(1), Accountant.of(PUBLIC), anchor=tmp_path / "a"
+    ) as ledger:
+        given = release(MemoryTable(PUBLIC, rows()), Median("age"), loss=1, ledger=ledger)
+    assert make_consistent(planned, given) is given

@@ -1,0 +1,569 @@
+"""Reports: every figure as it was released, no promise rounded in our favour, no name that breaks a page."""
+
+import ast
+import csv
+import json
+import math
+import re
+import sys
+import time
+from dataclasses import replace
+from datetime import datetime
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+import entwined.report
+from entwined.bounds import bound, calibrate
+from entwined.dependence import Box, MarkovChain
+from entwined.errors import BadInput, Refused
+from entwined.loss import Loss
+from entwined.queries import Count, Histogram, Marginal, parse
+from entwined.release import Between, Release, plan, verify
+from entwined.release.measure import Concentrated
+from entwined.report import plan_page, report_page, require_charts, require_free, to_html, write_release
+from entwined.report.charts import labelled
+from entwined.report.findings import Cell, condition, findings
+from entwined.report.promise import Promise, after, share
+from entwined.report.release_page import line_of
+from entwined.report.values import harmless
+from entwined.report.words import figure, readable
+from entwined.schema import Integer, Schema, read_schema
+from support.reports import HOSTILE, HOUSEHOLDS, QUERIES, SURVEY, hostile, people, released
+
+DELTA = Fraction(1, 10**6)
+
+
+def page_of(made):
+    return report_page(
+        made.release, names=made.names, schema=made.schema, outlook=made.outlook, budget=made.budget
+    )
+
+
+class Reader(HTMLParser):
+    """What a browser would see: elements with their attributes, and the text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.elements, self.texts, self.open, self.headings = [], [], [], []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        self.open.append(tag)
+        if tag in ("h1", "h2", "h3", "h4"):
+            self.headings.append(int(tag[1]))
+
+    def handle_endtag(self, tag):
+        while self.open and self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if not {"style", "title"} & set(self.open):
+            self.texts.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).split())
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return released(tmp_path_factory.mktemp("release") / "of")
+
+
+@pytest.fixture(scope="module")
+def folder(made, tmp_path_factory):
+    at = tmp_path_factory.mktemp("reports") / "new" / "out"
+    files = write_release(at, **vars(made))
+    assert {path.name for path in files} == {
+        "values.csv", "values.parquet", "release.json", "certificate.json", "plan.json", "schema.toml", "report.html",
+    }  # fmt: skip
+    return at
+
+
+@pytest.fixture(scope="module")
+def page(folder):
+    return (folder / "report.html").read_text()
+
+
+# the files
+
+
+def lines_of(folder):
+    text = (folder / "values.csv").read_bytes().decode("utf-8")
+    assert text.count("\r\n") == text.count("\n")  # as RFC 4180 has it
+    return list(csv.DictReader(text.splitlines(keepends=True)))
+
+
+def test_every_number_is_in_the_values_and_exact(made, folder):
+    lines = lines_of(folder)
+    expected = [cell for one in findings(made.release, made.names, SURVEY) for cell in one.cells()]
+    assert len(lines) == len(expected) == sum(np.size(one.value) for one in made.release.answers)
+    for line, cell in zip(lines, expected, strict=True):
+        assert line["cell"] == cell.name
+        for end in ("value", "low", "high"):
+            number = getattr(cell, end)
+            if number is None:
+                assert not line[end]
+            elif isinstance(number, datetime):
+                assert datetime.fromisoformat(line[end]) == number
+            else:
+                assert Fraction(line[end]) == number
+    first = lines[0]
+    assert (first["statistic"], first["cell"], first["region"]) == ("People by region", "North", "1")
+    assert {line["unit"] for line in lines if line["statistic"] == "Income by region"} == {"income"}
+    median = next(line for line in lines if line["statistic"] == "Median income")
+    assert int(median["ranks_within"]) > 0
+
+
+def test_parquet_and_csv_say_the_same(folder):
+    lines = lines_of(folder)
+    table = parquet.read_table(folder / "values.parquet")
+    rows = table.to_pylist()
+    assert len(rows) == len(lines)
+    for line, row in zip(lines, rows, strict=True):
+        assert line["statistic"] == row["statistic"]
+        assert (line["region"] or None) == row["region"]
+        if row["value"] is None:
+            assert row["value_time"] == datetime.fromisoformat(line["value"])
+        else:
+            assert row["value"] == float(line["value"])
+            assert row["value_time"] is None
+
+
+def strict_json(path):
+    def refuse(name):
+        raise AssertionError(name)
+
+    return json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
+
+
+def test_the_release_is_read_back_and_its_certificate_holds(made, folder):
+    again = Release.from_document(strict_json(folder / "release.json"))
+    assert again.ordered(QUERIES.values()) == made.release
+    schema = read_schema(folder / "schema.toml")
+    assert schema == SURVEY
+    verdict = verify(strict_json(folder / "certificate.json"), schema)
+    assert verdict.valid, verdict.why
+    assert strict_json(folder / "plan.json") == made.outlook
+
+
+def test_a_folder_is_written_whole_and_never_over_another(made, tmp_path):
+    taken = tmp_path / "taken"
+    taken.mkdir()
+    (taken / "mine.txt").write_text("mine")
+    (tmp_path / "file").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path)
+    for place in (taken, tmp_path / "file", tmp_path / "link", tmp_path / "file" / "below", Path("a\0b")):
+        with pytest.raises(BadInput, match="Name a"):
+            require_free(place)
+        with pytest.raises(BadInput):
+            write_release(place, **vars(made))
+    assert [path.name for path in taken.iterdir()] == ["mine.txt"]
+    (tmp_path / "empty").mkdir()
+    require_free(tmp_path / "empty")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "file", "link", "taken"]
+
+
+def test_names_are_one_a_query(made, tmp_path):
+    with pytest.raises(BadInput, match="names for 13 answers"):
+        write_release(tmp_path / "out", **vars(made) | {"names": ["one"]})
+    assert not list(tmp_path.iterdir())
+
+
+def test_numbers_are_never_labelled_by_another_schema(made, tmp_path):
+    other = replace(SURVEY, most_rows=9_999, approved_digest="").approve()
+    with pytest.raises(BadInput, match="another schema"):
+        write_release(tmp_path / "out", **vars(made) | {"schema": other})
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("broken", ["NaN in the plan", "no charts"])
+def test_what_was_paid_for_is_written_even_without_a_report(tmp_path, monkeypatch, broken):
+    made = released(tmp_path / "of", queries={"n": Count()})
+    if broken == "no charts":
+        monkeypatch.setitem(sys.modules, "altair", None)
+        with pytest.raises(BadInput, match=r"pip install 'entwined\[charts\]'"):
+            require_charts()
+        write_release(tmp_path / "out", **vars(made))
+    else:
+        made.outlook["budget"] = {"cap": math.nan}
+        with pytest.raises(Refused, match="without a charge"):
+            write_release(tmp_path / "out", **vars(made))
+    there = {path.name for path in (tmp_path / "out").iterdir()}
+    assert there >= {"values.csv", "values.parquet", "release.json", "certificate.json", "schema.toml"}
+    assert "report.html" not in there
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["of", "out"]
+
+
+# what the report says
+
+
+def only_signs(text):
+    return re.sub(r"[\s_{}]", "", text)
+
+
+def test_the_report_says_what_it_must_and_in_which_order(made, page):
+    text = Reader(page).text
+    parts = [
+        "Election survey 1996",
+        "In plain words",
+        "If you are in this table",
+        "The numbers",
+        "People by region",
+        "Why ordinary differential privacy is not enough here",
+        "The guarantee",
+        "What was checked",
+        "What must be believed",
+        "The budget",
+        "entwined verify certificate.json",
+    ]
+    at = 0
+    for part in parts:
+        at = text.index(part, at)
+    for model in made.release.certificate["models"]:
+        proved = model["certificate"]
+        for said in (
+            proved["guarantee"],
+            proved["theorem"]["says"],
+            proved["theorem"]["proof"],
+            proved["checked"],
+        ):
+            assert only_signs(said) in only_signs(text)
+    for said in Promise(made.release.certificate).trusted:
+        assert f"<li>{said}</li>".replace("'", "&#39;") in page
+    assert ".believe li { font-weight: 700; }" in page
+    assert "of those that share a value of household at most 4." in text  # which rows the figures are about
+    assert made.release.certificate["released"] in text
+
+
+def test_every_released_number_that_is_shown_is_the_released_one(made, page):
+    text = Reader(page).text
+    for value, (low, high) in zip(
+        made.release.answers[0].value, zip(*made.release.intervals[0], strict=True), strict=True
+    ):
+        assert f"{value:,} {low:,} to {high:,}".replace("-", "−") in text
+
+
+def test_a_number_moved_out_of_its_interval_is_explained(made):
+    first = made.release.answers[0]
+    low, high = first.interval
+    told = "Where that took one out of its interval"
+    for value, explained in ((low, False), ((high[0] + 1, *low[1:]), True)):
+        moved = replace(first, value=value, span=Between(low, high))
+        one = SimpleNamespace(
+            **vars(made) | {"release": replace(made.release, answers=(moved,)), "names": ["n"]}
+        )
+        assert (told in Reader(page_of(one)).text) is explained
+
+
+def test_the_page_needs_nothing_and_runs_nothing(page):
+    reader = Reader(page)
+    tags = {tag for tag, _ in reader.elements}
+    assert not tags & {
+        "script",
+        "iframe",
+        "object",
+        "embed",
+        "base",
+        "form",
+        "img",
+        "image",
+        "foreignobject",
+        "use",
+    }
+    for tag, attributes in reader.elements:
+        for name, value in attributes.items():
+            assert not name.startswith("on")
+            assert name not in {"src", "srcset", "xlink:href", "action"}
+            assert name != "href" or (tag, value) == ("link", "data:,")
+            assert "url(" not in (value or "")
+    policy = next(a["content"] for t, a in reader.elements if t == "meta" and a.get("http-equiv"))
+    assert "default-src 'none'" in policy
+    assert "script-src" not in policy
+    assert "@import" not in page
+    assert "url(" not in page
+
+
+def test_the_page_can_be_read_aloud(page):
+    reader = Reader(page)
+    assert reader.elements[0] == ("html", {"lang": "en"})
+    assert reader.headings[0] == 1
+    assert reader.headings.count(1) == 1
+    assert all(below - above <= 1 for above, below in zip(reader.headings, reader.headings[1:], strict=False))
+    figures = sum(tag == "figure" for tag, _ in reader.elements)
+    images = [
+        a for tag, a in reader.elements if a.get("role") == "img" and tag == "div" and a.get("class") != "bar"
+    ]
+    assert figures == sum(tag == "svg" for tag, _ in reader.elements) == len(images)
+    assert (
+        figures == sum(tag == "figcaption" for tag, _ in reader.elements) == 13
+    )  # all but the median, and the leaks
+    assert all(image["aria-label"] for image in images)
+
+
+def test_the_page_follows_from_documents_alone(made, page):
+    """TRUST 26, 39: nothing but what was released goes in, and nothing here can open a table."""
+    again = Release.from_document(json.loads(made.release.content)).ordered(QUERIES.values())
+    fresh = report_page(again, names=made.names, schema=made.schema, outlook=made.outlook, budget=made.budget)
+    assert fresh == page
+    for path in Path(entwined.report.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            module = getattr(node, "module", None) or ""
+            assert not module.startswith(("entwined.tables", "entwined.release.door")), path
+
+
+def test_a_release_without_models_promises_no_more_than_it_has(tmp_path):
+    made = released(tmp_path / "of", queries={"n": Count(), "a": Histogram("sex")}, dependence=())
+    text = Reader(page_of(made)).text
+    assert "whether the row about you is in the table at all" in text
+    assert "Why ordinary differential privacy" not in text
+    assert "independent of yours" in text
+
+
+def test_exploratory_models_are_named_in_the_first_line(made):
+    models = [{"name": "guessed", "kind": "groups", "source": "exploratory"}]
+    for page in (page_of(SimpleNamespace(**vars(made) | {"outlook": made.outlook | {"models": models}})),):
+        assert Reader(page).text.startswith("For planning only. guessed was learned from the private table")
+    plan_text = Reader(plan_page(made.outlook | {"models": models})).text
+    assert plan_text.startswith("For planning only. guessed")
+
+
+# numbers are never rounded in our favour
+
+
+@given(st.floats(1e-3, 12), st.floats(1e-4, 0.999))
+def test_belief_is_bounded_by_bayes(leakage, before):
+    """The worst answer is exp(leakage) times as likely if the statement is true, and then it is reached."""
+    likely, unlikely = 1.0, math.exp(-leakage)
+    bayes = before * likely / (before * likely + (1 - before) * unlikely)
+    assert after(before, leakage) == pytest.approx(bayes, rel=1e-9)
+    assert after(before, leakage * 0.98) < bayes
+    shown = share(after(before, leakage))
+    assert shown == "over 99.9 %" or float(shown.removesuffix(" %")) / 100 >= bayes * (1 - 1e-9)
+
+
+@given(st.floats(1e-4, 1e11))
+def test_leakages_are_shown_rounded_up(leakage):
+    shown = float(figure(leakage, up=True).replace(",", ""))
+    assert leakage * (1 - 2e-9) <= shown <= max(leakage * 1.0011, leakage + 1)
+
+
+@given(
+    st.fractions(-(10**6), 10**6, max_denominator=10**6),
+    st.fractions(0, 10**4, max_denominator=10**6),
+    st.fractions(0, 10**4, max_denominator=10**6),
+)
+def test_shown_intervals_hold_the_released_ones(value, below, above):
+    line = line_of(Cell((), (), value, value - below, value + above))
+    low, high = (Fraction(end.replace(",", "").replace("−", "-")) for end in line["interval"])
+    assert low <= value - below <= value + above <= high
+    assert high - low <= (below + above) * Fraction(13, 10) + 2
+
+
+def test_conditions_are_told_in_values():
+    for text, told in (
+        ("age > 20 and sex = 'f'", "age from 21 to 97 and sex Women"),
+        ("region is null", "region missing"),
+        ("voted = true or age = 30", "age from 18 to 29 or from 31 to 97 or missing and voted yes or age 30"),
+        ("age is not null", "age not missing"),
+    ):
+        assert condition(parse(text, SURVEY).text, SURVEY) == told
+
+
+# names that mean harm
+
+
+def test_no_name_breaks_the_page(tmp_path):
+    made = hostile(tmp_path)
+    made.outlook["ways"][0] |= {"title": HOSTILE[0], "why": HOSTILE[1]}
+    made.outlook["budget"]["ledger"] = HOSTILE[0]
+    for page in (page_of(made), plan_page(made.outlook)):
+        test_the_page_needs_nothing_and_runs_nothing(page)
+        reader = Reader(page)
+        assert "<script" not in page.lower()
+        assert HOSTILE[0] in reader.text  # shown as it is
+        assert HOSTILE[6] in reader.text  # and not filled in
+        assert "\u202e" not in page
+        assert "x" * 400 not in page
+        assert reader.headings.count(1) == 1
+    for html in (to_html(made.release),):
+        assert "<script" not in html.lower()
+
+
+def test_no_cell_is_a_formula(tmp_path):
+    """TRUST 63."""
+    made = hostile(tmp_path)
+    write_release(tmp_path / "out", **vars(made))
+    text = (tmp_path / "out" / "values.csv").read_bytes().decode()
+    rows = list(csv.reader(text.splitlines(keepends=True)))
+    numbers = {rows[0].index(name) for name in ("value", "low", "high", "'")}
+    seen = set()
+    for row in rows:
+        assert len(row) == len(rows[0])
+        for at, part in enumerate(row):
+            if at in numbers and part not in rows[0]:
+                assert not part.startswith("'")
+            elif part:
+                assert part[0] not in "=+-@\t\r\n"
+                seen.add(part[:2])
+    assert {"'=", "'@", "'-"} <= seen
+    assert any(row[rows[0].index("'")].startswith("-") for row in rows)  # a number stays one
+    assert "column value" in rows[0]
+    table = parquet.read_table(tmp_path / "out" / "values.parquet")
+    assert set(HOSTILE[:3]) <= set(table["statistic"].to_pylist())
+
+
+@given(st.text(max_size=400))
+def test_any_text_becomes_one_harmless_line(text):
+    line = readable(text, 100)
+    assert len(line) <= 100
+    assert not set(line) & set("\n\r\t\0\u202e\u2028\x85")
+    assert not harmless(text).startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert labelled([text, text])[0] != labelled([text, text])[1]
+
+
+# the plan, large tables, notebooks, speed
+
+
+def test_the_plan_compares_every_way(made):
+    text = Reader(plan_page(made.outlook)).text
+    for part in (
+        "Asked for: a leakage of at most 2.",
+        "Group privacy (proposed)",
+        "It is the least noise that keeps the promise.",
+        "× 0.25",  # plain noise is a quarter of it
+        "Message passing: Not about groups.",
+        "Wanted: ± 30 in 95 % of cases.",
+        "± 60",
+        "99 %: ± 92",
+        "rank within 70 rows, with 95 % confidence",
+        "left: 2 of 4",
+    ):
+        assert part in text
+    refused = made.outlook | {"budget": made.outlook["budget"] | {"refused": "Too much."}}
+    assert Reader(plan_page(refused)).text.startswith("The ledger would refuse this release. Too much.")
+
+
+def test_what_is_no_plan_is_refused(made):
+    for wrong in ({}, {"format": "entwined release 1"}):
+        with pytest.raises(BadInput, match="no plan"):
+            plan_page(wrong)
+    for part in ("ways", "statistics", "models", "asked"):
+        with pytest.raises(BadInput, match="part of the plan"):
+            plan_page({key: value for key, value in made.outlook.items() if key != part})
+
+
+def test_the_real_outlook_and_request_are_shown(tmp_path, monkeypatch):
+    from entwined.release.fulfil import fulfil
+    from entwined.release.outlook import outlook
+    from entwined.release.request_file import read_request
+    from entwined.schema import write_schema
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    people().to_csv(tmp_path / "survey.csv", index=False)
+    write_schema(SURVEY, tmp_path / "schema.toml")
+    (tmp_path / "release.toml").write_text(
+        """
+        title = "A survey"
+        table = "survey.csv"
+        schema = "schema.toml"
+        ledger = "ledger.sqlite"
+        cap = 3.0
+        leakage = 1.0
+        [[dependence]]
+        name = "series"
+        columns = ["sex"]
+        missing_says_nothing = ["sex"]
+        model = { kind = "markov_chain", length = 10000, transition = [[0.8, 0.2], [0.2, 0.8]] }
+        [[query]]
+        name = "People by region"
+        kind = "histogram"
+        column = "region"
+        [[query]]
+        name = "Mean age"
+        kind = "mean"
+        column = "age"
+        """
+    )
+    request = read_request(tmp_path / "release.toml")
+    ahead = outlook(request)
+    text = Reader(plan_page(ahead.document)).text
+    assert "Message passing (proposed)" in text
+    assert "Plain differential privacy" in text
+    done = fulfil(request, ahead.planned)
+    files = write_release(
+        tmp_path / "out",
+        release=done.release,
+        names=[question.name for question in request.questions],
+        schema=request.schema,
+        outlook=ahead.document,
+        budget=done.funds.document,
+    )
+    assert len(files) == 7
+    text = Reader((tmp_path / "out" / "report.html").read_text()).text
+    assert "series of at most 10,000 steps" in text
+    assert "(used here)" in text
+    assert verify(strict_json(tmp_path / "out" / "certificate.json"), request.schema).valid
+
+
+def test_a_large_table_is_cut_in_the_page_and_whole_in_the_values(tmp_path):
+    schema = Schema(
+        (Integer("a", 0, 99, missing="drop"), Integer("b", 0, 79, missing="drop")), most_rows=10**6
+    ).approve()
+    frame = pd.DataFrame({"a": [1, 2], "b": [3, 4]})
+    made = released(tmp_path / "of", schema, {"both": Marginal(("a", "b"))}, frame, ())
+    write_release(tmp_path / "out", **vars(made))
+    assert len(lines_of(tmp_path / "out")) == 8_000
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "7,960 more numbers in" in Reader(page).text
+    assert "<svg" not in page
+    assert len(page) < 60_000
+
+
+def test_notebooks_show_small_tables(made):
+    text = Reader(to_html(made.release)).text
+    assert "13 statistics, leakage at most 2" in text
+    assert f"{made.release.answers[4].value:,}" in text
+    planned = plan(SURVEY, list(QUERIES.values()), leakage=1, dependence=[HOUSEHOLDS])
+    assert "Planned, not yet charged: leakage at most 1" in Reader(to_html(planned)).text
+    chain = MarkovChain(100, Box.exact([[0.9, 0.1], [0.1, 0.9]]))
+    assert (
+        "message passing 0.8927 the smallest"
+        in Reader(to_html(bound(chain, Loss.uniform(0.1, units=100)))).text
+    )
+    assert "largest loss of a unit 0.112258" in Reader(to_html(calibrate(chain, 1.0))).text
+    with pytest.raises(TypeError, match="int has no table"):
+        to_html(3)
+
+
+def test_ten_histograms_are_reported_in_five_seconds(tmp_path):
+    queries = {f"Ages in {bins}": Histogram("age", bins) for bins in range(6, 16)}
+    made = released(tmp_path / "of", queries=queries)
+    start = time.process_time()
+    page_of(made)
+    assert time.process_time() - start < 5
+
+
+def test_gaussian_noise_is_promised_but_for_its_chance(tmp_path):
+    made = released(tmp_path, queries={"People by region": Histogram("region")}, measure=Concentrated(DELTA))
+    page = report_page(made.release, **{key: value for key, value in vars(made).items() if key != "release"})
+    assert "but for a chance of 1e-06 that no such bound holds" in page
+    assert "Rényi" in page
+    assert "Leakage of this release, at most</dt><dd>2<" in page
+
+
+def test_a_notebook_shows_releases_and_plans(tmp_path):
+    made = released(tmp_path, queries={"People by region": Histogram("region")})
+    assert "<table" in made.release._repr_html_()
+    assert "<table" in plan(SURVEY, Histogram("region"), loss=1)._repr_html_()

@@ -1,0 +1,1 @@
+"""What several tests share: oracles, draws, engines, tables and processes."""

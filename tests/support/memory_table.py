@@ -1,0 +1,65 @@
+"""An engine in a few lines of plain Python, which the tests of the door release from."""
+
+from entwined.schema import Categorical, Coded, Integer, Person, Text
+from support.exact_answers import exact_answer
+
+
+class MemoryTable:
+    """Rows as mappings from column to raw value; it counts how often it is read."""
+
+    identity = "memory"
+
+    def __init__(self, schema, rows, kept=None):
+        self.schema = schema
+        self.rows = list(rows)
+        self.kept = kept
+        self.reads = 0
+
+    def check(self, aggregates):
+        """Every aggregate can be answered."""
+
+    def answer(self, aggregates):
+        self.reads += 1
+        rows = list(map(self.coded, self.rows))
+        if isinstance(self.schema.unit, Person):
+            rows = self.picked(rows, self.schema.unit.column, self.schema.unit.most, None)
+        if self.kept:
+            rows = self.picked(rows, *self.kept)
+        return [exact_answer(aggregate, rows) for aggregate in aggregates]
+
+    def keeping(self, column, most, first=None):
+        return MemoryTable(self.schema, self.rows, (column, most, first))
+
+    def coded(self, row):
+        named = {column.name: column for column in self.schema.columns}
+        return {
+            name: column.encode(row[name]) if isinstance(column, Coded) else column.form(row[name])
+            for name, column in named.items()
+        }
+
+    def picked(self, rows, column, most, first):
+        none = {one.name: one.missing_code for one in self.schema.columns if isinstance(one, Coded)}
+        groups = {}
+        for row in sorted(rows, key=lambda row: [row[name] for name in none]):
+            if row[column] != none.get(column) and row.get(first, "") != none.get(first):
+                groups.setdefault(row[column], []).append(row)
+        for who, group in groups.items() if first else ():
+            steps = {row[first]: row for row in reversed(group)}
+            groups[who] = [steps[step] for step in sorted(steps)]
+        return [row for group in groups.values() for row in group[:most]]
+
+
+PEOPLE = (
+    Text("home", compare="exact"),
+    Categorical("gender", ("male", "female")),
+    Integer("age", 0, 99),
+)
+
+
+ROWS = [
+    {"home": "h1", "gender": "male", "age": 30},
+    {"home": "h1", "gender": "female", "age": 31},
+    {"home": "h1", "gender": "female", "age": 3},
+    {"home": "h2", "gender": None, "age": 200},
+    {"home": None, "gender": "male", "age": 44},
+]

@@ -1,0 +1,210 @@
+"""Releases to be shown, of ordinary names and of names that mean harm."""
+
+from datetime import datetime
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+
+from entwined.dependence import Groups
+from entwined.ledger import Ledger
+from entwined.queries import Count, GroupBy, Histogram, Marginal, Mean, Median, Total, Variance, parse
+from entwined.release import Accountant, Declared, release
+from entwined.release.measure import PURE
+from entwined.schema import Boolean, Categorical, Integer, Moment, Real, Schema, Text
+from entwined.tables import open_table
+
+SURVEY = Schema(
+    (
+        Categorical(
+            "region",
+            tuple("12345"),
+            labels=("North", "East", "South", "West", "Capital"),
+            label="Region of residence",
+        ),
+        Categorical("sex", ("f", "m"), labels=("Women", "Men"), missing="drop"),
+        Integer("age", 18, 97, label="Age in years"),
+        Real("income", Fraction(0), Fraction(10_000), Fraction(1, 2), label="Monthly income"),
+        Boolean("voted"),
+        Moment("asked", datetime(1996, 10, 1), datetime(1996, 12, 31)),
+        Integer("hours", 0, 9, missing="drop"),
+        Text("household", compare="exact"),
+    ),
+    neighbours="add_remove",
+    most_rows=10_000,
+).approve()
+
+
+QUERIES = {
+    "People by region": Histogram("region"),
+    "Voters by region and sex": GroupBy(("region", "sex"), where=parse("voted = true", SURVEY)),
+    "Age, year by year": Histogram("age"),
+    "Age in tens": Histogram("age", 8),
+    "People asked": Count(),
+    "Mean age": Mean("age"),
+    "Median income": Median("income"),
+    "Income by region": GroupBy(("region",), "income"),
+    "Total age": Total("age"),
+    "Mean day": Mean("asked"),
+    "Spread of age": Variance("age"),
+    "Region, sex and vote": Marginal(("region", "sex", "voted")),
+    "Region and hours": Marginal(("region", "hours")),
+}
+
+
+HOUSEHOLDS = Declared(Groups(4), by="household", name="households")
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    '=HYPERLINK("http://example.org")',
+    "two\nlines\r\nand a tab\t",
+    "\u202egnihtemos\u202c עברית العربية",
+    "]]></svg><svg onload=alert(1)>",
+    "{{ 7 * 7 }}{% raw %}",
+    "x" * 900,
+    "@datum.value + toString(1)",
+    "-1 && rm",
+]
+
+
+def people(rows=900):
+    rng = np.random.default_rng(5)
+    return pd.DataFrame(
+        {
+            "region": rng.choice(list("12345"), rows),
+            "sex": rng.choice(["f", "m"], rows),
+            "age": np.clip(rng.normal(48, 17, rows).round(), 18, 97).astype(int),
+            "income": np.clip(rng.lognormal(7.6, 0.5, rows), 0, 10_000).round(0),
+            "voted": rng.random(rows) < 0.72,
+            "asked": pd.Timestamp("1996-10-01") + pd.to_timedelta(rng.integers(0, 91, rows), unit="D"),
+            "hours": rng.integers(0, 10, rows),
+            "household": [f"h{at // 3}" for at in range(rows)],
+        }
+    )
+
+
+def released(
+    folder,
+    schema=SURVEY,
+    queries=None,
+    frame=None,
+    dependence=(HOUSEHOLDS,),
+    leakage="2",
+    measure=PURE,
+    **given,
+):
+    """Make a real release, with the documents that go with it."""
+    queries = QUERIES if queries is None else queries
+    asked = list(queries.values())
+    folder.mkdir(exist_ok=True)
+    accountant = Accountant.of(schema, dependence, measure=measure)
+    terms = {"leakage": leakage, "dependence": dependence, "delta": getattr(measure, "delta", None)}
+    with (
+        Ledger.create(folder / "ledger.db", Fraction(4), accountant, anchor=folder / "anchor") as ledger,
+        open_table(people() if frame is None else frame, schema) as table,
+    ):
+        found = release(table, asked, **terms, ledger=ledger)
+    names = list(queries)
+    outlook = outlook_of(names, asked, found.certificate)
+    return SimpleNamespace(
+        release=found, names=names, schema=schema, outlook=outlook | given, budget=outlook["budget"]
+    )
+
+
+def outlook_of(names, asked, certificate):
+    """A plan's document as the outlook writes it."""
+
+    def expected(scale):
+        return {
+            "noise": ["discrete Laplace"],
+            "scale": scale,
+            "mean_error": scale,
+            "half_width": 3 * scale,
+            "accuracy": [{"alpha": 3 * scale, "beta": 0.05}, {"alpha": 4.6 * scale, "beta": 0.01}],
+            "exact": True,
+            "assumes": None,
+        }
+
+    ranks = {"noise": ["choice"], "scale": None, "mean_error": None, "half_width": None, "accuracy": []}
+    nominal = float(Fraction(certificate["nominal"]))
+    models = {model["name"]: model["certificate"]["leakage"] for model in certificate["models"]}
+
+    def way(name, title, loss, times, keeps):
+        return {
+            "way": name,
+            "title": title,
+            "theorem": None if name == "plain" else name,
+            "loss": loss,
+            "leakage": {model: amount * times for model, amount in models.items()},
+            "keeps_promise": keeps,
+            "applies": True,
+            "why": f"It is {title}.",
+            "statistics": [
+                ranks | {"ranks_within": 70} if query.kind == "quantile" else expected(20 / times)
+                for query in asked
+            ],
+        }
+
+    unfit = {"way": "message passing", "title": "Message passing", "theorem": "message passing", "loss": None}
+    unfit |= {
+        "leakage": {},
+        "keeps_promise": False,
+        "applies": False,
+        "why": "Not about groups.",
+        "statistics": [],
+    }
+    return {
+        "format": "entwined plan 1",
+        "title": "Election survey 1996",
+        "unit": certificate["unit"],
+        "neighbours": certificate["neighbours"],
+        "knowledge": certificate["knowledge"],
+        "rows": None,
+        "models": [{"name": name, "kind": "groups", "source": "declared"} for name in models],
+        "asked": {"leakage": 2.0},
+        "ways": [
+            way("plain", "Plain differential privacy", nominal * 4, 4, False),
+            way("group", "Group privacy", nominal, 1, True),
+            unfit,
+        ],
+        "statistics": [
+            {
+                "name": name,
+                "query": {},
+                "sql_or_text": str(query)[:50],
+                "cells": 1,
+                "wanted": 30 if at == 0 else None,
+            }
+            for at, (name, query) in enumerate(zip(names, asked, strict=True))
+        ],
+        "proposed": "group",
+        "because": "It is the least noise that keeps the promise.",
+        "budget": {
+            "ledger": "ledger.db",
+            "cap": 4.0,
+            "spent": {"nominal": 0.0, "leakage": dict.fromkeys(models, 0.0)},
+            "after": {"nominal": nominal, "leakage": models},
+            "left": 2.0,
+            "refused": None,
+        },
+    }
+
+
+def hostile(tmp_path, title=""):
+    columns = tuple(
+        Categorical(name, tuple(HOSTILE), labels=tuple(HOSTILE[::-1]), label=name * 3) for name in HOSTILE[:4]
+    )
+    schema = Schema(
+        (*columns, Categorical("value", ("a", "b")), Integer("'", -3, 30)), most_rows=1000
+    ).approve()
+    frame = pd.DataFrame(
+        {column.name: ["a"] * 20 for column in columns} | {"value": ["a"] * 20, "'": range(20)}
+    )
+    queries = {name: Histogram(column.name) for name, column in zip(HOSTILE, columns, strict=False)}
+    queries |= {HOSTILE[4]: Marginal(("value", HOSTILE[0])), HOSTILE[7] * 11: Histogram("'")}
+    queries |= {HOSTILE[5]: Median("'", where=parse("value = 'a'", schema)), HOSTILE[6]: Mean("'")}
+    model = Declared(Groups(2), name=HOSTILE[0])
+    return released(tmp_path / "of", schema, queries, frame, (model,), title=title or HOSTILE[1])

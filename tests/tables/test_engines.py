@@ -1,0 +1,56 @@
+"""All engines give the very same integers as the pure-Python rule, whatever the values."""
+
+import random
+
+import pytest
+
+from entwined.schema import Person, Schema
+from entwined.tables import open_table
+from support import engines
+from support.random_tables import COLUMNS, random_aggregate, random_table, said
+from support.raw_values import RAW, codes_by_row, differences, table_of
+
+GROUPS = {
+    "text": (["text"], 16),
+    "numbers": (["truth", "whole", "small", "number", "single", "decimal"], 6),
+    "times": (["day", "moment", "zoned"], 8),
+}
+
+
+def check_codes(engine, kinds, most, folder):
+    schema, stored = table_of(kinds, most)
+    source, seen = engines.ALL[engine](stored, folder)
+    asked = codes_by_row(schema)
+    with open_table(source, schema) as table:
+        found = table.answer(asked)
+    expected = engines.reference(schema, seen, asked)
+    assert differences(seen, asked, found, expected) == []
+    assert engines.equal(found, expected)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("engine", engines.LIGHT)
+def test_every_raw_value_has_the_code_of_the_rule(engine, group, tmp_path):
+    check_codes(engine, *GROUPS[group], tmp_path)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in RAW if kind != "text"])
+@pytest.mark.parametrize("engine", ["parquet", "postgres"])
+def test_every_type_of_column_codes_every_kind_of_value(engine, kind, tmp_path):
+    check_codes(engine, [kind], 16, tmp_path)
+
+
+@pytest.mark.parametrize("by_person", [False, True])
+@pytest.mark.parametrize("engine", engines.LIGHT)
+def test_random_batches_are_answered_exactly(engine, by_person, tmp_path):
+    rng = random.Random(f"{engine}{by_person}")
+    for turn, rows in enumerate((0, 1, 2, 40, 300)):
+        unit = {"unit": Person("who", rng.choice([1, 2, 5])), "neighbours": "add_remove"} if by_person else {}
+        schema = Schema(COLUMNS, most_rows=10_000, **unit)
+        (tmp_path / str(turn)).mkdir()
+        source, seen = engines.ALL[engine](random_table(rng, rows), tmp_path / str(turn))
+        asked = [random_aggregate(rng, schema) for _ in range(12)]
+        with open_table(source, schema) as table:
+            found = table.answer(asked)
+        assert engines.equal(found, engines.reference(schema, seen, said(asked, schema)))
+        assert [len(numbers) for numbers in found] == [one.cells for one in asked]

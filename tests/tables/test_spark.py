@@ -1,0 +1,105 @@
+"""Spark gives the very same integers: a real one, started once, on this machine.
+
+One test, because a Spark takes seconds to start and tests are spread over processes.
+"""
+
+import random
+
+import pytest
+
+from entwined.errors import BadTable
+from entwined.learning import public_codes
+from entwined.queries import Axis, CountOf, TableOf, everything
+from entwined.schema import Categorical, Person, Schema
+from entwined.tables import describe, open_table
+from entwined.tables.java import find_java
+from support import engines
+from support.described import PROPOSED, STORED
+from support.grouped import check_groups
+from support.random_tables import COLUMNS, random_aggregate, random_table, said
+from support.raw_values import RAW, codes_by_row, differences, table_of
+
+pytestmark = [
+    pytest.mark.skipif(not find_java(), reason=engines.NO_JAVA),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # pyspark leaves sockets to the garbage collector
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+def test_spark_answers_exactly(tmp_path):
+    check_codes(["text"], 16, tmp_path / "text")
+    check_codes([kind for kind in RAW if kind != "text"], 5, tmp_path / "others")
+    check_random_batches(random.Random(1), Person("who", 2), tmp_path / "persons")
+    check_names_and_sessions(tmp_path / "names")
+    for which in ("loose text", "number"):
+        (tmp_path / which).mkdir()
+        check_groups(engines.spark_frame, which, tmp_path / which)
+    check_versions(tmp_path / "versions")
+    check_description(tmp_path / "described")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 6))
+def test_spark_answers_random_batches_exactly(seed, tmp_path):
+    check_random_batches(random.Random(seed), Person("who", 2) if seed % 2 else None, tmp_path / "rows")
+
+
+def check_codes(kinds, most, folder):
+    folder.mkdir()
+    schema, stored = table_of(kinds, most)
+    source, seen = engines.spark_frame(stored, folder)
+    asked = codes_by_row(schema)
+    with open_table(source, schema) as table:
+        found = table.answer(asked)
+    assert differences(seen, asked, found, engines.reference(schema, seen, asked)) == []
+
+
+def check_random_batches(rng, person, folder):
+    folder.mkdir()
+    unit = {"unit": person, "neighbours": "add_remove"} if person else {}
+    schema = Schema(COLUMNS, most_rows=10_000, **unit)
+    source, seen = engines.spark_frame(random_table(rng, 100), folder)
+    asked = [random_aggregate(rng, schema) for _ in range(10)]
+    with open_table(source, schema) as table:
+        assert engines.equal(table.answer(asked), engines.reference(schema, seen, said(asked, schema)))
+
+
+def check_names_and_sessions(folder):
+    folder.mkdir()
+    name = 'a"`; drop table x; --.b'
+    source, _ = engines.spark_frame({name: ("text", ["x", "y", None, "x"])}, folder)
+    schema = Schema((Categorical(name, ("x", "y")),))
+    asked = [TableOf((Axis(name, 2),), everything()), CountOf(everything())]
+    source.createOrReplaceTempView("rows_of_a_session")
+    for given in (open_table(source, schema), open_table(engines.spark(), schema, table="rows_of_a_session")):
+        with given as table:
+            assert [numbers.tolist() for numbers in table.answer(asked)] == [[2, 1, 1], [4]]
+    with pytest.raises(BadTable, match="no table 'other'"):
+        open_table(engines.spark(), schema, table="other")
+    assert not [view for view in engines.spark().catalog.listTables() if view.name.startswith("entwined_")]
+
+
+def check_versions(folder):
+    folder.mkdir()
+    source, _ = engines.spark_frame({"a": ("text", ["x", "y"])}, folder)
+    schema = Schema((Categorical("a", ("x", "y")),))
+    source.createOrReplaceTempView("versions")
+
+    def identity(given, **how):
+        with open_table(given, schema, **how) as table:
+            return table.identity
+
+    told = public_codes(engines.arrow({"a": ("text", ["y", "x"])}), schema).origin
+    with open_table(source, schema) as table:
+        assert table.holds(told)
+    assert identity(source) != identity(source)
+    assert identity(source, version="1") == identity(source, version="1") != identity(source, version="2")
+    assert identity(source, version="1") != identity(engines.spark(), table="versions", version="1")
+
+
+def check_description(folder):
+    folder.mkdir()
+    kept = {name: STORED[name] for name in ("patient_id", "age", "sex", "price", "born", "seen", "odd")}
+    source, _ = engines.spark_frame(kept, folder)
+    found = describe(source)
+    assert found.schema.columns[1:] == tuple(PROPOSED[name] for name in list(kept)[1:])
