@@ -17,7 +17,7 @@ from entwined.writing import PREFIX, drafted, sweep, write_whole
 DIES = """
 import json, os, signal, stat, sys
 from pathlib import Path
-import entwined.release.fulfil, entwined.release.outlook, entwined.release.request_file
+import entwined.request.fulfil, entwined.request.outlook, entwined.request.request_file
 import entwined.report.folder as folder
 import entwined.writing as writing
 from corpus.run import run

@@ -14,12 +14,17 @@ from attack.laws import drawn_net, net_from
 from attack.path import Refusal, prepare, refusing, released, request_toml
 from attack.tally import Result, worst
 from entwined.dependence import write_model
+from entwined.door.door import Door
 from entwined.learning import private
 from entwined.learning.private import Budget, learn_privately
 from entwined.ledger import Ledger
-from entwined.queries import Axis, Marginal, TableOf, everything
-from entwined.release import Accountant, Declared, open_ledger, plan
-from entwined.release.request_file import read_request
+from entwined.mechanisms.structure_search import StructureSearch
+from entwined.promise.declared import Declared
+from entwined.promise.promise import Promise
+from entwined.queries import Marginal
+from entwined.request.opening import open_ledger
+from entwined.request.request_file import read_request
+from entwined.request.verbs import plan
 from entwined.schema import Categorical, Cells, Schema, read_schema
 from entwined.tables import open_table
 
@@ -102,8 +107,9 @@ def learned_in(folder, schema, budget, knowledge):
         open_table(str(folder / "table.csv"), schema) as table,
         open_ledger(folder / "ledger.sqlite", schema, cap=200, knowledge=knowledge) as ledger,
     ):
-        found = learn_privately(table, budget, ledger=ledger, knowledge=knowledge).smoothed(1)
-        go_on(ledger, Accountant.of(schema, [Declared(found.model, name="tree")], knowledge))
+        door = Door(table, Promise.of(schema, knowledge=knowledge), ledger)
+        found = learn_privately(door, budget).smoothed(1)
+        go_on(ledger, Promise.of(schema, [Declared(found.model, name="tree")], knowledge))
     return found
 
 
@@ -118,21 +124,23 @@ def learning_seen(schema, budget, parents, others, codes):
         Marginal(tuple(schema.names[one] for one in (*each, column))) for column, each in enumerate(parents)
     ]
     planned = plan(schema, asked, loss=budget.tables)
-    exact = np.array([contribution(planned.aggregates, row) for row in codes])
-    logs = np.array([told(schema, budget, parents, [*others, row]) for row in codes])
+    exact = np.array([contribution(planned.needs(schema), row) for row in codes])
+    logs = np.array([told(Promise.of(schema), budget, parents, [*others, row]) for row in codes])
     return Seen(exact, scales(planned.statistics), logs)
 
 
-def told(schema, budget, parents, rows):
+def told(promise, budget, parents, rows):
     """The log chance that these parents are chosen from these rows."""
-    columns = private._columns(schema)
-    search = private._search(schema, columns, budget, 1)
-    counts = {}
-    for scope in search.scopes:
-        axes = tuple(Axis(columns[one].name, columns[one].levels) for one in scope)
-        flat = sum(contribution([TableOf(axes, everything())], row) for row in rows)
-        counts[scope] = flat.astype(np.int64).reshape([search.sizes[one] for one in scope])
-    return chosen(search, counts, parents)
+    scale = private._noise_scale(promise.schema, budget)
+    searching = StructureSearch.of(promise, 1, budget.structure, scale)
+    search = searching.search
+    counts = {
+        scope: sum(contribution([table], row) for row in rows)
+        .astype(np.int64)
+        .reshape([search.sizes[one] for one in scope])
+        for scope, table in zip(search.scopes, searching.needs(promise.schema), strict=True)
+    }
+    return chosen(search, float(searching.choice.rate), counts, parents)
 
 
 def structures(columns):
@@ -154,7 +162,7 @@ def _is_tree(parents):
     return True
 
 
-def chosen(search, counts, parents):
+def chosen(search, rate, counts, parents):
     """The log chance that the search ends with these parents: all ways to get there."""
     ways = []
     waiting = [()]
@@ -163,7 +171,6 @@ def chosen(search, counts, parents):
         logs, turns = [], iter(path)
 
         def choose(utilities, logs=logs, turns=turns, path=path):
-            rate = float(search.choice.rate)
             scores = np.array(utilities, dtype=float) * rate
             scores -= scores.max() + math.log(np.exp(scores - scores.max()).sum())
             taken = next(turns, None)
@@ -201,7 +208,7 @@ def migrated(rng, folder):
         codes, hidden = hidden_respondent(schema, drawn, law)
         try:
             with refusing():
-                accountant = read_request(folder / f"{turn}.toml").accountant
+                accountant = read_request(folder / f"{turn}.toml").promise
                 if before is not None:
                     with Ledger.open(folder / "ledger.sqlite", Fraction(1000), before) as ledger:
                         go_on(ledger, accountant)

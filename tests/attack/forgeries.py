@@ -9,7 +9,7 @@ from entwined.bounds.certificate import digest, loss_from
 from entwined.bounds.choose import Bound, named
 from entwined.dependence import model_from
 from entwined.errors import DoesNotApply, Refused
-from entwined.release import verify
+from entwined.request.verification import verify
 from entwined.schema import read_schema
 
 

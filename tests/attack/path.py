@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from attack.answers import scales, write_csv
+from entwined.door import door
 from entwined.errors import EntwinedError
-from entwined.release import door, verify
-from entwined.release.fulfil import fulfil
-from entwined.release.request_file import read_request
+from entwined.request.fulfil import fulfil
+from entwined.request.request_file import read_request
+from entwined.request.verification import verify
 from entwined.schema import read_schema, write_schema
 
 
@@ -104,7 +105,7 @@ def released(folder, name="release.toml"):
     return Given(
         document,
         certificate,
-        planned.aggregates,
+        planned.needs(planned.schema),
         scales(planned.statistics),
         np.concatenate(read[-1]).astype(float) if read else np.zeros(0),
         tuple(number for answer in done.release.answers for row in answer.numbers for number in row),

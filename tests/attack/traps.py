@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import defaultdict
 
 import numpy as np
 
@@ -13,14 +14,20 @@ from attack.laws import Net, drawn_net
 from attack.path import Refusal, prepare, refusing, released, request_toml
 from attack.tally import Result, worst
 from entwined.dependence import Groups, write_model
+from entwined.door import door
+from entwined.door.door import Door
 from entwined.learning import learn, public_codes
 from entwined.learning.private import Budget, learn_privately
+from entwined.promise.declared import Declared
+from entwined.promise.promise import Promise
 from entwined.queries import Histogram
-from entwined.release import Declared, open_ledger, release
+from entwined.request.opening import open_ledger
+from entwined.request.verbs import release
 from entwined.schema import Categorical, Integer, Schema, Text, read_schema
 from entwined.tables import open_table
 
 HISTOGRAMS = "histogram"
+KEPT = door.Door._kept
 
 
 def missing_left_out(rng, folder):
@@ -112,6 +119,7 @@ def learned_in_households(rng, folder):
     prepare(folder, schema, homes[3] + others)
     schema = read_schema(folder / "schema.toml")
     models = [Declared(Groups(1), by="home")]
+    promise = Promise.of(schema, models)
     kind, budget = "learned in households", Budget.of(8, 1)
     try:
         with (
@@ -119,15 +127,27 @@ def learned_in_households(rng, folder):
             open_table(str(folder / "table.csv"), schema) as table,
             open_ledger(folder / "ledger.sqlite", schema, cap=100, dependence=models) as ledger,
         ):
-            learn_privately(table, budget, ledger=ledger, dependence=models)
+            learn_privately(Door(table, promise, ledger), budget)
             claim = float(ledger.spent().price.worst)
     except Refusal as refusal:
         return Result(kind, refused=refusal.why)
     told = []  # the parents that were chosen, by all rows of one household that are alike
     for parents in budgets.structures(len(names)):
-        codes = [[coded(schema, row) for row in (*home, *others)] for home in homes]
-        told.append(np.ptp([budgets.told(schema, budget, parents, rows) for rows in codes]))
+        codes = [
+            [coded(schema, row) for row in read_of(schema, models[0], [*home, *others])] for home in homes
+        ]
+        told.append(np.ptp([budgets.told(promise, budget, parents, rows) for rows in codes]))
     return Result(kind, claim, float(max(told)))
+
+
+def read_of(schema, families, rows):
+    """The rows that the door lends: of each household as many as the model says, all rows of one being alike here."""
+    if door.Door._kept is not KEPT:
+        return rows
+    kept = defaultdict(list)
+    for row in rows:
+        kept[row[families.by]].append(row)
+    return [row for home in kept.values() for row in home[: families.most]]
 
 
 def spelled_freely(rng, folder):

@@ -15,14 +15,17 @@ from attack import budgets, cells, examples, groups, series, traps
 from entwined.bounds import choose
 from entwined.bounds.theorem import Theorem
 from entwined.bounds.tilted import tilted_transport_bound
+from entwined.door import door
 from entwined.learning import codes as coding
-from entwined.learning import private
-from entwined.learning.proposals import Proposals
-from entwined.ledger import Part
+from entwined.mechanisms import structure_search
 from entwined.noise import DiscreteLaplace
-from entwined.release import Accountant, declared, door, fulfil, judge
-from entwined.release.verification import _Claimed
+from entwined.promise import declared, judge
+from entwined.promise.part import Part
+from entwined.promise.promise import Promise
+from entwined.request import fulfil
+from entwined.request.verification import _Claimed
 from entwined.schema import Coded
+from entwined.survey.proposals import Proposals
 from entwined.tables import rows
 from entwined.tables.table import Table
 
@@ -98,7 +101,7 @@ def _ties(patch):
 
 
 def _not_picked(patch):
-    patch.setattr(door, "_picked", lambda table, _: table)
+    patch.setattr(door.Door, "_kept", lambda self: self.table)
 
 
 def _one_identity(patch):
@@ -126,18 +129,22 @@ def _most_for_sum(patch):
 
 def _learning_forgotten(patch):
     """What was spent under other terms is not carried over."""
-    patch.setattr(Accountant, "carried", lambda *_: {})
+    patch.setattr(Promise, "carried", lambda *_: {})
 
 
 def _choice_is_free(patch):
     """The choice of parents is charged next to nothing."""
-    priced = private._parts
-    patch.setattr(private, "_parts", lambda schema, names, loss: priced(schema, names, loss / 1000))
+    priced = structure_search.StructureSearch.parts
+
+    def next_to_nothing(self, promise):
+        return tuple(Part(part.key, part.one / 1000, part.both / 1000) for part in priced(self, promise))
+
+    patch.setattr(structure_search.StructureSearch, "parts", next_to_nothing)
 
 
 def _learning_unpicked(patch):
     """Tables are scored with all rows of a household, as if none were left out."""
-    patch.setattr(private, "_refuse_picked", lambda _: None)
+    patch.setattr(door.Door, "_kept", lambda self: self.table)
 
 
 def _blanks_recoded(patch):

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from entwined.audit import audit
+from entwined.mechanisms.draws import noisy
 from entwined.noise import ExponentialChoice
 from entwined.queries import (
     Count,
@@ -28,8 +29,7 @@ from entwined.queries import (
     Variance,
     parse,
 )
-from entwined.release import plan
-from entwined.release.draws import noisy
+from entwined.request.verbs import plan
 from entwined.schema import Boolean, Cells, Integer, Person, Schema, Text
 from support.memory_table import MemoryTable
 from support.simulated import simulated_laplace

@@ -13,8 +13,8 @@ from entwined.bounds.tilted import tilted_transport_bound
 from entwined.bounds.transport import transport_bound
 from entwined.dependence import BayesNet, Box, Forms, Gaussian, MarkovChain, Variable
 from entwined.errors import BadInput, DoesNotApply
-from entwined.learning.sharing import OnTree
 from entwined.loss import Loss
+from entwined.survey.sharing import OnTree
 from support import draw, oracle
 from support.product import product_model
 

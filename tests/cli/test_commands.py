@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from entwined.release import Release
+from entwined.estimate.answers import Release
 from entwined.schema import Categorical, Integer, Schema, Text, approve, read_schema, write_schema
 from support.command import SECRET, document, entwined
 

@@ -6,8 +6,9 @@ import pytest
 
 from entwined.errors import Unapproved
 from entwined.ledger import Ledger
+from entwined.promise.promise import Promise
 from entwined.queries import Histogram
-from entwined.release import Accountant, release
+from entwined.request.verbs import release
 from entwined.schema import Integer, approve, read_schema
 from entwined.tables import describe, open_table
 from support.command import entwined
@@ -48,7 +49,7 @@ def test_nothing_is_released_under_an_unapproved_schema_and_then_it_is(survey):
     proposed = read_schema(survey / "schema.toml")
     with (
         open_table(str(survey / "survey.csv"), proposed) as table,
-        Ledger.create(str(survey / "none.sqlite"), Fraction(1), Accountant.of(proposed)) as ledger,
+        Ledger.create(str(survey / "none.sqlite"), Fraction(1), Promise.of(proposed)) as ledger,
     ):
         with pytest.raises(Unapproved):
             release(table, Histogram("sex"), ledger=ledger, loss="1")
@@ -56,7 +57,7 @@ def test_nothing_is_released_under_an_unapproved_schema_and_then_it_is(survey):
     schema = approve(survey / "schema.toml")
     with (
         open_table(str(survey / "survey.csv"), schema) as table,
-        Ledger.create(str(survey / "ledger.sqlite"), Fraction(20), Accountant.of(schema)) as ledger,
+        Ledger.create(str(survey / "ledger.sqlite"), Fraction(20), Promise.of(schema)) as ledger,
     ):
         answer = release(table, Histogram("sex"), ledger=ledger, loss="20").answers[0].value
         assert ledger.spent().price.nominal == 20

@@ -10,12 +10,15 @@ import pytest
 
 from entwined.dependence import read_model
 from entwined.errors import BadInput
-from entwined.learning import Blank, Codes, Decided, Form, Survey
-from entwined.learning.working_out import worked_out
+from entwined.estimate.answers import Answered, Release
+from entwined.estimate.error_law import ErrorLaw
+from entwined.estimate.spans import Around
+from entwined.learning import Codes
 from entwined.noise import DiscreteLaplace
-from entwined.release import Answered, Around, Release
-from entwined.release.error_law import ErrorLaw
 from entwined.schema import Categorical, Cells, Schema, write_schema
+from entwined.survey.sense import Blank, Decided, Form
+from entwined.survey.survey import Survey
+from entwined.survey.working_out import worked_out
 from support.command import document
 
 ANSWERS = {"mood": ("good", "bad"), "health": ("well", "ill", "unsure"), "short": ("fine", "not fine")}

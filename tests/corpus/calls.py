@@ -17,10 +17,12 @@ from entwined.bounds import bound, calibrate
 from entwined.dependence import Box, Groups, Independent, MarkovChain, model_from, read_model
 from entwined.ledger import Ledger
 from entwined.loss import Loss
+from entwined.promise.declared import Declared
+from entwined.promise.promise import Promise
 from entwined.queries import Count, Histogram, Marginal, Mean, Quantile, Total, parse, query_from
 from entwined.queries.sql import read_sql
-from entwined.release import Accountant, Declared, plan, release
-from entwined.release.request_file import read_request
+from entwined.request.request_file import read_request
+from entwined.request.verbs import plan, release
 from entwined.schema import (
     Boolean,
     Categorical,
@@ -53,7 +55,7 @@ def asked(place: Workshop, query: object = None, **options: object) -> object:
     where = str(place.folder / place.ledger())
     with (
         open_table(str(place.folder / "survey.csv"), SCHEMA) as table,
-        Ledger.open(where, Fraction(2), Accountant.of(SCHEMA)) as ledger,
+        Ledger.open(where, Fraction(2), Promise.of(SCHEMA)) as ledger,
     ):
         return release(table, Count() if query is None else query, ledger=ledger, **options)
 
@@ -181,9 +183,7 @@ CALLS: list[Call] = [
         Call(
             "call: cap",
             named(cap),
-            lambda place, cap=cap: Ledger.create(
-                str(place.folder / "new.sqlite"), cap, Accountant.of(SCHEMA)
-            ),
+            lambda place, cap=cap: Ledger.create(str(place.folder / "new.sqlite"), cap, Promise.of(SCHEMA)),
         )
         for cap in (Fraction(0), Fraction(-1), 1, 1.0, "1", None, math.nan, math.inf)
     ),

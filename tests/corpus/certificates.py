@@ -103,10 +103,21 @@ OF_RELEASE = [
     *((("says",), value) for value in (..., "All is private.", None)),
     *((("delta",), value) for value in ("1/0", "x", None, "1e999999999", "-1", "2", [])),
     *((("format",), value) for value in (..., "entwined release certificate 1", None, 1, [])),
-    *((("asked",), value) for value in (..., [], None, "x", [{}], [{"query": {}, "share": "1/1"}])),
-    *((("asked", 0, "share"), value) for value in (..., "0/1", "-1/1", "2/1", None, "1e999999999")),
-    *((("asked", 0, "query", "where"), value) for value in (..., None, {"nodes": [], "root": 7}, [])),
-    *((("loss_of_each_statistic",), value) for value in (..., "0/1", "1/1000", "-1/1", None, 1)),
+    *((("mechanism",), value) for value in (..., {}, None, [], {"kind": "magic"}, {"kind": []})),
+    *((("mechanism", "kind"), value) for value in (..., None, "structure search", "x")),
+    *(
+        (("mechanism", "asked"), value)
+        for value in (..., [], None, "x", [{}], [{"query": {}, "share": "1/1"}])
+    ),
+    *(
+        (("mechanism", "asked", 0, "share"), value)
+        for value in (..., "0/1", "-1/1", "2/1", None, "1e999999999")
+    ),
+    *(
+        (("mechanism", "asked", 0, "query", "where"), value)
+        for value in (..., None, {"nodes": [], "root": 7}, [])
+    ),
+    *((("mechanism", "loss_of_each_statistic"), value) for value in (..., "0/1", "1/1000", "-1/1", None, 1)),
     *((("losses_so_far",), value) for value in (..., [], None, "x", [[]], [["", "1/1", "1/1"]], {})),
     *((("losses_so_far", 0, 1), value) for value in ("0/1", "-1/1", "1/1000", None, "nan", "1e999999999")),
     *((("total",), value) for value in (..., {}, None, [])),

@@ -12,7 +12,7 @@ from corpus.fine import FINE
 from corpus.rows import ASKED, MALFORMED, ROWS
 from corpus.run import SECONDS, Done, charges, indiscreet, run
 from corpus.workshop import HEADER, NUMBER, ROW, SECRET, Workshop
-from entwined.release.door import FAILED
+from entwined.door.door import FAILED
 
 OTHER = f"{SECRET} south,-{NUMBER},12.5,{SECRET} the other\n".encode()
 FAILING = 100

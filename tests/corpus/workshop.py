@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from entwined.ledger import Ledger
-from entwined.release import Accountant
+from entwined.promise.promise import Promise
 from entwined.schema import Categorical, Integer, Real, Schema, Text, read_schema
 from entwined.schema.files import text_of
 
@@ -73,7 +73,7 @@ class Workshop:
     def ledger(self, cap: int = 2) -> str:
         """Begin the ledger of the usual request; nothing is charged."""
         schema = read_schema(self.folder / "schema.toml")
-        Ledger.create(str(self.folder / "ledger.sqlite"), Fraction(cap), Accountant.of(schema)).close()
+        Ledger.create(str(self.folder / "ledger.sqlite"), Fraction(cap), Promise.of(schema)).close()
         return "ledger.sqlite"
 
     def plan(self, **changed) -> list[str]:

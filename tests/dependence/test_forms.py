@@ -17,12 +17,16 @@ from entwined.bounds.certificate import digest
 from entwined.bounds.forms import blanks_left_out_bound
 from entwined.dependence import BayesNet, Forms, Groups, Variable, read_model, write_model
 from entwined.errors import BadModel, Refused
-from entwined.ledger import Charge, Ledger, Part
+from entwined.ledger import Charge, Ledger
 from entwined.loss import Loss
+from entwined.promise.declared import Declared
+from entwined.promise.part import Part
+from entwined.promise.places import key_of
+from entwined.promise.promise import Promise
 from entwined.queries import Count, Histogram, Marginal, Mean, Quantile, Total, parse
-from entwined.release import Accountant, Declared, plan, release, verify
-from entwined.release.parts import key_of
-from entwined.report.promise import model_words
+from entwined.report.claims import model_words
+from entwined.request.verbs import plan, release
+from entwined.request.verification import verify
 from entwined.schema import Categorical, Cells, Integer, Person, Schema, Text
 from support.joints import joint_of
 from support.memory_table import MemoryTable
@@ -105,7 +109,9 @@ class Population:
 
     def likelihoods(self, planned, schema):
         """One row a point, one column something released."""
-        exact = np.array([np.concatenate(table.answer(planned.aggregates)) for table in self.tables(schema)])
+        exact = np.array(
+            [np.concatenate(table.answer(planned.needs(planned.schema))) for table in self.tables(schema)]
+        )
         assert set(np.unique(exact)) <= {0, 1}
         scales = np.array(
             [float(one.law.scale) for one in planned.statistics for _ in range(one.statistic.aggregate.cells)]
@@ -135,7 +141,7 @@ class Population:
 
 
 def certified(planned):
-    return planned.accountant.bounds(planned.accountant.base(planned.parts))["forms"].leakage.per_unit
+    return planned.promise.bounds(planned.promise.base(planned.charged))["forms"].leakage.per_unit
 
 
 HALF = np.array([[True, True, False], [True, False, True]])
@@ -238,7 +244,7 @@ def unconditioned(model, schema):
     """What an accountant without gates would certify for plain histograms, and what they leak."""
     queries = [Histogram(name) for name in model.answers.names]
     planned = plan(schema, queries, loss=1)
-    base = planned.accountant.base(planned.parts).columns
+    base = planned.promise.base(planned.charged).columns
     claimed = blanks_left_out_bound(Loss.of([float(base.get(name, 0)) for name in model.names]), model)
     population = Population(model)
     return claimed.per_unit, population.leakages(population.likelihoods(planned, schema), "any")
@@ -293,7 +299,7 @@ def test_conditions_inside_the_forms_that_ask_are_answered(halves, condition):
     planned = plan(
         schema, Histogram("q1", where=parse(condition, schema)), leakage=1, dependence=[says(model)]
     )
-    assert planned.accountant.base(planned.parts).columns["sheet"] > 0  # the form pays for the condition
+    assert planned.promise.base(planned.charged).columns["sheet"] > 0  # the form pays for the condition
 
 
 def test_a_question_that_is_only_a_condition_or_one_side_of_a_table_is_guarded_too(halves):
@@ -341,13 +347,13 @@ def test_models_that_do_not_fit_the_schema_are_refused(halves):
     one = [says(model)]
     for forms in (HALF[:1] | HALF[1:], np.array([*HALF, *HALF])):
         with pytest.raises(BadModel, match="forms, and the column 'sheet' has 2 values"):
-            Accountant.of(schema, [says(Forms(copies(3), "sheet", forms))])
+            Promise.of(schema, [says(Forms(copies(3), "sheet", forms))])
     with pytest.raises(BadModel, match="names its columns itself"):
-        Accountant.of(schema, [Declared(model, columns=("sheet", "q0", "q1", "q2"))])
+        Promise.of(schema, [Declared(model, columns=("sheet", "q0", "q1", "q2"))])
     with pytest.raises(BadModel, match="answers of one respondent"):
-        Accountant.of(Schema(schema.columns, rows=5).approve(), one)
+        Promise.of(Schema(schema.columns, rows=5).approve(), one)
     with pytest.raises(BadModel, match="answers of one respondent"):
-        Accountant.of(
+        Promise.of(
             Schema(
                 (Text("who", compare="exact"), *schema.columns), unit=Person("who", 2), most_rows=9
             ).approve(),
@@ -359,9 +365,9 @@ def test_models_that_do_not_fit_the_schema_are_refused(halves):
         rows=5,
     )
     with pytest.raises(BadModel, match=r"2 values for the column 'q1'.* one of them a blank.*: 1 in all"):
-        Accountant.of(tight.approve(), one)
+        Promise.of(tight.approve(), one)
     with pytest.raises(Refused, match="planning only"):
-        Accountant.of(schema, [Forms(copies(3, source="exploratory"), "sheet", HALF.copy())])
+        Promise.of(schema, [Forms(copies(3, source="exploratory"), "sheet", HALF.copy())])
     with pytest.raises(Refused, match="Gaussian noise"):
         plan(schema, Histogram("q0"), leakage=1, dependence=one, delta="1e-9")
     with pytest.raises(BadModel, match="says nothing of it"):
@@ -374,7 +380,7 @@ def test_models_that_do_not_fit_the_schema_are_refused(halves):
 def test_a_charge_past_the_plan_is_not_priced(halves, tmp_path):
     """The ledger asks the same accountant, whoever made the charge."""
     model, schema = halves
-    accountant = Accountant.of(schema, [says(model)])
+    accountant = Promise.of(schema, [says(model)])
     with Ledger.create(tmp_path / "l.db", Fraction(1), accountant, anchor=tmp_path / "a") as ledger:
         bad = Part(
             key_of(Histogram("q1").statistics(schema)[0].aggregate.where, "q1"), Fraction(0), Fraction(1, 9)
@@ -390,7 +396,7 @@ def test_a_charge_past_the_plan_is_not_priced(halves, tmp_path):
 def test_a_release_is_certified_and_verified_and_a_forged_one_is_not(halves, tmp_path):
     model, schema = halves
     declared = says(model, name="two sheets")
-    accountant = Accountant.of(
+    accountant = Promise.of(
         schema, [declared, Declared(Groups(4), columns=("q0", "q1", "q2", "sheet"))], "any"
     )
     tables = list(Population(model).tables(schema))

@@ -9,12 +9,16 @@ import pytest
 
 from entwined.bounds.certificate import digest
 from entwined.dependence import Box, Edge, Groups, Independent, MarkovChain, RandomField
+from entwined.door.certificate import _trusted
 from entwined.errors import BadCertificate, BadInput
-from entwined.ledger import Ledger, Part
+from entwined.estimate.answers import Release
+from entwined.ledger import Ledger
+from entwined.promise.declared import Declared
+from entwined.promise.part import Part
+from entwined.promise.promise import Promise
 from entwined.queries import Histogram, Mean, Median
-from entwined.release import Accountant, Declared, Release, release, verify
-from entwined.release.certificate import _trusted
-from entwined.release.verification import _declared
+from entwined.request.verbs import release
+from entwined.request.verification import _declared, verify
 from entwined.schema import Cells, Schema
 from support.memory_table import PEOPLE, ROWS, MemoryTable
 
@@ -37,7 +41,7 @@ MODELS = {
 def given(request, tmp_path):
     schema, models = MODELS[request.param]
     with Ledger.create(
-        tmp_path / "l.db", Fraction(9), Accountant.of(schema, models), anchor=tmp_path / "a"
+        tmp_path / "l.db", Fraction(9), Promise.of(schema, models), anchor=tmp_path / "a"
     ) as ledger:
         queries = [Histogram("gender"), Mean("age"), Median("age")]
         found = release(MemoryTable(schema, ROWS), queries, leakage=1, dependence=models, ledger=ledger)
@@ -93,7 +97,7 @@ def test_losses_that_are_left_out_of_the_total_are_seen(given):
     schema, certificate = given
     models = tuple(_declared(model["declared"], Path()) for model in certificate["models"])
     left = certificate["losses_so_far"][1:]
-    price = Accountant(schema, models, certificate["knowledge"]).price(
+    price = Promise(schema, models, certificate["knowledge"]).price(
         {row[0]: Part.from_row(tuple(row)) for row in left}
     )
     total = price.document | {"cap": certificate["total"]["cap"]}
@@ -122,7 +126,7 @@ def test_it_says_what_must_be_believed_of_the_ledger_and_of_taking_part(given):
     assert "Everything ever released from this table is in this ledger." in certificate["trusted"]
     assert "Whether somebody is in the table is not protected." in certificate["trusted"]
     may_leave = Schema(PEOPLE, neighbours="add_remove", most_rows=40).approve()
-    said = " ".join(_trusted(Accountant.of(may_leave), may_leave))
+    said = " ".join(_trusted(Promise.of(may_leave), may_leave))
     assert "Whether somebody is in the table is protected" in said
 
 

@@ -2,7 +2,6 @@
 
 import json
 import threading
-from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -26,7 +25,10 @@ from entwined.errors import (
     Unreachable,
     Unreadable,
 )
+from entwined.estimate.answers import Release
 from entwined.ledger import Kind, Ledger
+from entwined.promise.declared import Declared
+from entwined.promise.promise import Promise
 from entwined.queries import (
     Count,
     GroupBy,
@@ -41,7 +43,7 @@ from entwined.queries import (
     Variance,
     parse,
 )
-from entwined.release import Accountant, Declared, Release, plan, release
+from entwined.request.verbs import plan, release
 from entwined.schema import Boolean, Categorical, Cells, Integer, Moment, Person, Real, Schema, Text
 from support.memory_table import PEOPLE, ROWS, MemoryTable
 
@@ -73,7 +75,7 @@ def ledger_of(tmp_path):
 
     def make(schema, dependence=(), cap=Fraction(10), knowledge="any"):
         at = tmp_path / f"{len(made)}.db"
-        accountant = Accountant.of(schema, dependence, knowledge)
+        accountant = Promise.of(schema, dependence, knowledge)
         made.append(Ledger.create(at, cap, accountant, anchor=tmp_path / f"{len(made)}.anchor"))
         return made[-1]
 
@@ -151,7 +153,7 @@ def test_charges_stay_short_and_never_below_the_noise():
         planned = plan(ADD_REMOVE, query, loss=Fraction(1, 3))
         assert planned.price.nominal <= Fraction(1, 3)
         assert planned.price.nominal > Fraction(1, 3) * (1 - Fraction(1, 10**11))
-        for part in planned.parts:
+        for part in planned.charged:
             assert 10**18 % part.one.denominator == 0
             assert 10**18 % part.both.denominator == 0
         for one in planned.statistics:
@@ -241,7 +243,7 @@ def test_what_is_handed_out_is_what_was_stored(ledger_of):
     ledger = ledger_of(ADD_REMOVE)
     given = release(MemoryTable(ADD_REMOVE, ROWS), Mean("age"), loss=1, ledger=ledger)
     stored = ledger.stored(charges(ledger)[0].fields["fingerprint"])
-    assert stored == replace(given, certificate={}).content  # the certificate says how things stand by now
+    assert json.loads(stored) == [list(numbers) for numbers in given.answers[0].numbers]
     assert ledger.book.check() == 3
 
 
@@ -527,12 +529,12 @@ MODELS = {
 def test_what_cannot_be_promised_is_refused(name):
     error, words, schema, model = MODELS[name]
     with pytest.raises(error, match=words):
-        Accountant.of(schema, [model])
+        Promise.of(schema, [model])
 
 
 def test_two_ways_to_pick_rows_are_refused():
     with pytest.raises(BadModel, match="undo"):
-        Accountant.of(ADD_REMOVE, [Declared(Groups(2), by="home"), Declared(Groups(3), by="gender")])
+        Promise.of(ADD_REMOVE, [Declared(Groups(2), by="home"), Declared(Groups(3), by="gender")])
 
 
 def test_a_table_that_cannot_pick_is_refused_before_the_charge(ledger_of):
@@ -557,7 +559,7 @@ def test_picking_rows_makes_a_removal_as_dear_as_a_replacement():
 def test_a_graph_keeps_one_row_a_node():
     graph = Graph(30, np.array([[0, 1], [1, 2]]), np.array([0.4, 0.4]))
     planned = plan(REPLACE, Median("age"), leakage=1, dependence=[Declared(graph, by="home")])
-    assert planned.accountant.kept.most == 1
+    assert planned.promise.kept.most == 1
     assert 0.999 < planned.price.worst <= 1
     assert planned.price.nominal < Fraction(9, 10)
 

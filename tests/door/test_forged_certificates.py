@@ -9,17 +9,20 @@ import pytest
 
 from entwined.bounds.certificate import digest, guarantee
 from entwined.bounds.choose import named
+from entwined.canonical import fraction_text
 from entwined.dependence import BayesNet, Box, Forms, Groups, Independent, MarkovChain, Variable
-from entwined.ledger import Ledger, Mark, Part, Standing
+from entwined.door.certificate import certificate, opened, sealed
+from entwined.ledger import Ledger, Mark, Standing
+from entwined.mechanisms.batch import Batch
+from entwined.promise.declared import Declared
+from entwined.promise.measure import PURE, Concentrated
+from entwined.promise.part import Part
+from entwined.promise.places import key_of
+from entwined.promise.promise import Promise
 from entwined.queries import Count, Histogram, Mean, Median, everything, parse
-from entwined.queries.documents import as_written
-from entwined.release import Accountant, Declared, plan, release, verify
-from entwined.release.certificate import certificate, opened, sealed
-from entwined.release.history import one_history, wrong_in_ledger
-from entwined.release.measure import PURE, Concentrated
-from entwined.release.parts import key_of
-from entwined.release.plan import plan_again
-from entwined.release.verification import _declared
+from entwined.request.history import one_history, wrong_in_ledger
+from entwined.request.verbs import plan, release
+from entwined.request.verification import _declared, verify
 from entwined.schema import Categorical, Cells, Person, Schema
 from support.memory_table import PEOPLE, ROWS, MemoryTable
 
@@ -57,7 +60,7 @@ DELTA = Fraction(1, 10**6)
 
 def made(place, schema, rows, queries, models=(), measure=PURE, knowledge="any", **terms):
     """Release twice under one ledger, and give the second release as it would be published."""
-    accountant = Accountant.of(schema, models, knowledge, measure)
+    accountant = Promise.of(schema, models, knowledge, measure)
     delta = {"delta": measure.delta} if isinstance(measure, Concentrated) else {}
     with Ledger.create(place / "l.db", Fraction(9), accountant, anchor=place / "a") as ledger:
         for leakage in (1, 2):
@@ -176,14 +179,14 @@ def cannot_mislead(path, value):
 def same_total(given, schema):
     """Whether the losses so far, as they are given, amount to what is stated."""
     parts = [Part.from_row(tuple(row)) for row in given["losses_so_far"]]
-    price = accountant_of(given, schema).price({part.key: part for part in parts})
+    price = promise_of(given, schema).price({part.key: part for part in parts})
     return price.document | {"cap": given["total"]["cap"]} == given["total"]
 
 
-def accountant_of(given, schema):
+def promise_of(given, schema):
     measure = Concentrated(Fraction(given["delta"])) if "delta" in given else PURE
     models = tuple(_declared(one["declared"], None) for one in given["models"])
-    return Accountant(schema, models, given["knowledge"], measure)
+    return Promise(schema, models, given["knowledge"], measure)
 
 
 def test_no_single_change_of_a_certificate_is_taken(published):
@@ -221,14 +224,16 @@ def test_divided_losses_do_not_fit_the_published_noise(published):
     """Every loss, total and leakage a tenth of what it was, all of it consistent: the noise gives it away."""
     schema, document = published
     sound = document["certificate"]
-    each = Fraction(sound["loss_of_each_statistic"]) / 10
-    accountant = accountant_of(sound, schema)
-    queries = [as_written(one["query"]) for one in sound["asked"]]
-    planned = plan_again(accountant, queries, [Fraction(one["share"]) for one in sound["asked"]], each)
-    rows = tuple(part.row for part in planned.parts)
-    price = accountant.price({part.key: part for part in planned.parts})
+    each = Fraction(sound["mechanism"]["loss_of_each_statistic"]) / 10
+    promise = promise_of(sound, schema)
+    divided = {**sound["mechanism"], "loss_of_each_statistic": fraction_text(each)}
+    batch = Batch.from_document(divided, promise)
+    rows = tuple(part.row for part in batch.charged)
+    price = promise.price({part.key: part for part in batch.charged})
     standing = Standing(sound["ledger"]["id"], Mark(5, "0" * 64), Fraction(9), rows, price)
-    forged = json.loads(json.dumps(certificate(planned, standing, sound["released"])))
+    forged = json.loads(
+        json.dumps(certificate(promise, batch.document, batch.charged, standing, sound["released"]))
+    )
     assert verify(forged, schema).valid  # so it is as good as a true one, but for the noise
     verdict = judged(forged, schema, document)
     assert not verdict.valid
@@ -262,7 +267,7 @@ def release_of(ledger, leakage, where="age < 50"):
 
 def ledger_at(place, name="l"):
     return Ledger.create(
-        place / f"{name}.db", Fraction(9), Accountant.of(ROWS_SCHEMA, [Groups(2)]), anchor=place / f"{name}.a"
+        place / f"{name}.db", Fraction(9), Promise.of(ROWS_SCHEMA, [Groups(2)]), anchor=place / f"{name}.a"
     )
 
 
@@ -348,7 +353,7 @@ def test_a_long_history_stays_small_enough_to_publish(tmp_path):
     """10,000 parts: their names and losses, once."""
     schema = ROWS_SCHEMA
     planned = plan(schema, Count(where=parse("age < 50", schema)), leakage=1, dependence=[Groups(2)])
-    row = list(planned.parts[0].row)
+    row = list(planned.charged[0].row)
     size = len(json.dumps([row] * 10_000, indent=1))
     assert size < 4_000_000
     assert digest({"rows": [row] * 10_000})

@@ -11,6 +11,8 @@ import pytest
 from entwined.dependence import Groups
 from entwined.errors import Unreadable
 from entwined.ledger import Ledger
+from entwined.promise.declared import Declared
+from entwined.promise.promise import Promise
 from entwined.queries import (
     Count,
     GroupBy,
@@ -23,7 +25,8 @@ from entwined.queries import (
     Variance,
     parse,
 )
-from entwined.release import Accountant, Declared, release, verify
+from entwined.request.verbs import release
+from entwined.request.verification import verify
 from entwined.schema import Categorical, Integer, Person, Real, Schema, Text
 from entwined.tables import open_table
 from support.memory_table import MemoryTable
@@ -76,7 +79,7 @@ def queries(schema):
 
 
 def ledger_at(folder, schema, cap, models=()):
-    return Ledger.create(folder / "l.db", Fraction(cap), Accountant.of(schema, models), anchor=folder / "a")
+    return Ledger.create(folder / "l.db", Fraction(cap), Promise.of(schema, models), anchor=folder / "a")
 
 
 @pytest.mark.parametrize("unit", ["rows", "person"])

@@ -13,10 +13,11 @@ import pytest
 from entwined.dependence import BayesNet, Forms, Variable, read_model, write_model
 from entwined.errors import BadModel, HolderError
 from entwined.learning import learn, learn_with_margin, public_codes
+from entwined.promise.declared import Declared
+from entwined.promise.trusted import trusted
 from entwined.queries import Histogram
-from entwined.release import Declared, release
-from entwined.release.opening import open_ledger
-from entwined.release.trusted import trusted
+from entwined.request.opening import open_ledger
+from entwined.request.verbs import release
 from entwined.schema import Categorical, Cells, Integer, Person, Rows, Schema, Text, write_schema
 from entwined.tables import open_table
 from support import engines

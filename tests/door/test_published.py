@@ -9,8 +9,8 @@ import pytest
 
 from corpus.run import run
 from corpus.workshop import Workshop
+from entwined.door.certificate import opened, sealed
 from entwined.errors import BadKey
-from entwined.release.certificate import opened, sealed
 from entwined.schema import approve, read_schema
 from entwined.signing import Key, PublicKey, Signature
 

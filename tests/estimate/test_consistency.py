@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
-import entwined.release
+import entwined.estimate
 from entwined.errors import BadQuery, QueryTooComplex
+from entwined.estimate import controlled, least_squares
+from entwined.estimate.agreement import Released, agreed
+from entwined.estimate.consistency import consistent, error_laws
+from entwined.estimate.layout import Layout, NoisyTable
+from entwined.estimate.least_squares import LeastSquares
 from entwined.noise import DiscreteGaussian
 from entwined.progress import listening
 from entwined.queries import Count, GroupBy, Histogram, Marginal, Total, compare
 from entwined.queries.aggregates import Axis
-from entwined.release import controlled, least_squares
-from entwined.release.agreement import Released, agreed
-from entwined.release.consistency import consistent, error_laws
-from entwined.release.layout import Layout, NoisyTable
-from entwined.release.least_squares import LeastSquares
 from entwined.schema import Boolean, Categorical, Integer, Rows, Schema
 from support.noisy_tables import dense, draws, laplace, marginal, released
 
@@ -396,8 +396,8 @@ def test_numbers_too_large_for_floats_are_refused():
 
 
 def test_post_processing_has_no_way_to_the_rows():
-    folder = Path(entwined.release.__file__).parent
-    seen, waiting = set(), {"entwined.release.agreement", "entwined.release.ratios"}
+    folder = Path(entwined.estimate.__file__).parent
+    seen, waiting = set(), {"entwined.estimate.agreement", "entwined.estimate.ratios"}
     while waiting:
         module = waiting.pop()
         seen.add(module)
@@ -405,6 +405,6 @@ def test_post_processing_has_no_way_to_the_rows():
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.ImportFrom) and node.module:
                 assert not node.module.startswith(("entwined.tables", "entwined.ledger", "ibis", "duckdb"))
-                if node.module.startswith("entwined.release."):
+                if node.module.startswith("entwined.estimate."):
                     waiting |= {node.module} - seen
     assert len(seen) > 8

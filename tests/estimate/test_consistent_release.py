@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 from entwined.errors import QueryTooComplex
+from entwined.estimate.answers import Release
+from entwined.estimate.consistent_release import make_consistent
 from entwined.ledger import Ledger
+from entwined.promise.promise import Promise
 from entwined.queries import Count, GroupBy, Histogram, Marginal, Mean, Median, Total, parse
-from entwined.release import Accountant, Release, make_consistent, plan, release, verify
+from entwined.request.verbs import plan, release
+from entwined.request.verification import verify
 from entwined.schema import Boolean, Categorical, Integer, Schema
 from support.memory_table import MemoryTable
 
@@ -44,7 +48,7 @@ def test_answers_agree_and_the_truth_is_held(tmp_path, schema):
     table, asked = MemoryTable(schema, rows()), queries(schema)
     held, cells = 0, 0
     with Ledger.create(
-        tmp_path / "l.db", Fraction(1000), Accountant.of(schema), anchor=tmp_path / "a"
+        tmp_path / "l.db", Fraction(1000), Promise.of(schema), anchor=tmp_path / "a"
     ) as ledger:
         for turn in range(40):
             planned = plan(schema, asked, loss=Fraction(200 + turn, 100))
@@ -79,7 +83,7 @@ def test_answers_agree_and_the_truth_is_held(tmp_path, schema):
 
 def test_what_cannot_be_made_to_agree_stays_as_drawn_and_says_so(tmp_path):
     huge = Schema((Integer("coins", 0, 2**50),), neighbours="add_remove", most_rows=100).approve()
-    with Ledger.create(tmp_path / "l.db", Fraction(1), Accountant.of(huge), anchor=tmp_path / "a") as ledger:
+    with Ledger.create(tmp_path / "l.db", Fraction(1), Promise.of(huge), anchor=tmp_path / "a") as ledger:
         table = MemoryTable(huge, [{"coins": 2**50}] * 90)
         given = release(table, Total("coins"), loss=1, ledger=ledger)
     assert "cannot be worked out" in given.agreement
@@ -93,9 +97,7 @@ def test_what_an_engine_cannot_do_is_refused_before_the_charge(tmp_path):
                 f"{len(aggregates)} statistics are too many for this engine. Ask for fewer."
             )
 
-    with Ledger.create(
-        tmp_path / "l.db", Fraction(1), Accountant.of(PUBLIC), anchor=tmp_path / "a"
-    ) as ledger:
+    with Ledger.create(tmp_path / "l.db", Fraction(1), Promise.of(PUBLIC), anchor=tmp_path / "a") as ledger:
         table = Small(PUBLIC, rows())
         with pytest.raises(QueryTooComplex, match="too many"):
             release(table, Histogram("place"), loss=1, ledger=ledger)
@@ -104,8 +106,6 @@ def test_what_an_engine_cannot_do_is_refused_before_the_charge(tmp_path):
 
 def test_choices_alone_stay_as_they_are(tmp_path):
     planned = plan(PUBLIC, Median("age"), loss=1)
-    with Ledger.create(
-        tmp_path / "l.db", Fraction(1), Accountant.of(PUBLIC), anchor=tmp_path / "a"
-    ) as ledger:
+    with Ledger.create(tmp_path / "l.db", Fraction(1), Promise.of(PUBLIC), anchor=tmp_path / "a") as ledger:
         given = release(MemoryTable(PUBLIC, rows()), Median("age"), loss=1, ledger=ledger)
     assert make_consistent(planned, given) is given

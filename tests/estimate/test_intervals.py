@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entwined.errors import BadLoss, BadNoise, BadQuery
+from entwined.estimate.consistency import consistent, error_laws
+from entwined.estimate.error_law import ErrorLaw, Share
+from entwined.estimate.intervals import intervals
+from entwined.estimate.layout import Layout, NoisyTable
+from entwined.estimate.least_squares import least_squares
+from entwined.estimate.ratios import Noisy, ratio_interval, variance_interval
 from entwined.noise import DiscreteGaussian
 from entwined.queries.aggregates import Axis
-from entwined.release.consistency import consistent, error_laws
-from entwined.release.error_law import ErrorLaw, Share
-from entwined.release.intervals import intervals
-from entwined.release.layout import Layout, NoisyTable
-from entwined.release.least_squares import least_squares
-from entwined.release.ratios import Noisy, ratio_interval, variance_interval
 from support.noisy_tables import draws, laplace, law_of
 
 RELEASES = 10_000

@@ -6,6 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from entwined.estimate.answers import Answered
+from entwined.estimate.grid import placed
+from entwined.estimate.spans import Around, Between, Ranks, span
+from entwined.mechanisms.draws import noisy
 from entwined.queries import (
     Count,
     GroupBy,
@@ -18,11 +22,7 @@ from entwined.queries import (
     Variance,
     parse,
 )
-from entwined.release import Around, Between, Ranks, plan
-from entwined.release.answers import Answered
-from entwined.release.draws import noisy
-from entwined.release.grid import placed
-from entwined.release.spans import span
+from entwined.request.verbs import plan
 from entwined.schema import Boolean, Categorical, Integer, Moment, Real, Schema
 from support.memory_table import MemoryTable
 

@@ -10,7 +10,19 @@ import pytest
 
 from entwined.dependence import Groups
 from entwined.errors import BadQuery, Unreachable
+from entwined.estimate.agreement import Released
+from entwined.estimate.answers import Answered, Release
+from entwined.estimate.consistent_release import make_consistent
+from entwined.estimate.error_law import ErrorLaw
+from entwined.estimate.least_squares import least_squares
+from entwined.estimate.spans import Around
+from entwined.forecast.draft import Draft
+from entwined.forecast.forecast import Assumed, forecasts, mean_size
+from entwined.forecast.wanted import fitted
+from entwined.mechanisms.draws import noisy
 from entwined.noise import DiscreteGaussian, DiscreteLaplace
+from entwined.promise.declared import Declared
+from entwined.promise.promise import promise_of
 from entwined.queries import (
     Count,
     CountOf,
@@ -28,17 +40,7 @@ from entwined.queries import (
     parse,
 )
 from entwined.queries.sums import grid_of, total_term
-from entwined.release import Declared, make_consistent, plan
-from entwined.release.agreement import Released
-from entwined.release.answers import Answered, Release
-from entwined.release.batch import Batch
-from entwined.release.draws import noisy
-from entwined.release.error_law import ErrorLaw
-from entwined.release.forecast import Assumed, forecasts, mean_size
-from entwined.release.least_squares import least_squares
-from entwined.release.plan import accountant_of
-from entwined.release.spans import Around
-from entwined.release.wanted import fitted
+from entwined.request.verbs import plan
 from entwined.schema import Boolean, Categorical, Integer, Real, Schema
 from support.memory_table import MemoryTable
 
@@ -83,7 +85,9 @@ CHOICES = [Median("score"), Quantile("score", Fraction(1, 10)), Minimum("score")
 
 def drawn(planned, times):
     """Draw the noise of a plan so often, by the door's own function, on the exact table."""
-    exact = [np.array(found) for found in MemoryTable(planned.schema, ROWS).answer(planned.aggregates)]
+    exact = [
+        np.array(found) for found in MemoryTable(planned.schema, ROWS).answer(planned.needs(planned.schema))
+    ]
     found = [
         noisy(one, np.broadcast_to(numbers, (times, numbers.size)).copy())
         for one, numbers in zip(planned.statistics, exact, strict=True)
@@ -140,7 +144,7 @@ def holds(found, errors):
 def test_a_number_is_as_exact_as_predicted(query):
     """With 60,000 draws a mean of |error| is known to 0.4 %: 2 % off is five deviations."""
     planned = plan(HIDDEN, query, loss=1)
-    (found,) = forecasts(Batch.of(planned), DRAWN)
+    (found,) = forecasts(Draft.of(planned), DRAWN)
     holds(found, errors_of(planned, MANY))
     assert found.exact == (query.kind in ("count", "total"))
 
@@ -148,8 +152,8 @@ def test_a_number_is_as_exact_as_predicted(query):
 @pytest.mark.parametrize("query", TABLES, ids=lambda query: query.kind)
 def test_a_table_is_as_exact_as_predicted(query):
     planned = plan(HIDDEN, query, loss="0.5")
-    (found,) = forecasts(Batch.of(planned), DRAWN)
-    holds(found, errors_of(planned, MANY // planned.aggregates[0].cells))
+    (found,) = forecasts(Draft.of(planned), DRAWN)
+    holds(found, errors_of(planned, MANY // planned.needs(planned.schema)[0].cells))
     assert found.exact
     assert found.scale == pytest.approx(
         float(planned.statistics[0].law.scale) * (0.5 if "pay" in query.columns else 1)
@@ -159,14 +163,14 @@ def test_a_table_is_as_exact_as_predicted(query):
 def test_a_mean_by_the_public_number_of_rows_is_as_exact_as_predicted():
     query = Mean("age", count="public")
     planned = plan(PUBLIC, query, loss=1)
-    (found,) = forecasts(Batch.of(planned), DRAWN)
+    (found,) = forecasts(Draft.of(planned), DRAWN)
     holds(found, errors_of(planned, MANY))
     assert found.exact
 
 
 def test_a_forecast_that_is_three_per_cent_off_would_be_caught():
     planned = plan(HIDDEN, SINGLE[0], loss=1)
-    (found,) = forecasts(Batch.of(planned).at(Fraction(103, 100)), DRAWN)
+    (found,) = forecasts(Draft.of(planned).at(Fraction(103, 100)), DRAWN)
     with pytest.raises(AssertionError):
         holds(found, errors_of(planned, MANY))
 
@@ -175,8 +179,11 @@ def test_a_forecast_that_is_three_per_cent_off_would_be_caught():
 def test_a_choice_is_as_many_ranks_off_as_predicted(query):
     """The mean over the exact chances of every value, and the same drawn, within five deviations."""
     planned = plan(HIDDEN, query, loss="0.1")
-    (found,) = forecasts(Batch.of(planned), DRAWN)
-    law, counts = planned.statistics[0].law, np.array(MemoryTable(HIDDEN, ROWS).answer(planned.aggregates)[0])
+    (found,) = forecasts(Draft.of(planned), DRAWN)
+    law, counts = (
+        planned.statistics[0].law,
+        np.array(MemoryTable(HIDDEN, ROWS).answer(planned.needs(planned.schema))[0]),
+    )
     far = -query.scores(counts) / (2 * query.at.denominator)
     chances = np.array(law.probabilities(query.scores(counts)))
     assert found.mean_ranks_off == pytest.approx(float(chances @ far), rel=1e-6)
@@ -193,15 +200,15 @@ def test_answers_made_to_agree_are_as_exact_as_predicted(public):
     columns = tuple(replace(column, missing="value") for column in COLUMNS)  # so that all count the same rows
     schema = Schema(columns, most_rows=len(ROWS), **({"rows": len(ROWS)} if public else {})).approve()
     planned = plan(schema, TABLES, loss=2)
-    found = dict(zip(planned.queries, forecasts(Batch.of(planned), AGREED), strict=True))
-    raw = dict(zip(planned.queries, forecasts(Batch.of(planned), DRAWN), strict=True))
+    found = dict(zip(planned.queries, forecasts(Draft.of(planned), AGREED), strict=True))
+    raw = dict(zip(planned.queries, forecasts(Draft.of(planned), DRAWN), strict=True))
     exact, numbers = drawn(planned, TURNS)
     counted = [query for query in planned.queries if query.kind != "group_by" or query.total is None]
     places = [planned.uses[planned.queries.index(query)][0] for query in counted]
     known = [] if schema.rows is None else [Released(CountOf(everything()), None, [schema.rows])]
     tables = [
         *(
-            Released(planned.aggregates[place], planned.statistics[place].law, exact[place])
+            Released(planned.needs(planned.schema)[place], planned.statistics[place].law, exact[place])
             for place in places
         ),
         *known,
@@ -298,13 +305,13 @@ def test_the_mean_of_a_sum_of_errors_is_that_of_its_convolution():
     ids=lambda wanted: " ".join(query.kind for query in wanted),
 )
 def test_the_loss_for_an_accuracy_gives_it_and_one_per_cent_less_does_not(wanted, assumed):
-    accountant = accountant_of(HIDDEN, (), "any")
+    accountant = promise_of(HIDDEN, (), "any")
     exact = {query: Fraction(half) for query, half in wanted.items()}
     found = fitted(accountant, list(exact.items()), assumed)
 
     def reached(at):
         planned = plan(HIDDEN, list(wanted), loss=at, shares=found.shares)
-        given = zip(planned.queries, forecasts(Batch.of(planned), assumed), strict=True)
+        given = zip(planned.queries, forecasts(Draft.of(planned), assumed), strict=True)
         return all(one.reach <= exact[query] for query, one in given)
 
     assert reached(found.loss)
@@ -313,7 +320,7 @@ def test_the_loss_for_an_accuracy_gives_it_and_one_per_cent_less_does_not(wanted
 
 
 def test_a_coarse_question_takes_less_of_the_loss_than_a_fine_one():
-    accountant = accountant_of(HIDDEN, (), "any")
+    accountant = promise_of(HIDDEN, (), "any")
     both = [(Count(), Fraction(30)), (Histogram("score"), Fraction(300))]
     alone = fitted(accountant, both[:1], DRAWN)
     found = fitted(accountant, both, DRAWN)
@@ -324,21 +331,21 @@ def test_a_coarse_question_takes_less_of_the_loss_than_a_fine_one():
 
 def test_a_wanted_accuracy_costs_more_leakage_where_rows_depend_on_each_other():
     wish = [(Count(), Fraction(30))]
-    found = fitted(accountant_of(HIDDEN, (Declared(Groups(4)),), "any"), wish, DRAWN)
-    assert found == fitted(accountant_of(HIDDEN, (), "any"), wish, DRAWN)
+    found = fitted(promise_of(HIDDEN, (Declared(Groups(4)),), "any"), wish, DRAWN)
+    assert found == fitted(promise_of(HIDDEN, (), "any"), wish, DRAWN)
     planned = plan(HIDDEN, Count(), loss=found.loss, dependence=Groups(4))
     assert planned.price.worst == pytest.approx(4 * float(found.loss))
 
 
 def test_what_no_noise_gives_is_refused():
-    accountant = accountant_of(HIDDEN, (), "any")
+    accountant = promise_of(HIDDEN, (), "any")
     with pytest.raises(Unreachable, match="within"):
         fitted(accountant, [(Count(), Fraction(10) ** 30)], DRAWN)
     nowhere = Assumed.of(Schema(COLUMNS).approve(), None, consistent=True)
     assert nowhere.rows is None
     with pytest.raises(BadQuery, match="expected_rows"):
         fitted(accountant, [(Mean("age"), Fraction(1))], nowhere)
-    (found,) = forecasts(Batch.of(plan(HIDDEN, Mean("age"), loss=1)), nowhere)
+    (found,) = forecasts(Draft.of(plan(HIDDEN, Mean("age"), loss=1)), nowhere)
     assert (found.half_width, found.mean_error, found.exact) == (None, None, False)
 
 

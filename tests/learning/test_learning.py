@@ -15,7 +15,7 @@ from entwined.learning.models import chance_intervals
 from entwined.learning.stronger import stronger
 from entwined.learning.structure import forest_of, joint_counts, network, parents_first, score, tree
 from entwined.loss import Loss
-from entwined.release import Declared
+from entwined.promise.declared import Declared
 from entwined.schema import Categorical, Cells, Integer, Schema, Text
 from support import draw
 from support.joints import joint_of

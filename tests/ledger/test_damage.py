@@ -14,10 +14,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from entwined.canonical import canonical, sha256
 from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable, NoLedger
 from entwined.ledger import Book, Ledger, entry
 from entwined.ledger.anchor import Anchor
-from entwined.ledger.canonical import canonical, sha256
 from entwined.ledger.entry import START
 from entwined.ledger.slots import SLOT
 from support.ledger_worker import Sum, charge, drawn

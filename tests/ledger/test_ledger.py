@@ -18,9 +18,11 @@ from entwined.errors import (
     NoLedger,
     OverBudget,
 )
-from entwined.ledger import Book, Charge, Kind, Ledger, Part, Price
+from entwined.ledger import Book, Charge, Kind, Ledger
 from entwined.ledger.ledger import MOST_RUNS
-from entwined.ledger.totals import NOTHING, Totals
+from entwined.promise.part import Part
+from entwined.promise.price import Price
+from entwined.promise.totals import NOTHING, Totals
 from support.ledger_worker import Named, Sum, charge, drawn
 from support.postgres import new_schema
 

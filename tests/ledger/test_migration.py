@@ -12,12 +12,16 @@ import pytest
 
 from entwined.dependence import Groups, Independent
 from entwined.errors import BadLedger, LedgerDamaged, OverBudget, Refused
-from entwined.ledger import Book, Kind, Ledger, Part, Price
+from entwined.ledger import Book, Kind, Ledger
 from entwined.ledger.migration import foresee, migrate
+from entwined.promise.declared import Declared
+from entwined.promise.measure import Concentrated
+from entwined.promise.part import Part
+from entwined.promise.places import key_of
+from entwined.promise.price import Price
+from entwined.promise.promise import Promise
 from entwined.queries import Histogram, codes_in, everything
-from entwined.release import Accountant, Declared, release
-from entwined.release.measure import Concentrated
-from entwined.release.parts import key_of
+from entwined.request.verbs import release
 from entwined.schema import Boolean, Categorical, Cells, Integer, Person, Schema, Text
 from support.ledger_worker import Named, Sum, charge, drawn
 from support.memory_table import MemoryTable
@@ -209,7 +213,7 @@ def test_terms_that_were_edited_behind_a_migration_are_noticed(tmp_path):
 
 
 def made(tmp_path, schema, *models, cap=10, **given):
-    accountant = Accountant.of(schema, models, **given)
+    accountant = Promise.of(schema, models, **given)
     return Ledger.create(tmp_path / "l.db", Fraction(cap), accountant, anchor=tmp_path / "a")
 
 
@@ -223,19 +227,19 @@ def said(tmp_path, before, now):
 @pytest.mark.parametrize(
     ("now", "words"),
     [
-        (Accountant.of(ROWS), ["model removed: 'households'"]),
-        (Accountant.of(ROWS, Declared(Groups(3), name="households")), ["model changed: 'households'"]),
-        (Accountant.of(ROWS, [Declared(Groups(2), name="households"), Groups(5)]), ["model added: 'groups'"]),
+        (Promise.of(ROWS), ["model removed: 'households'"]),
+        (Promise.of(ROWS, Declared(Groups(3), name="households")), ["model changed: 'households'"]),
+        (Promise.of(ROWS, [Declared(Groups(2), name="households"), Groups(5)]), ["model added: 'groups'"]),
         (
-            Accountant.of(ROWS, Declared(Groups(2), name="households"), "model"),
+            Promise.of(ROWS, Declared(Groups(2), name="households"), "model"),
             ["knowledge was any and is model"],
         ),
         (
-            Accountant.of(ROWS, Declared(Groups(2), name="households"), "any", Concentrated(Fraction(1, 10**6))),
+            Promise.of(ROWS, Declared(Groups(2), name="households"), "any", Concentrated(Fraction(1, 10**6))),
             ["delta was not given and is 1/1000000"],
         ),
         (
-            Accountant.of(
+            Promise.of(
                 Schema((AGE, Boolean("new")), neighbours="add_remove", most_rows=99),
                 Declared(Groups(2), name="households"),
             ),
@@ -243,17 +247,17 @@ def said(tmp_path, before, now):
              "most_rows was 1000000000 and is 99"],
         ),
         (
-            Accountant.of(Schema((AGE, PLACE), unit=Cells(), rows=5)),
+            Promise.of(Schema((AGE, PLACE), unit=Cells(), rows=5)),
             ["unit was kind rows and is kind cells", "rows was not given and is 5"],
         ),
         (
-            Accountant.of(Schema((PLACE, AGE)), Declared(Groups(2), name="households")),
+            Promise.of(Schema((PLACE, AGE)), Declared(Groups(2), name="households")),
             ["the columns are in another order"],
         ),
     ],
 )  # fmt: skip
 def test_a_mismatch_names_what_differs(tmp_path, now, words):
-    told = said(tmp_path, Accountant.of(ROWS, Declared(Groups(2), name="households")), now)
+    told = said(tmp_path, Promise.of(ROWS, Declared(Groups(2), name="households")), now)
     for word in words:
         assert word in told
     assert "entwined budget migrate RELEASE.toml" in told
@@ -263,7 +267,7 @@ def test_losses_by_part_go_over_where_the_codes_are_the_same(tmp_path):
     labelled = Schema((Integer("age", 0, 120, label="years"), PLACE, Boolean("new"))).approve()
     with made(tmp_path, ROWS) as ledger:
         spent = ledger.answer(charge("r", key=key_of(OLD, None)), drawn), ledger.spent().parts
-        after = ledger.migrate(Accountant.of(labelled, Groups(4)), Fraction(10))
+        after = ledger.migrate(Promise.of(labelled, Groups(4)), Fraction(10))
         assert after.spent().parts == spent[1]
         assert after.spent().price.worst == pytest.approx(4)
 
@@ -273,8 +277,8 @@ def part(column=None, where=OLD, one=ONE, both=2 * ONE):
 
 
 def carried(before, now, *parts, models=(), then=()):
-    taken = Accountant.of(now, models).carried(
-        Accountant.of(before, then).document, {one.key: one for one in parts}
+    taken = Promise.of(now, models).carried(
+        Promise.of(before, then).document, {one.key: one for one in parts}
     )
     return sorted(taken.values())
 
@@ -292,9 +296,9 @@ def test_losses_that_went_over_are_never_less(neighbours):
     before = Schema((AGE, PLACE), neighbours=neighbours)
     now = Schema((PLACE,), neighbours=neighbours)
     for losses in ((part(),), (part(one=2 * ONE, both=ONE), part(where=~OLD))):
-        old = Accountant.of(before).price({one.key: one for one in losses})
+        old = Promise.of(before).price({one.key: one for one in losses})
         taken = carried(before, now, *losses)
-        assert Accountant.of(now).price({one.key: one for one in taken}).worst >= old.worst
+        assert Promise.of(now).price({one.key: one for one in taken}).worst >= old.worst
 
 
 def test_cells_go_over_where_new_codes_tell_the_old_ones():
@@ -359,7 +363,7 @@ def test_pure_and_concentrated_losses_do_not_mix(tmp_path):
     with made(tmp_path, ROWS) as ledger:
         ledger.answer(charge("r", key=key_of(OLD, None)), drawn)
         with pytest.raises(Refused, match="with or without a δ"):
-            ledger.migrate(Accountant.of(ROWS, (), "any", Concentrated(Fraction(1, 10**6))), Fraction(10))
+            ledger.migrate(Promise.of(ROWS, (), "any", Concentrated(Fraction(1, 10**6))), Fraction(10))
         assert ledger.spent().entries == 3
 
 
@@ -369,12 +373,12 @@ def test_a_stored_answer_is_not_handed_out_under_other_terms(tmp_path):
     with made(tmp_path, ROWS) as ledger:
         asked = Histogram("place")
         first = release(table, asked, ledger=ledger, loss=1)
-        chained = ledger.migrate(Accountant.of(ROWS, Groups(2)), Fraction(10))
+        chained = ledger.migrate(Promise.of(ROWS, Groups(2)), Fraction(10))
         second = release(table, asked, ledger=chained, loss=1, dependence=Groups(2))
         assert table.reads == 2
         assert (first.certificate["models"], len(second.certificate["models"])) == ([], 1)
         assert second.certificate["total"]["leakage"]["groups"] == pytest.approx(4)
-        back = chained.migrate(Accountant.of(ROWS), Fraction(10))
+        back = chained.migrate(Promise.of(ROWS), Fraction(10))
         assert release(table, asked, ledger=back, loss=1).values == first.values
         assert table.reads == 2
 
@@ -383,5 +387,5 @@ def test_a_model_that_does_not_know_a_column_of_the_past_is_refused(tmp_path):
     with made(tmp_path, CELLS) as ledger:
         release(MemoryTable(CELLS, []), Histogram("age"), ledger=ledger, loss=1)
         with pytest.raises(Exception, match="says nothing of it"):
-            ledger.migrate(Accountant.of(CELLS, Declared(Groups(1), columns=("place",))), Fraction(10))
+            ledger.migrate(Promise.of(CELLS, Declared(Groups(1), columns=("place",))), Fraction(10))
         assert ledger.spent().entries == 3

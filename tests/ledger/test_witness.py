@@ -17,8 +17,9 @@ from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable
 from entwined.ledger import Book, Ledger
 from entwined.ledger.slots import Slots
 from entwined.ledger.witness import Witness
+from entwined.promise.promise import Promise
 from entwined.queries import Histogram, codes_in
-from entwined.release import Accountant, release
+from entwined.request.verbs import release
 from entwined.schema import Boolean, Schema, write_schema
 from entwined.tables import open_table
 
@@ -40,13 +41,14 @@ from fractions import Fraction
 from entwined.ledger import Ledger
 from entwined.ledger.witness import Witness
 from entwined.queries import Histogram
-from entwined.release import Accountant, release
+from entwined.promise.promise import Promise
+from entwined.request.verbs import release
 from entwined.schema import read_schema
 from entwined.tables import open_table
 
 schema = read_schema("schema.toml")
 Witness.raise_to = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-with Ledger.open("ledger.sqlite", Fraction(4), Accountant.of(schema)) as ledger, open_table("table.csv", schema) as t:
+with Ledger.open("ledger.sqlite", Fraction(4), Promise.of(schema)) as ledger, open_table("table.csv", schema) as t:
     release(t, Histogram("a"), ledger=ledger, loss="0.5")
 """
 GROUPS = """
@@ -82,11 +84,11 @@ def run(monkeypatch, capsys):
 
 
 def begun(name="ledger.sqlite", cap=4):
-    return Ledger.create(name, Fraction(cap), Accountant.of(SCHEMA))
+    return Ledger.create(name, Fraction(cap), Promise.of(SCHEMA))
 
 
 def opened(name="ledger.sqlite"):
-    return Ledger.open(name, Fraction(4), Accountant.of(SCHEMA))
+    return Ledger.open(name, Fraction(4), Promise.of(SCHEMA))
 
 
 def ask(ledger, where=None, source="table.csv", loss="0.5"):

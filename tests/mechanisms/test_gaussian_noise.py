@@ -14,11 +14,14 @@ from entwined.bounds.certificate import digest
 from entwined.dependence import Box, Groups, MarkovChain
 from entwined.errors import BadLedger, EntwinedError, OverBudget, Refused
 from entwined.ledger import Ledger
+from entwined.mechanisms.draws import noisy
 from entwined.noise import DiscreteGaussian, epsilon_at
+from entwined.promise.declared import Declared
+from entwined.promise.measure import Concentrated
+from entwined.promise.promise import Promise
 from entwined.queries import Count, GroupBy, Histogram, Marginal, Mean, Median, Total, Variance, parse
-from entwined.release import Accountant, Declared, plan, release, verify
-from entwined.release.draws import noisy
-from entwined.release.measure import Concentrated
+from entwined.request.verbs import plan, release
+from entwined.request.verification import verify
 from entwined.schema import Categorical, Cells, Integer, Person, Schema, Text
 from support.memory_table import MemoryTable
 
@@ -41,7 +44,7 @@ QUERIES = {
 
 
 def ledger_at(folder, schema, models=(), cap=10):
-    accountant = Accountant.of(schema, models, measure=Concentrated(DELTA))
+    accountant = Promise.of(schema, models, measure=Concentrated(DELTA))
     return Ledger.create(folder / "l.db", Fraction(cap), accountant, anchor=folder / "a")
 
 
@@ -67,11 +70,11 @@ def test_the_charge_is_the_divergence_of_the_worst_neighbours(name, relation):
     """Σ (change / scale)² / 2 over all released integers: never above ρ, and reached."""
     schema = SCHEMAS[relation]
     planned = plan(schema, QUERIES[name](schema), loss=1, delta=DELTA)
-    rho = planned.accountant.base(planned.parts).nominal
+    rho = planned.promise.base(planned.charged).nominal
     assert epsilon_at(rho, DELTA) == pytest.approx(1, rel=1e-6)
     worst = 0.0
     for here, there in neighbours(relation):
-        answers = [MemoryTable(schema, rows).answer(planned.aggregates) for rows in (here, there)]
+        answers = [MemoryTable(schema, rows).answer(planned.needs(planned.schema)) for rows in (here, there)]
         worst = max(
             worst,
             sum(
@@ -202,7 +205,7 @@ def test_what_no_theorem_covers_is_refused(error, options):
 def test_cells_are_charged_by_column():
     schema = Schema(COLUMNS, unit=Cells(), most_rows=100).approve()
     planned = plan(schema, [Histogram("place"), Histogram("age")], loss=1, delta=DELTA)
-    base = planned.accountant.base(planned.parts)
+    base = planned.promise.base(planned.charged)
     assert base.columns["place"] == base.columns["age"] == base.nominal
     assert {float(one.law.scale) for one in planned.statistics} == {float(planned.statistics[0].law.scale)}
 

@@ -325,7 +325,13 @@ def test_it_cannot_reach_a_release():
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             for name in names:
                 assert not name.startswith(
-                    ("entwined.release", "entwined.ledger", "entwined.noise", "entwined.tables")
+                    (
+                        "entwined.door",
+                        "entwined.request",
+                        "entwined.ledger",
+                        "entwined.noise",
+                        "entwined.tables",
+                    )
                 )
 
 

@@ -7,12 +7,13 @@ from fractions import Fraction
 import pytest
 
 from entwined.dependence import Groups
-from entwined.ledger import Charge, Ledger, Part
-from entwined.ledger.totals import NOTHING, Totals
+from entwined.ledger import Charge, Ledger
+from entwined.promise.account import Account
+from entwined.promise.part import Part
+from entwined.promise.places import key_of
+from entwined.promise.promise import Promise
+from entwined.promise.totals import NOTHING, Totals
 from entwined.queries import bunches, codes_in
-from entwined.release import Accountant
-from entwined.release.account import Account
-from entwined.release.parts import key_of
 from entwined.schema import Cells, Integer, Schema
 
 AGE, REGION = Integer("age", 0, 99), Integer("region", 0, 49)
@@ -33,14 +34,14 @@ def test_a_price_does_not_depend_on_how_the_totals_were_come_to(schema, monkeypa
     monkeypatch.setattr(bunches, "MOST_ATOMS", 12)
     bunches._knot_of.cache_clear()
     rng = random.Random(3)
-    warm = Accountant.of(schema)
+    warm = Promise.of(schema)
     totals, refused = NOTHING, []
     for _ in range(30):
         column = rng.choice(["age", "region"]) if schema is CELLS else None
         tried = totals.plus([a_part(rng, column=column), a_part(rng, column=column)])
         refused.append(warm.price(tried))
         totals = totals.plus([a_part(rng, column=column)]) if rng.random() < 0.5 else tried
-        assert warm.price(totals) == Accountant.of(schema).price(totals) == warm.price(dict(totals))
+        assert warm.price(totals) == Promise.of(schema).price(totals) == warm.price(dict(totals))
     bunches._knot_of.cache_clear()
     assert len(set(map(str, refused))) > 15
 
@@ -54,7 +55,7 @@ def test_the_nominal_loss_of_cells_is_that_of_the_dearest_column():
             Part(key_of(where, "region"), Fraction(1), Fraction(1, 3)),
         )
     }
-    assert Accountant.of(CELLS).price(spent).nominal == 1
+    assert Promise.of(CELLS).price(spent).nominal == 1
 
 
 def test_one_charge_more_looks_at_one_bunch_however_long_the_history_is(monkeypatch):
@@ -104,7 +105,7 @@ def test_the_digest_names_the_totals_and_nothing_else():
 
 
 def test_threads_that_charge_one_ledger_agree_with_a_walk_over_all_of_it(tmp_path):
-    accountant = Accountant.of(ROWS, Groups(3))
+    accountant = Promise.of(ROWS, Groups(3))
     with Ledger.create(tmp_path / "l.db", Fraction(10**6), accountant, tmp_path / "a") as ledger:
 
         def charge(number):
@@ -116,7 +117,7 @@ def test_threads_that_charge_one_ledger_agree_with_a_walk_over_all_of_it(tmp_pat
             list(pool.map(charge, range(60)))
         ledger.book.check()
         spent = ledger.spent()
-    assert spent.price == Accountant.of(ROWS, Groups(3)).price({part.key: part for part in spent.parts})
+    assert spent.price == Promise.of(ROWS, Groups(3)).price({part.key: part for part in spent.parts})
     assert sum(part.one for part in spent.parts) == sum(
         a_part(random.Random(number % 25)).one for number in range(60)
     )

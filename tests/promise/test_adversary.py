@@ -17,8 +17,11 @@ from entwined.bounds import calibrate
 from entwined.dependence import BayesNet, Box, Groups, Independent, MarkovChain, RandomField, Variable
 from entwined.dependence.random_field import Edge
 from entwined.ledger import Ledger
+from entwined.promise.declared import Declared
+from entwined.promise.promise import Promise
 from entwined.queries import Count, Histogram, Total, parse
-from entwined.release import Accountant, Declared, plan, release, verify
+from entwined.request.verbs import plan, release
+from entwined.request.verification import verify
 from entwined.schema import Categorical, Cells, Integer, Schema, Text
 from support.adversary import certified, gain, log_likelihoods
 from support.memory_table import MemoryTable
@@ -94,7 +97,7 @@ def test_a_chain_of_sixteen_rows():
 def test_a_chain_end_to_end(tmp_path):
     schema, query, tables = days(6)
     models = [in_states(6)]
-    accountant = Accountant.of(schema, models)
+    accountant = Promise.of(schema, models)
     with Ledger.create(tmp_path / "l.db", Fraction(1), accountant, anchor=tmp_path / "a") as ledger:
         given = release(tables[17], query, leakage=1, dependence=models, ledger=ledger)
         assert ledger.spent().price.leakage["markov_chain"] <= 1
@@ -113,7 +116,7 @@ def test_series_are_cut_by_their_order(tmp_path):
     declared = Declared(chain(3), by="who", order="day", missing_says_nothing=("state",))
     query = Count(where=parse("state = 'ill'", schema))
     planned = plan(schema, query, leakage=1, dependence=[declared])
-    assert planned.accountant.kept is declared
+    assert planned.promise.kept is declared
     tables = [
         MemoryTable(
             schema,
@@ -125,9 +128,9 @@ def test_series_are_cut_by_their_order(tmp_path):
     assert found <= certified(planned) <= 1
     uncut = [MemoryTable(table.schema, table.rows) for table in tables]
     assert gain(chain_law(5), log_likelihoods(planned, uncut)) > 1
-    with Ledger.create(tmp_path / "l.db", Fraction(1), planned.accountant, anchor=tmp_path / "a") as ledger:
+    with Ledger.create(tmp_path / "l.db", Fraction(1), planned.promise, anchor=tmp_path / "a") as ledger:
         table = uncut[-1]
-        release(table, query, leakage=1, dependence=planned.accountant.declared, ledger=ledger)
+        release(table, query, leakage=1, dependence=planned.promise.declared, ledger=ledger)
 
 
 # rows in households
@@ -206,7 +209,7 @@ def test_households_whose_members_may_be_absent():
 def test_households_end_to_end(tmp_path):
     schema, query, rows = homes(3)
     models = [Declared(Groups(3), by="home")]
-    accountant = Accountant.of(schema, models)
+    accountant = Promise.of(schema, models)
     with Ledger.create(tmp_path / "l.db", Fraction(1), accountant, anchor=tmp_path / "a") as ledger:
         given = release(MemoryTable(schema, rows[5]), query, leakage=1, dependence=models, ledger=ledger)
     assert verify(given.certificate, schema).valid
@@ -335,7 +338,7 @@ def test_leakages_do_not_add_but_losses_do(tmp_path):
     models = [Independent(2)]
     batches = [ones("(a = '0' and b = '1') or (a = '1' and b = '0')"), ones("b = '1'")]
     law = np.full((2, 2), 0.25)
-    accountant = Accountant.of(BITS, models, "model")
+    accountant = Promise.of(BITS, models, "model")
     with Ledger.create(tmp_path / "l.db", Fraction(10), accountant, anchor=tmp_path / "a") as ledger:
         for query in batches:
             release(BIT_TABLES[2], query, loss=1, dependence=models, knowledge="model", ledger=ledger)
@@ -357,7 +360,7 @@ def test_several_releases_under_dependence_are_priced_together(tmp_path):
     schema, query, tables = days(4)
     models = [in_states(4)]
     queries = [query, Histogram("state")]
-    accountant = Accountant.of(schema, models)
+    accountant = Promise.of(schema, models)
     logs = []
     with Ledger.create(tmp_path / "l.db", Fraction(3), accountant, anchor=tmp_path / "a") as ledger:
         for one in queries:

@@ -19,7 +19,8 @@ from entwined.dependence import (
     model_from,
 )
 from entwined.errors import BadModel
-from entwined.release import Accountant, Declared
+from entwined.promise.declared import Declared
+from entwined.promise.promise import Promise
 from entwined.schema import Boolean, Categorical, Cells, Integer, Person, Schema, Text
 
 COLUMNS = (Categorical("a", ("x", "y")), Categorical("b", ("x", "y", "z")), Boolean("c"))
@@ -43,7 +44,7 @@ def codes(count):
 
 
 def checked(schema, model, **about):
-    return Accountant.of(schema, [Declared(model, **about)])
+    return Promise.of(schema, [Declared(model, **about)])
 
 
 def test_over_cells_every_column_has_as_many_values_as_codes():
@@ -141,7 +142,7 @@ def test_over_rows_a_mismatch_is_refused(schema, model, about, words):
 
 
 def said(schema, model, knowledge="any", **about):
-    return " ".join(Accountant.of(schema, [Declared(model, **about)], knowledge).trusted)
+    return " ".join(Promise.of(schema, [Declared(model, **about)], knowledge).trusted)
 
 
 def test_what_is_believed_of_columns_outside_the_model():
@@ -185,7 +186,7 @@ def test_what_is_believed_of_ids():
     assert "In column 'who' ids that differ only in spaces" in said(loose, Groups(2), by="who")
     assert "In column 'who' ids are compared exactly" in said(SERIES, Groups(2), by="who")
     person = Schema((Text("who", compare="exact"), *COLUMNS), unit=Person("who", 2), most_rows=3).approve()
-    assert "In column 'who' ids are compared exactly" in " ".join(Accountant.of(person).trusted)
+    assert "In column 'who' ids are compared exactly" in " ".join(Promise.of(person).trusted)
     assert "In column" not in said(Schema(COLUMNS, most_rows=9).approve(), Groups(2), by="a")
 
 
@@ -210,7 +211,7 @@ def test_what_is_believed_of_respondents_without_a_form():
 
 def test_knowledge_of_exact_values_alone_is_not_what_a_release_is_made_for():
     with pytest.raises(BadModel, match="cannot be kept to exact values"):
-        Accountant.of(CELLS, [Groups(2)], "values")
+        Promise.of(CELLS, [Groups(2)], "values")
 
 
 def test_an_order_of_variables_survives_writers_that_sort_names():

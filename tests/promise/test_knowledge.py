@@ -9,8 +9,11 @@ import pytest
 
 from entwined.dependence import BayesNet, Box, MarkovChain, Variable
 from entwined.ledger import Ledger
+from entwined.promise.declared import Declared
+from entwined.promise.promise import Promise
 from entwined.queries import Count, Histogram, parse
-from entwined.release import Accountant, Declared, plan, release, verify
+from entwined.request.verbs import plan, release
+from entwined.request.verification import verify
 from entwined.schema import Categorical, Cells, Integer, Schema, Text
 from support.adversary import certified, gain, log_likelihoods
 from support.memory_table import MemoryTable
@@ -63,7 +66,7 @@ def test_coarser_copies_outside_the_model_may_be_known(tmp_path):
     assert 0.8 < truth <= certified(planned) <= 1
     values_alone = gain(survey_law().sum(axis=(3, 4)), logs[:, ::4])
     assert values_alone < truth / 1.5  # a theorem for exact values alone would claim less than the truth
-    with Ledger.create(tmp_path / "l.db", Fraction(1), planned.accountant, anchor=tmp_path / "a") as ledger:
+    with Ledger.create(tmp_path / "l.db", Fraction(1), planned.promise, anchor=tmp_path / "a") as ledger:
         given = release(tables[0], ASKED, leakage=1, dependence=[DECLARED], ledger=ledger).certificate
     assert verify(given, SURVEY).valid
     assert any("worked out from a single column of the model" in line for line in given["trusted"])
@@ -169,8 +172,8 @@ def test_a_step_that_was_cut_is_told_no_more_about_than_the_last_one_kept():
 
 def test_a_certificate_of_a_series_says_what_is_believed(tmp_path):
     planned = cut(RARELY, TOLD, 2, "model")
-    declared = planned.accountant.declared
-    accountant = Accountant(STEPS, declared, "model")
+    declared = planned.promise.declared
+    accountant = Promise(STEPS, declared, "model")
     rows = [{"who": "w", "day": day, "state": "1"} for day in (1, 2, 3)]
     with Ledger.create(tmp_path / "l.db", Fraction(1), accountant, anchor=tmp_path / "a") as ledger:
         given = release(

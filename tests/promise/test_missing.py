@@ -8,13 +8,16 @@ import pytest
 
 from entwined.dependence import BayesNet, Variable
 from entwined.errors import BadInput, BadModel
-from entwined.learning import Blank, Codes, Form, Survey, learn, pair_counts, plan_survey
-from entwined.learning.asking import request_text
-from entwined.learning.proposals import Proposals
-from entwined.learning.sense import missing_values
+from entwined.learning import Codes, learn, pair_counts
+from entwined.promise.declared import Declared
+from entwined.promise.promise import Promise
 from entwined.queries import Histogram
-from entwined.release import Accountant, Declared, plan
+from entwined.request.verbs import plan
 from entwined.schema import Categorical, Cells, Schema
+from entwined.survey.asking import request_text
+from entwined.survey.proposals import Proposals
+from entwined.survey.sense import Blank, Form, missing_values
+from entwined.survey.survey import Survey, plan_survey
 from support.adversary import gain, log_likelihoods
 from support.memory_table import MemoryTable
 
@@ -82,7 +85,7 @@ def leakage_about_owning(found):
 
 def test_follow_ups_that_only_owners_are_asked_tell_no_more_than_is_certified(proposals):
     found = planned(confirmed(proposals))
-    assert found.accountant.declared[0].missing_says_nothing == ()
+    assert found.promise.declared[0].missing_says_nothing == ()
     truth = leakage_about_owning(found)
     assert 0.3 < truth <= max(found.price.leakage.values()) <= 1
 
@@ -92,7 +95,7 @@ def test_if_missing_is_confirmed_to_say_nothing_and_says_much_the_promise_breaks
     found = planned(confirmed(proposals, *NAMES))
     assert max(found.price.leakage.values()) <= 1
     assert leakage_about_owning(found) > 8
-    (said,) = [line for line in found.accountant.trusted if "missing" in line]
+    (said,) = [line for line in found.promise.trusted if "missing" in line]
     assert said.startswith("Whether a value is missing says nothing about anything")
     assert all(repr(name) in said for name in NAMES)
 
@@ -105,8 +108,8 @@ def test_a_model_without_missing_is_refused_unless_it_is_confirmed_column_by_col
             r"2 values for the column '(own|f19)', .* 2 values and missing: 3 in all.* missing_says_nothing"
         )
         with pytest.raises(BadModel, match=wanted):
-            Accountant.of(SCHEMA, [Declared(model, missing_says_nothing=said)])
-    Accountant.of(SCHEMA, [Declared(model, missing_says_nothing=NAMES)])
+            Promise.of(SCHEMA, [Declared(model, missing_says_nothing=said)])
+    Promise.of(SCHEMA, [Declared(model, missing_says_nothing=NAMES)])
 
 
 def test_the_pilot_shows_what_missing_tells(proposals):
@@ -191,11 +194,11 @@ def test_missing_may_be_learned_as_a_value_and_goes_by_any_last_name():
         (Categorical("a", ("x", "y")), Categorical("b", ("x", "y"))), unit=Cells(), rows=9
     ).approve()
     codes = Codes.of({"a": 3, "b": 3}, np.random.default_rng(1).integers(0, 3, (90, 2)))
-    Accountant.of(schema, [learn(codes, "pilot").model])
+    Promise.of(schema, [learn(codes, "pilot").model])
     for names in (("x", "y", "gone"), ("0", "1", "2")):
-        Accountant.of(schema, [_pair(names)])
+        Promise.of(schema, [_pair(names)])
     with pytest.raises(BadModel, match="the values of 'a' are 'y', 'x', 'gone'"):
-        Accountant.of(schema, [_pair(("y", "x", "gone"))])
+        Promise.of(schema, [_pair(("y", "x", "gone"))])
 
 
 def _pair(names):

@@ -23,7 +23,7 @@ from entwined.queries import Count, GroupBy, Maximum, Mean, Median, Minimum, Qua
 from entwined.queries.sql import MOST_ASKED, Sql, read_sql
 from entwined.queries.sql_tree import LONGEST
 from entwined.queries.sql_words import DEEPEST
-from entwined.release.plan import plan
+from entwined.request.verbs import plan
 from entwined.schema import Boolean, Categorical, Integer, Moment, Real, Schema, Text
 from entwined.tables import open_table
 

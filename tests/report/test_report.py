@@ -25,17 +25,20 @@ import entwined.report
 from entwined.bounds import bound, calibrate
 from entwined.dependence import Box, MarkovChain
 from entwined.errors import BadInput, Refused
+from entwined.estimate.answers import Release
+from entwined.estimate.spans import Between
 from entwined.loss import Loss
+from entwined.promise.measure import Concentrated
 from entwined.queries import Count, Histogram, Marginal, parse
-from entwined.release import Between, Release, plan, verify
-from entwined.release.measure import Concentrated
 from entwined.report import plan_page, report_page, require_charts, require_free, to_html, write_release
 from entwined.report.charts import labelled
+from entwined.report.claims import Claims, after, share
 from entwined.report.findings import Cell, condition, findings
-from entwined.report.promise import Promise, after, share
 from entwined.report.release_page import line_of
 from entwined.report.values import harmless
 from entwined.report.words import figure, readable
+from entwined.request.verbs import plan
+from entwined.request.verification import verify
 from entwined.schema import Integer, Schema, read_schema
 from support.reports import HOSTILE, HOUSEHOLDS, QUERIES, SURVEY, hostile, people, released
 
@@ -240,7 +243,7 @@ def test_the_report_says_what_it_must_and_in_which_order(made, page):
             proved["checked"],
         ):
             assert only_signs(said) in only_signs(text)
-    for said in Promise(made.release.certificate).trusted:
+    for said in Claims(made.release.certificate).trusted:
         assert f"<li>{said}</li>".replace("'", "&#39;") in page
     assert ".believe li { font-weight: 700; }" in page
     assert "of those that share a value of household at most 4." in text  # which rows the figures are about
@@ -320,7 +323,7 @@ def test_the_page_follows_from_documents_alone(made, page):
     for path in Path(entwined.report.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             module = getattr(node, "module", None) or ""
-            assert not module.startswith(("entwined.tables", "entwined.release.door")), path
+            assert not module.startswith(("entwined.tables", "entwined.request.releasing")), path
 
 
 def test_a_release_without_models_promises_no_more_than_it_has(tmp_path):
@@ -465,9 +468,9 @@ def test_what_is_no_plan_is_refused(made):
 
 
 def test_the_real_outlook_and_request_are_shown(tmp_path, monkeypatch):
-    from entwined.release.fulfil import fulfil
-    from entwined.release.outlook import outlook
-    from entwined.release.request_file import read_request
+    from entwined.request.fulfil import fulfil
+    from entwined.request.outlook import outlook
+    from entwined.request.request_file import read_request
     from entwined.schema import write_schema
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

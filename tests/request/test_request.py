@@ -21,15 +21,17 @@ from entwined.errors import (
     Unreachable,
 )
 from entwined.ledger import Book, Ledger
+from entwined.mechanisms.batch import Added
+from entwined.promise.declared import Declared
+from entwined.promise.promise import Promise
 from entwined.queries import Count, GroupBy, Histogram, Mean, Median, parse
-from entwined.release import Accountant, Declared, plan
-from entwined.release.fulfil import fulfil
-from entwined.release.funds import shown
-from entwined.release.outlook import outlook
-from entwined.release.plan import Added
-from entwined.release.request import Question, Request
-from entwined.release.request_file import LARGEST_FILE, read_request
-from entwined.release.words import in_words, table_name
+from entwined.request.fulfil import fulfil
+from entwined.request.funds import shown
+from entwined.request.outlook import outlook
+from entwined.request.request import Question, Request
+from entwined.request.request_file import LARGEST_FILE, read_request
+from entwined.request.verbs import plan
+from entwined.request.words import in_words, table_name
 from entwined.schema import Categorical, Cells, Integer, Schema, Text, write_schema
 
 COLUMNS = (
@@ -384,7 +386,7 @@ def test_where_only_accuracies_are_wanted_they_are_met_and_no_more(folder):
 def test_the_ledger_is_asked_what_it_will_say(folder):
     request = read(folder, TOP + GROUPS + QUERY)
     planned = request.plan()
-    other = Accountant.of(SCHEMA)
+    other = Promise.of(SCHEMA)
     with Ledger.create(folder / "ledger.sqlite", Fraction(2), other):
         pass
     refused = outlook(request).document["budget"]

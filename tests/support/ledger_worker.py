@@ -17,8 +17,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from entwined.errors import EntwinedError, LedgerUnavailable, OverBudget
-from entwined.ledger import Book, Charge, Kind, Ledger, Part, Price, pages
+from entwined.ledger import Book, Charge, Kind, Ledger, pages
 from entwined.ledger import anchor as anchors
+from entwined.promise.part import Part
+from entwined.promise.price import Price
 
 ONE = Fraction(1)
 NOBODY = 65534

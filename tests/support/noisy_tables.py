@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.random import Generator
 
+from entwined.estimate.layout import Layout, NoisyTable
 from entwined.noise import DiscreteGaussian, DiscreteLaplace
 from entwined.queries.aggregates import Axis
-from entwined.release.layout import Layout, NoisyTable
 
 
 def laplace(scale: str | int) -> DiscreteLaplace:

@@ -9,9 +9,11 @@ import pandas as pd
 
 from entwined.dependence import Groups
 from entwined.ledger import Ledger
+from entwined.promise.declared import Declared
+from entwined.promise.measure import PURE
+from entwined.promise.promise import Promise
 from entwined.queries import Count, GroupBy, Histogram, Marginal, Mean, Median, Total, Variance, parse
-from entwined.release import Accountant, Declared, release
-from entwined.release.measure import PURE
+from entwined.request.verbs import release
 from entwined.schema import Boolean, Categorical, Integer, Moment, Real, Schema, Text
 from entwined.tables import open_table
 
@@ -100,7 +102,7 @@ def released(
     queries = QUERIES if queries is None else queries
     asked = list(queries.values())
     folder.mkdir(exist_ok=True)
-    accountant = Accountant.of(schema, dependence, measure=measure)
+    accountant = Promise.of(schema, dependence, measure=measure)
     terms = {"leakage": leakage, "dependence": dependence, "delta": getattr(measure, "delta", None)}
     with (
         Ledger.create(folder / "ledger.db", Fraction(4), accountant, anchor=folder / "anchor") as ledger,

@@ -13,28 +13,17 @@ from entwined.bounds.choose import THEOREMS
 from entwined.bounds.forms import blanks_left_out_bound, blanks_left_out_without_knowledge_bound
 from entwined.dependence import BayesNet, Forms, Variable
 from entwined.errors import BadInput, BadLoss, BadModel, DoesNotApply, Refused
-from entwined.learning import (
-    Codes,
-    Form,
-    Plan,
-    Survey,
-    blank_codes,
-    decided_columns,
-    forms,
-    learn,
-    pair_counts,
-    plan_survey,
-    share,
-)
-from entwined.learning.filled_blanks import Filled, blanks_filled_bound, laws_of_columns
-from entwined.learning.proposals import Proposals
-from entwined.learning.sense import mixed_with_blanks
-from entwined.learning.sharing import OnForms, OnTree, within
-from entwined.learning.survey import forms_of
+from entwined.learning import Codes, learn, pair_counts
 from entwined.ledger import Ledger
 from entwined.loss import Loss
-from entwined.release import Accountant, release
+from entwined.promise.promise import Promise
+from entwined.request.verbs import release
 from entwined.schema import Categorical, Cells, Schema
+from entwined.survey.filled_blanks import Filled, blanks_filled_bound, laws_of_columns
+from entwined.survey.proposals import Proposals
+from entwined.survey.sense import Form, blank_codes, decided_columns, forms, mixed_with_blanks
+from entwined.survey.sharing import OnForms, OnTree, share, within
+from entwined.survey.survey import Survey, SurveyPlan, forms_of, plan_survey
 from support.joints import joint_of
 from support.memory_table import MemoryTable
 
@@ -499,7 +488,7 @@ def test_the_expected_error_is_that_of_a_simulation(filled):
     found = survey()
     codes = questionnaire(2, rows=1200)
     shared = share(found.terms("model", filled=filled), found.weights(filled=filled), 1.0)
-    planned = Plan(found, "model", 1.0, codes.rows, filled, shared)
+    planned = SurveyPlan(found, "model", 1.0, codes.rows, filled, shared)
     rng = np.random.default_rng(9)
     errors = [squared_error(planned, codes, rng) for _ in range(4000)]
     assert planned.squared_error == pytest.approx(np.mean(errors), rel=0.05)
@@ -543,22 +532,20 @@ def test_the_door_charges_what_the_plan_says(tmp_path):
     ]
     planned = plan_survey(found, 1.0, "any", len(rows))
     queries, shares = planned.questions(schema)
-    with Ledger.create(
-        tmp_path / "l.db", Fraction(10), Accountant.of(schema), anchor=tmp_path / "a"
-    ) as ledger:
+    with Ledger.create(tmp_path / "l.db", Fraction(10), Promise.of(schema), anchor=tmp_path / "a") as ledger:
         released = release(
             MemoryTable(schema, rows), queries, ledger=ledger, loss=max(map(float, found.terms("any").base(planned.shared.losses).per_unit)),
             shares=shares,
         )  # fmt: skip
         charged = {json.loads(part.key)["column"]: 0.0 for part in ledger.spent().parts}
-        base = Accountant.of(schema).base(ledger.spent().parts).columns
+        base = Promise.of(schema).base(ledger.spent().parts).columns
     expected = dict(zip(found.released, found.terms("any").base(planned.shared.losses).per_unit, strict=True))
     assert charged.keys() == expected.keys()
     assert {name: float(loss) for name, loss in base.items()} == pytest.approx(expected, rel=1e-6)
     first = released.of(queries[found.released.index("first")])
     assert len(first.value) == 4
     with pytest.raises(Refused, match="does not fill"):
-        Plan(found, "model", 1.0, 10, filled=True, shared=planned.shared).questions(schema)
+        SurveyPlan(found, "model", 1.0, 10, filled=True, shared=planned.shared).questions(schema)
 
 
 def test_plain_noise_is_the_group_bound_over_all_columns():

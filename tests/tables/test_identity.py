@@ -11,8 +11,8 @@ import pytest
 
 from entwined.errors import BadTable
 from entwined.queries import Axis, Histogram, TableOf, everything
-from entwined.release import release
-from entwined.release.opening import open_ledger
+from entwined.request.opening import open_ledger
+from entwined.request.verbs import release
 from entwined.schema import Categorical, Integer, Schema
 from entwined.tables import open_table
 from support import engines

@@ -10,8 +10,8 @@ from fractions import Fraction
 import pytest
 
 from entwined.queries import Axis, CountOf, Histogram, TableOf, everything
-from entwined.release import release
-from entwined.release.opening import open_ledger
+from entwined.request.opening import open_ledger
+from entwined.request.verbs import release
 from entwined.schema import Categorical, Integer, Schema
 from entwined.tables import describe, open_table
 from entwined.tables.mending import LONGEST_ROW

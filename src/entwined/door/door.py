@@ -59,13 +59,13 @@ class Door:
         self.promise.schema.require_approval()
         if self.table.schema.digest != self.promise.schema.digest:
             raise Refused("The table has another schema than the promise. Open it with the promise's own.")
-        self.ledger.require(self.promise)
+        self._require_terms()
 
     def admit(
         self, mechanism: Mechanism[Output], *, request: str | None = None, analyst: str = "holder"
     ) -> Passed[Output]:
         """Let one mechanism out: check it, charge it, and only then lend it the rows."""
-        self.ledger.require(self.promise)
+        self._require_terms()
         parts = mechanism.parts(self.promise)
         refuse_own_rows(self.table, self.promise.declared)
         source = self._kept()
@@ -79,6 +79,10 @@ class Door:
             self.promise, mechanism.document, parts, self.ledger.standing(), sha256_of_bytes(drawn)
         )
         return Passed(mechanism.output(drawn), receipt.price, proof)
+
+    def _require_terms(self) -> None:
+        """Refuse a ledger that was opened for another promise, or migrated to one meanwhile."""
+        self.ledger.require(self.promise)
 
     def _kept(self) -> Answering:
         """Have the engine keep groups as small as a model says they are."""

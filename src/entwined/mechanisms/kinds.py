@@ -26,7 +26,7 @@ _BY_NAME: Final = {kind.kind: kind for kind in KINDS}
 def mechanism_from(document: Mapping[str, Any], promise: Promise) -> Mechanism[Any]:
     """Read a mechanism from its document."""
     kind = document.get("kind")
-    if kind not in _BY_NAME:
+    if not isinstance(kind, str) or kind not in _BY_NAME:
         raise BadCertificate(
             f"It is about a mechanism of kind {kind!r:.60}. Known are {', '.join(_BY_NAME)}."
         )
