@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from entwined.queries.aggregates import Aggregate
 from entwined.queries.sensitivity import Part, Sensitivity
-from entwined.schema import Cells, Person, Schema
+from entwined.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Statistic:
 
     def sensitivity(self, schema: Schema) -> Sensitivity:
         """Give the change that one unit of at most k rows can make."""
-        return self.row * (schema.unit.most if isinstance(schema.unit, Person) else 1)
+        return self.row * schema.unit.most_rows
 
     def parts(self, schema: Schema) -> tuple[Part, ...]:
         """Say where the loss falls: on the rows inside, or on each column that is read, one part a column.
@@ -34,7 +34,7 @@ class Statistic:
         Changing a cell moves its row in or out only if the condition reads its column.
         """
         where, change = self.aggregate.where, self.sensitivity(schema)
-        if not isinstance(schema.unit, Cells):
+        if not schema.unit.by_column:
             return (Part(where, change),)
         stays = {column: Fraction(moved) for column, moved in self.alone if moved}
         leaves = dict.fromkeys(where.columns, change.one)
