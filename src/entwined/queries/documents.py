@@ -60,7 +60,7 @@ def query_from(given: Mapping[str, Any], schema: Schema) -> Query:
 
 def written(query: Query) -> dict[str, Any]:
     """Write a query so that it is read back as the same one, its condition included."""
-    return {"query": query.kind, **query.fields, "where": query.where.document}
+    return {"query": query.kind, **query.fields, "where": query.inside.document}
 
 
 def as_written(document: Any) -> Query:

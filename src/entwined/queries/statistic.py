@@ -1,28 +1,48 @@
 """One exact integer answer with its sensitivity: a query is made of a few of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
+from entwined.numbers import FloatArray, IntArray
 from entwined.queries.aggregates import Aggregate
 from entwined.queries.sensitivity import Part, Sensitivity
 from entwined.schema import Schema
+
+
+class Scores(Protocol):
+    """How the places of a statistic are scored where one of them is chosen; two alike are equal."""
+
+    @property
+    def of_a_rank(self) -> int:
+        """By how much a score falls for each rank that its place is off."""
+
+    def scores(self, counts: Sequence[int] | IntArray) -> IntArray:
+        """Score every place by the exact integers; 0 is best."""
+
+    def ranks_off(self, counts: FloatArray) -> FloatArray:
+        """Give how many ranks each place would be off if these were the integers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
     """Integers that an engine gives, and how far one row can move them.
 
-    `alone` says how far when only the code of one column changes and the row stays inside; `share` is this
-    statistic's part of the query's loss. With `selects` the integers are not released: one of their places is
-    picked by scores that move by at most the sensitivity each; picking by score / scale costs
-    2 · change / scale.
+    `alone` says how far when only the code of one column changes and the row stays inside. With a `choice` the
+    integers are not released: one of their places is chosen by scores that move by at most the sensitivity
+    each; choosing by score / scale costs 2 · change / scale.
     """
 
     aggregate: Aggregate
     row: Sensitivity
     alone: tuple[tuple[str, int], ...] = ()
-    share: Fraction = Fraction(1)
-    selects: bool = False
+    choice: Scores | None = None
+
+    @property
+    def selects(self) -> bool:
+        """Whether one place is chosen and no integer released."""
+        return self.choice is not None
 
     def sensitivity(self, schema: Schema) -> Sensitivity:
         """Give the change that one unit of at most k rows can make."""

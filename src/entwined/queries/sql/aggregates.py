@@ -62,7 +62,7 @@ class Asked:
         names = tuple(key.name for key in keys)
         match self.kind:
             case "count":
-                yield "", GroupBy(names, where=self.over(where).where)
+                yield "", GroupBy(names, where=self.over(where).inside)
             case "sum" if self.column is not None:
                 yield "", GroupBy(names, self.column.name, where=where)
             case _:

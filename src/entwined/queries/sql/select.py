@@ -46,7 +46,7 @@ def read_sql(text: str, schema: Schema) -> Sql:
     >>> from entwined.schema import Categorical, Integer
     >>> people = Schema((Integer("age", 0, 120), Categorical("sex", ("m", "f"))))
     >>> sql = read_sql("SELECT sex, count(*) FROM survey WHERE age > 20 GROUP BY sex", people)
-    >>> sql.table, sql.names, sql.queries[0].where.text
+    >>> sql.table, sql.names, sql.queries[0].inside.text
     ('survey', ('count(*) by sex',), '"age" in 21..120 of 122')
     """
     names = Names(schema)
@@ -58,7 +58,7 @@ def read_sql(text: str, schema: Schema) -> Sql:
     for alias, aggregate in _aggregates(root, keys, names):
         _refuse_many(len(given), aggregate, keys)
         for group, query in aggregate.by(keys, where) if keys else [("", aggregate.over(where))]:
-            boxes += len(query.where.boxes)
+            boxes += len(query.inside.boxes)
             if boxes > MOST_BOXES:
                 raise QueryTooComplex(f"SQL: all conditions fall into over {MOST_BOXES:,} boxes. Ask less.")
             query.check(schema)
