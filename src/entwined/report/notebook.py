@@ -8,7 +8,6 @@ from typing import Final
 from entwined.bounds import Bound, Calibration
 from entwined.estimate.answers import Answered, Release
 from entwined.estimate.spans import CONFIDENCE, Ranks
-from entwined.mechanisms.asked import Added
 from entwined.mechanisms.batch import Batch
 from entwined.report.claims import Claims
 from entwined.report.findings import Cell, query_of
@@ -53,7 +52,7 @@ def _plan(shown: Batch) -> str:
     rows = [
         (
             in_words(query),
-            "; ".join(noise_words(shown.statistics[use].text) for use in uses),
+            "; ".join(noise_words(shown.statistics[use].law) for use in uses),
             "; ".join(_reach(shown, use) for use in uses),
         )
         for query, uses in zip(shown.queries, shown.uses, strict=True)
@@ -62,8 +61,8 @@ def _plan(shown: Batch) -> str:
 
 
 def _reach(planned: Batch, use: int) -> str:
-    one = planned.statistics[use]
-    return f"± {figure(one.law.half_width(CONFIDENCE))}" if isinstance(one, Added) else "a choice"
+    noise = planned.statistics[use].noise
+    return "a choice" if noise is None else f"± {figure(noise.half_width(CONFIDENCE))}"
 
 
 @to_html.register

@@ -200,7 +200,7 @@ class _Claimed:
         if not isinstance(self.mechanism, Batch):
             return "The published numbers are of a batch, and the certificate is not."
         batch = self.mechanism
-        noise = [[batch.statistics[use].text for use in uses] for uses in batch.uses]
+        noise = [[batch.statistics[use].law.document for use in uses] for uses in batch.uses]
         asked = [query.fingerprint for query in batch.queries]
         found = [(_fingerprint(one["query"]), one["noise"]) for one in release["answers"]]
         if found != list(zip(asked, noise, strict=True)):
