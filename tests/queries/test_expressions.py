@@ -38,7 +38,7 @@ SIGNS = ["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"]
 
 
 @st.composite
-def tests_of_a_column(draw):
+def comparisons(draw):
     name = draw(st.sampled_from(sorted(VALUED)))
     constants = VALUED[name]
     match draw(st.integers(0, 3)):
@@ -54,7 +54,7 @@ def tests_of_a_column(draw):
 
 
 EXPRESSIONS = st.recursive(
-    tests_of_a_column(),
+    comparisons(),
     lambda inner: st.one_of(
         st.builds(lambda a, b: a & b, inner, inner),
         st.builds(lambda a, b: a | b, inner, inner),
