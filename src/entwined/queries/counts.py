@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from operator import and_
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from entwined.errors import BadQuery
 from entwined.queries.aggregates import Axis, CountOf, TableOf
@@ -19,7 +19,9 @@ from entwined.queries.statistic import Statistic
 from entwined.schema import Coded, Schema
 from entwined.schema.raw import is_whole
 
-COUNT: Sensitivity = Sensitivity(Fraction(1), Fraction(0))
+COUNT: Final = Sensitivity(Fraction(1), Fraction(0))
+TWO_CELLS: Final = Sensitivity(Fraction(1), Fraction(1, 2))
+"""A row that moves between the cells of a table changes two of them by half each."""
 
 CellValue: TypeAlias = object  # the value of a cell, or the pair of its first and last value
 
@@ -165,7 +167,8 @@ def table_of(axes: tuple[Axis, ...], where: Predicate, schema: Schema) -> Statis
     inside = without_missing((axis.column for axis in axes if not axis.keeps_missing), where, schema)
     alone = tuple((axis.column, 2 if has_cells(axis, inside) else 0) for axis in axes)
     both = max(moved for _, moved in alone)
-    return Statistic(TableOf(axes, inside), Sensitivity(Fraction(1), Fraction(both)), alone)
+    change = Sensitivity(Fraction(1), Fraction(both))
+    return Statistic(TableOf(axes, inside), change, alone, concentration=TWO_CELLS)
 
 
 def has_cells(axis: Axis, inside: Predicate) -> bool:

@@ -31,13 +31,15 @@ class Statistic:
 
     `alone` says how far when only the code of one column changes and the row stays inside. With a `choice` the
     integers are not released: one of their places is chosen by scores that move by at most the sensitivity
-    each; choosing by score / scale costs 2 · change / scale.
+    each; choosing by score / scale costs 2 · change / scale. `concentration` is what the squared L2 change is of
+    the square of the L1 change at most: 1, if all of it may fall on one integer.
     """
 
     aggregate: Aggregate
     row: Sensitivity
     alone: tuple[tuple[str, int], ...] = ()
     choice: Scores | None = None
+    concentration: Sensitivity = Sensitivity(Fraction(1), Fraction(1))  # noqa: RUF009  (a frozen value)
 
     @property
     def selects(self) -> bool:
@@ -47,6 +49,10 @@ class Statistic:
     def sensitivity(self, schema: Schema) -> Sensitivity:
         """Give the change that one unit of at most k rows can make."""
         return self.row * schema.unit.most_rows
+
+    def squared(self, moved: Sensitivity) -> Sensitivity:
+        """Give the squared L2 change where this is the L1 change."""
+        return Sensitivity(moved.one**2 * self.concentration.one, moved.both**2 * self.concentration.both)
 
     def parts(self, schema: Schema) -> tuple[Part, ...]:
         """Say where the loss falls: on the rows inside, or on each column that is read, one part a column.

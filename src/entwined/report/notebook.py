@@ -9,8 +9,9 @@ from entwined.bounds import Bound, Calibration
 from entwined.estimate.answers import Answered, Release
 from entwined.estimate.spans import CONFIDENCE, Ranks
 from entwined.mechanisms.batch import Batch
+from entwined.queries.documents import question_of
 from entwined.report.claims import Claims
-from entwined.report.findings import Cell, query_of
+from entwined.report.findings import Cell
 from entwined.report.page import rendered
 from entwined.report.release_page import line_of
 from entwined.report.words import FINEST, figure, noise_words, number, plural, readable
@@ -29,7 +30,7 @@ def to_html(shown: object) -> str:
 def _release(shown: Release) -> str:
     promise = Claims(shown.certificate)
     caption = f"{plural(len(shown.answers), 'statistic')}, leakage at most {figure(promise.leakage, up=True)}"
-    rows = [(in_words(query_of(answer.asked)), *_numbers(answer)) for answer in shown.answers]
+    rows = [(in_words(question_of(answer.asked)), *_numbers(answer)) for answer in shown.answers]
     return _table(caption, ("statistic", "value", "95 % interval"), rows)
 
 

@@ -150,7 +150,7 @@ class _Claimed:
 
     def _agrees(self, part: str, value: Any) -> bool:
         """Compare as written; the ε of a concentrated loss came out of floating point."""
-        rounded = isinstance(self.promise.measure, Concentrated) and part in AMOUNTS
+        rounded = not self.promise.measure.is_pure and part in AMOUNTS
         return _agrees(self.given[part], value, from_floats=rounded)
 
     def _wrong_names(self) -> str | None:
