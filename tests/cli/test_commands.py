@@ -110,7 +110,7 @@ def test_from_a_table_to_a_report_that_verifies(folder, run):
 
 def test_plan_prints_one_document_or_words_and_writes_a_page(folder, run):
     found = document(run("plan", "release.toml", "--json"))
-    assert found["format"] == "entwined plan 1"
+    assert found["format"] == "entwined plan 2"
     assert found["proposed"] == "group"
     code, out, err = run("plan", "release.toml", "--html", "plan.html")
     assert (code, err) == (0, "")

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from entwined.errors import BadQuery, QueryTooComplex
 from entwined.queries import Count, GroupBy, Maximum, Mean, Median, Minimum, Quantile, Total, Variance, parse
 from entwined.queries.sql import MOST_ASKED, Sql, read_sql
-from entwined.queries.sql_tree import LONGEST
-from entwined.queries.sql_words import DEEPEST
+from entwined.queries.sql.tree import LONGEST
+from entwined.queries.sql.words import DEEPEST
 from entwined.request.verbs import plan
 from entwined.schema import Boolean, Categorical, Integer, Moment, Real, Schema, Text
 from entwined.tables import open_table

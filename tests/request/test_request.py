@@ -277,7 +277,7 @@ def test_the_outlook_reads_no_rows_and_names_every_way(folder):
     json.dumps(found, allow_nan=False)
     assert not Path(folder / "nowhere").exists()
     assert not (folder / "ledger.sqlite").exists()
-    assert found["format"] == "entwined plan 1"
+    assert found["format"] == "entwined plan 2"
     assert found["models"] == [{"name": "households", "kind": "groups", "source": "declared"}]
     assert found["asked"] == {"leakage": 1.0}
     assert found["unit"] == {"kind": "rows"}

@@ -144,14 +144,14 @@ def _seen_from(place: str, folder: Path) -> str:
 def proposed_queries(schema: "Schema") -> Iterator[str]:
     """Propose a few questions: how many rows have each value, and means of numbers."""
     from entwined.dependence.syntax import toml_value
-    from entwined.schema import Cells, Coded, Numeric
+    from entwined.schema import Coded, Numeric
 
     columns = [column for column in schema.columns if isinstance(column, Coded)]
     few = [column for column in columns if 1 < column.levels <= FEW]
     numbers = [column for column in columns if isinstance(column, Numeric) and column.levels > FEW]
     asked = [("histogram", column, "") for column in few[:MOST_QUERIES]]
     asked += [("histogram", column, f"bins = {BINS}\n") for column in numbers[: MOST_QUERIES // 2]]
-    if not isinstance(schema.unit, Cells):
+    if not schema.unit.by_column:
         asked += [("mean", column, "") for column in numbers[: MOST_QUERIES // 2]]
     for kind, column, more in asked or [("histogram", column, "") for column in columns[:1]]:
         yield f"\n[[query]]\nkind = {toml_value(kind)}\ncolumn = {toml_value(column.name)}\n{more}"

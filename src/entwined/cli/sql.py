@@ -131,16 +131,18 @@ def show(question: "Question", asked: "Request", answer: Any) -> None:
     """Print an answer, cell by cell, with the interval of each."""
     from itertools import islice
 
+    from entwined.queries.counts import labels
+
     cells = answer.value if isinstance(answer.value, tuple) else (answer.value,)
     ends = answer.interval
     rows = []
-    labels = getattr(question.query, "labels", None)
-    named = labels(asked.schema) if labels else iter([()])
-    for place, (label, value) in enumerate(islice(zip(named, cells, strict=True), MOST_LINES)):
+    axes = question.query.axes(asked.schema)
+    for place, (label, value) in enumerate(
+        islice(zip(labels(axes, asked.schema), cells, strict=True), MOST_LINES)
+    ):
         low, high = ("–", "–") if ends is None else (_cell(end, place) for end in ends)
         rows.append([*map(_label, label), shown(value), low, high])
-    keys = [axis.column for axis in question.query.axes(asked.schema)] if labels else []  # type: ignore[attr-defined]  # tables have sides
-    table(question.name, [*keys, "#value", "#95 % from", "#to"], rows)
+    table(question.name, [*(axis.column for axis in axes), "#value", "#95 % from", "#to"], rows)
     if len(cells) > MOST_LINES:
         say(f"… and {len(cells) - MOST_LINES:,} cells more; --json gives all.")
     say()

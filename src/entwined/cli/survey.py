@@ -85,7 +85,6 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
 ) -> None:
     """Learn the dependence, share the leakage among all questions, and write a request to plan and release."""
     from entwined.dependence import write_model
-    from entwined.schema import Cells
     from entwined.survey.asking import request_text
     from entwined.survey.proposals import read_confirmed, schema_named
     from entwined.survey.survey import plan_survey
@@ -95,7 +94,7 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
     with progress():
         place = schema_named(proposals)
         schema, survey = read_confirmed(proposals)
-        if not isinstance(schema.unit, Cells):
+        if not schema.unit.by_column:
             raise Refused(UNIT)
         planned = plan_survey(survey, leakage, knowledge.value, rows, at_the_door=True)
         refuse_private_pilot(private, output, schema, planned)

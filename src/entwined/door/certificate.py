@@ -18,7 +18,7 @@ from entwined.promise.concentrated import certified
 from entwined.promise.measure import Pure
 from entwined.promise.part import Part
 from entwined.promise.promise import BaseLoss, Promise
-from entwined.schema import Cells, Schema
+from entwined.schema import Schema
 from entwined.signing import Key
 
 FORMAT: Final = "entwined release certificate 3"
@@ -106,7 +106,7 @@ def content(
 def _trusted(promise: Promise, schema: Schema) -> list[str]:
     return [
         TRUE_SCHEMA,
-        APART[isinstance(schema.unit, Cells)],
+        APART[schema.unit.by_column],
         ONE_LEDGER,
         TAKING_PART[schema.neighbours],
         *promise.trusted,
@@ -132,10 +132,9 @@ def _models(promise: Promise, base: BaseLoss) -> list[dict[str, Any]]:
 def _says(promise: Promise, nominal: Fraction) -> str:
     schema, measure = promise.schema, promise.measure
     change = "replacing" if schema.neighbours == "replace" else "adding or removing"
-    unit = {"rows": "one row", "person": "all rows of one person", "cells": "one cell of one row"}
-    but = "" if isinstance(measure, Pure) else f", but for a chance of {float(measure.delta):.3g}"
+    but = f", but for a chance of {float(measure.delta):.3g}" if measure.delta else ""
     return (
-        f"{change.capitalize()} {unit[schema.unit.kind]} changes the probability of what was released here "
+        f"{change.capitalize()} {schema.unit.words} changes the probability of what was released here "
         f"by a factor of at most exp({float(measure.epsilon(nominal)):.6g}){but}. What an adversary who knows a "
         "dependence model learns is certified for each model."
     )

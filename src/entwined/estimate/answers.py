@@ -10,11 +10,13 @@ from typing import Any, Final, Self, TypeAlias
 from entwined.canonical import canonical, sha256
 from entwined.errors import BadInput, BadQuery
 from entwined.estimate.spans import CONFIDENCE, Around, Between, Ranks, Span
+from entwined.noise import Law, law_from, law_of_sentence
 from entwined.queries import Answer, Query
 from entwined.schema.grids import exact_number, number_text
 from entwined.showing import as_html
 
-FORMAT: Final = "entwined release 1"
+FORMAT: Final = "entwined release 2"
+FIRST: Final = "entwined release 1"  # it named its noise by sentences
 AS_DRAWN: Final = "As drawn: counts may be negative, and tables need not add up to each other."
 
 Interval: TypeAlias = tuple[Answer, Answer]
@@ -28,7 +30,7 @@ class Answered:
     value: Answer
     span: Span
     numbers: tuple[tuple[int, ...], ...]
-    noise: tuple[str, ...]
+    noise: tuple[Law, ...]
 
     @property
     def interval(self) -> Interval | None:
@@ -51,7 +53,7 @@ class Answered:
             "value": written(self.value),
             "interval": _span_document(self.span),
             "numbers": [list(found) for found in self.numbers],
-            "noise": list(self.noise),
+            "noise": [law.document for law in self.noise],
         }
 
     @classmethod
@@ -63,7 +65,7 @@ class Answered:
             read(document["value"]),
             _span_from(document["interval"]),
             tuple(map(tuple, document["numbers"])),
-            tuple(document["noise"]),
+            tuple(map(_law, document["noise"])),
         )
 
 
@@ -132,13 +134,17 @@ class Release:
     @classmethod
     def from_document(cls, document: Any) -> Self:
         """Read a release as it was written."""
-        if not isinstance(document, dict) or document.get("format") != FORMAT:
+        if not isinstance(document, dict) or document.get("format") not in (FORMAT, FIRST):
             raise BadInput(f"This is no release: its format is not {FORMAT!r}. Give what entwined wrote.")
         try:
             answers = tuple(map(Answered.from_document, document["answers"]))
             return cls(answers, document["certificate"], str(document["agreement"]))
         except (KeyError, TypeError, ValueError, AttributeError):
             raise BadInput("A part of the release is missing or is not what it should be.") from None
+
+
+def _law(given: object) -> Law:
+    return law_of_sentence(given) if isinstance(given, str) else law_from(given)
 
 
 def written(value: Answer) -> Any:

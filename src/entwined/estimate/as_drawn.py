@@ -15,7 +15,6 @@ def as_drawn(batch: Batch, drawn: Sequence[tuple[int, ...]]) -> Release:
         asked, numbers = [batch.statistics[use] for use in uses], [drawn[use] for use in uses]
         value = placed(query, batch.schema, query.answer(batch.schema, numbers))
         where = span(query, batch.schema, asked, numbers)
-        answers.append(
-            Answered(query.fingerprint, value, where, tuple(numbers), tuple(one.text for one in asked))
-        )
+        laws = tuple(one.law for one in asked)
+        answers.append(Answered(query.fingerprint, value, where, tuple(numbers), laws))
     return Release(tuple(answers), {})

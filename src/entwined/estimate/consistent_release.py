@@ -18,7 +18,7 @@ from entwined.estimate.consistency import ConsistentTable
 from entwined.estimate.spans import CONFIDENCE, Between
 from entwined.mechanisms.asked import Added
 from entwined.mechanisms.batch import Batch
-from entwined.queries import CountOf, Mean, Query, Variance, everything
+from entwined.queries import CountOf, Query, everything
 from entwined.schema import Schema
 
 AGREES: Final = "Consistent: counts are not negative, and tables of the same rows add up to the same totals."
@@ -52,7 +52,7 @@ def _agreeing(planned: Batch, given: Release) -> Release:
     changed = {
         query.fingerprint: _changed(query, planned.schema, given.of(query), by_use[uses[0]])
         for query, uses in zip(planned.queries, planned.uses, strict=True)
-        if uses[0] in by_use and not isinstance(query, Mean | Variance)
+        if uses[0] in by_use and query.agrees
     }
     answers = tuple(changed.get(answer.asked, answer) for answer in given.answers)
     return replace(given, answers=answers, agreement=AGREES if changed else given.agreement)

@@ -15,8 +15,7 @@ from typing import Final, Self
 import numpy as np
 
 from entwined.errors import BadNoise
-from entwined.estimate.transforms import log_moment, log_transform
-from entwined.noise import Additive
+from entwined.noise import Additive, additive
 from entwined.noise.lattice import probability
 from entwined.numbers import FloatArray, float_above
 
@@ -54,9 +53,8 @@ class ErrorLaw:
     def of(cls, weights: Iterable[float], noises: Iterable[Additive]) -> Self:
         """Give the law of Σ weight · noise, one draw of each."""
         counted = Counter((abs(float(weight)), noise) for weight, noise in zip(weights, noises, strict=True))
-        return cls(
-            tuple(Share(weight, noise, copies) for (weight, noise), copies in counted.items() if weight)
-        )
+        kept = ((weight, additive(noise), copies) for (weight, noise), copies in counted.items() if weight)
+        return cls(tuple(Share(*one) for one in kept))
 
     def __add__(self, other: "ErrorLaw") -> "ErrorLaw":
         """Give the law of the sum of two independent errors."""
@@ -92,7 +90,7 @@ class ErrorLaw:
         """Give the characteristic function, which is real and even."""
         logs = np.zeros(len(frequencies))
         for share in self.shares:
-            logs += share.copies * log_transform(share.noise, share.weight * frequencies)
+            logs += share.copies * share.noise.log_transform(share.weight * frequencies)
         return np.exp(logs)
 
     def tail(self, distance: float) -> float:
@@ -101,7 +99,7 @@ class ErrorLaw:
         tilts = np.concatenate([TILTS / math.sqrt(self.variance), np.arange(1, 10) / (10 * widest)])
         logs = -tilts * distance
         for share in self.shares:
-            logs += share.copies * log_moment(share.noise, share.weight * tilts)
+            logs += share.copies * share.noise.log_moment(share.weight * tilts)
         return 2 * math.exp(min(0.0, float(logs.min())))
 
 

@@ -8,23 +8,18 @@ variance).
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
-from entwined.queries import Answer, Mean, Query, Variance
-from entwined.queries.sums import grid_of
+from entwined.queries import Answer, Query
 from entwined.schema import Schema
-
-MILLIONTH: Final = Fraction(1, 10**6)
 
 Rounding: TypeAlias = Callable[[Fraction], int]
 
 
 def placed(query: Query, schema: Schema, value: Answer, how: Rounding = round) -> Answer:
     """Put an answer on its grid: to the nearest point, or with floor and ceil to the one below or above."""
-    if not isinstance(query, Mean | Variance) or not isinstance(value, Fraction):
-        return value
-    step = grid_of(schema.coded(query.column))[1] ** (1 if isinstance(query, Mean) else 2) * MILLIONTH
-    return how(value / step) * step
+    step = query.grid(schema)
+    return value if step is None or not isinstance(value, Fraction) else how(value / step) * step
 
 
 def outward(query: Query, schema: Schema, ends: tuple[Answer, Answer]) -> tuple[Answer, Answer]:

@@ -54,9 +54,9 @@ def ratio_interval(
     (19.68, 20.32)
     """
     nodes = _nodes(public, _deviation(top.law), _deviation(bottom.law))
-    sure = _surer(confidence, SET_ASIDE)
+    sure = surer(confidence, SET_ASIDE)
     widths = np.array([(top.law + bottom.law * node).half_width(sure) for node in nodes.tolist()])
-    return _kept((top.values, top.values), bottom.values, nodes, widths)
+    return kept((top.values, top.values), bottom.values, nodes, widths)
 
 
 def variance_interval(
@@ -69,7 +69,7 @@ def variance_interval(
     allows it: this is sound, as the chance that m is not in it is set aside. If that interval is narrow the
     noisy mean stands for all of it: the difference is of second order, and the same part is there for it.
     """
-    means = ratio_interval(line, count, public, _surer(confidence, 1 - SET_ASIDE / 2))
+    means = ratio_interval(line, count, public, surer(confidence, 1 - SET_ASIDE / 2))
     narrow = (means[1] - means[0] <= NARROW * (public[1] - public[0])) & (count.values > 0)
     middle = np.clip(line.values / np.where(narrow, count.values, 1), *public)
     lowest, highest = np.where(narrow, middle, means[0]), np.where(narrow, middle, means[1])
@@ -77,9 +77,9 @@ def variance_interval(
     least, most = _squares(lowest, highest)
     by_count = np.maximum(np.abs(most[:, None] - nodes), np.abs(least[:, None] - nodes))
     by_line = np.broadcast_to(2 * np.sqrt(most)[:, None], by_count.shape)
-    widths = _Widths(square.law, line.law, count.law, _surer(confidence, SET_ASIDE))
+    widths = _Widths(square.law, line.law, count.law, surer(confidence, SET_ASIDE))
     tops = _quadratic((lowest, highest), line.values, square.values, count.values)
-    return _kept(tops, count.values, nodes, widths(by_line, by_count))
+    return kept(tops, count.values, nodes, widths(by_line, by_count))
 
 
 def _squares(low: FloatArray, high: FloatArray) -> Bounds:
@@ -136,7 +136,7 @@ def _quadratic(means: Bounds, line: FloatArray, square: FloatArray, count: Float
     return found.min(axis=0), found.max(axis=0)
 
 
-def _kept(tops: Bounds, bottoms: FloatArray, nodes: FloatArray, widths: FloatArray) -> Bounds:
+def kept(tops: Bounds, bottoms: FloatArray, nodes: FloatArray, widths: FloatArray) -> Bounds:
     """Find the least and greatest x with tops[0] − x · bottom ≤ width(x) and x · bottom − tops[1] ≤ width(x).
 
     The width is a straight line between nodes, so on each piece x is between two ends. If no x is left, the
@@ -183,7 +183,7 @@ def _nodes(public: tuple[float, float], top: float, bottom: float) -> FloatArray
     return np.unique([low, *inner, high])
 
 
-def _surer(confidence: Confidence, part: Fraction) -> Fraction:
+def surer(confidence: Confidence, part: Fraction) -> Fraction:
     """Set a part of the chance of a miss aside."""
     exact = probability(confidence, "Confidence")
     return exact + (1 - exact) * part

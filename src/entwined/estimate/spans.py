@@ -20,15 +20,14 @@ from entwined.errors import BadNoise
 from entwined.estimate.error_law import ErrorLaw
 from entwined.estimate.grid import outward
 from entwined.estimate.ratios import Bounds, Noisy, ratio_interval, variance_interval
-from entwined.mechanisms.asked import Asked, Chosen
-from entwined.noise import Additive
-from entwined.queries import Answer, GroupBy, Mean, Numbers, Query, Term, Total, Variance
-from entwined.queries.sums import grid_of, grid_value, middle_term, total_term
+from entwined.estimate.shares import share_interval
+from entwined.mechanisms.asked import Asked
+from entwined.noise import Additive, additive
+from entwined.queries import Answer, Numbers, Query, Quotient, Scores
+from entwined.queries.shapes import Number
 from entwined.schema import Schema
 
 CONFIDENCE: Final = Fraction(95, 100)
-
-Ends: TypeAlias = tuple[Answer, Answer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,49 +57,69 @@ Span: TypeAlias = Around | Between | Ranks
 
 def span(query: Query, schema: Schema, asked: Sequence[Asked], numbers: Numbers) -> Span:
     """Say where the truth lies, from the released integers of a query's statistics and their noise."""
-    for one in asked:
-        if isinstance(one, Chosen):
-            return _ranks(one, schema)
-    laws = [one.law for one in asked if not isinstance(one, Chosen)]
-    ends: Ends
-    match query:
-        case Total(column=column) | GroupBy(total=str(column)):
-            return Around(laws[0].half_width(CONFIDENCE) * total_term(schema.coded(column))[1])
-        case Mean(count="public"):
-            total, reach = numbers[0][0], laws[0].half_width(CONFIDENCE)
-            ends = query.answer(schema, [[total - reach]]), query.answer(schema, [[total + reach]])
-        case Mean():
-            ends = _mean_ends(query, schema, laws, numbers)
-        case Variance():
-            ends = _variance_ends(query, schema, laws, numbers)
-        case _:
-            return Around(laws[0].half_width(CONFIDENCE))
-    return Between(*outward(query, schema, ends))
+    return query.shape(schema, _Spans(query, schema, asked, numbers))
 
 
-def _ranks(one: Chosen, schema: Schema) -> Ranks:
-    levels = schema.coded(one.query.column).levels
-    below = Fraction(math.log(levels / float(1 - CONFIDENCE))) / one.law.rate
-    return Ranks(math.ceil(below / (2 * one.query.at.denominator)))
+@dataclass(frozen=True, slots=True)
+class _Spans:
+    """What each shape of an answer leaves possible."""
 
+    query: Query
+    schema: Schema
+    asked: Sequence[Asked]
+    numbers: Numbers
 
-def _mean_ends(query: Mean, schema: Schema, laws: Sequence[Additive], numbers: Numbers) -> Ends:
-    total, count = _noisy(laws, numbers)
-    term, public = _term(query, schema)
-    column = schema.coded(query.column)
-    found = _or_all(lambda: ratio_interval(total, count, public, CONFIDENCE), public)
-    low, high = (grid_value(column, (Fraction(end) - term.offset) / term.factor) for end in found)
-    return low, high
+    @property
+    def _noises(self) -> list[Additive]:
+        return [additive(one.noise) for one in self.asked]
 
+    def _between(self, low: Answer, high: Answer) -> Between:
+        return Between(*outward(self.query, self.schema, (low, high)))
 
-def _variance_ends(query: Variance, schema: Schema, laws: Sequence[Additive], numbers: Numbers) -> Ends:
-    total, squares, count = _noisy(laws, numbers)
-    term, public = _term(query, schema)
-    unit = (grid_of(schema.coded(query.column))[1] / term.factor) ** 2
-    largest = ((public[1] - public[0]) / 2) ** 2
-    found = _or_all(lambda: variance_interval(total, squares, count, public, CONFIDENCE), (0.0, largest))
-    low, high = (Fraction(end) * unit for end in found)
-    return low, high
+    def lattice(self, step: int | Fraction) -> Span:
+        """The noise law itself, in steps."""
+        return Around(self._noises[0].half_width(CONFIDENCE) * step)
+
+    def rising(self, step: Fraction) -> Span:  # noqa: ARG002  (every shape is asked the same way)
+        """The answers of both ends of the integer's interval."""
+        total, reach = self.numbers[0][0], self._noises[0].half_width(CONFIDENCE)
+        low, high = (self.query.answer(self.schema, [[end]]) for end in (total - reach, total + reach))
+        return self._between(low, high)
+
+    def ratio(self, quotient: Quotient[Number]) -> Span:
+        """Every ratio that the noisy sum and count leave possible."""
+        total, count = self._noisy()
+        public = float(quotient.least), float(quotient.most)
+        low, high = _or_all(lambda: ratio_interval(total, count, public, CONFIDENCE), public)
+        return self._between(quotient.value(Fraction(low)), quotient.value(Fraction(high)))
+
+    def variance(self, quotient: Quotient[Number]) -> Span:
+        """Every variance that the noisy sums and count leave possible."""
+        total, squares, count = self._noisy()
+        public = float(quotient.least), float(quotient.most)
+        largest = ((public[1] - public[0]) / 2) ** 2
+        low, high = _or_all(
+            lambda: variance_interval(total, squares, count, public, CONFIDENCE), (0.0, largest)
+        )
+        return self._between(quotient.value(Fraction(low)), quotient.value(Fraction(high)))
+
+    def share(self) -> Span:
+        """Every share that the two noisy counts leave possible."""
+        inside, outside = self._noisy()
+        low, high = _or_all(lambda: share_interval(inside, outside, CONFIDENCE), (0.0, 1.0))
+        return self._between(Fraction(low), Fraction(high))
+
+    def choice(self, choice: Scores, candidates: int) -> Span:
+        """So many ranks, by the law of the choice."""
+        laws = (one.chooser for one in self.asked)
+        below = max(law.shortfall(candidates, CONFIDENCE) for law in laws if law is not None)
+        return Ranks(math.ceil(below / choice.of_a_rank))
+
+    def _noisy(self) -> list[Noisy]:
+        return [
+            Noisy(np.array(found, dtype=np.float64), ErrorLaw.of([1], [noise]))
+            for noise, found in zip(self._noises, self.numbers, strict=True)
+        ]
 
 
 def _or_all(found: Callable[[], Bounds], public: tuple[float, float]) -> tuple[float, float]:
@@ -110,18 +129,3 @@ def _or_all(found: Callable[[], Bounds], public: tuple[float, float]) -> tuple[f
     except BadNoise:
         return public
     return float(low[0]), float(high[0])
-
-
-def _noisy(laws: Sequence[Additive], numbers: Numbers) -> list[Noisy]:
-    return [
-        Noisy(np.array(found, dtype=np.float64), ErrorLaw.of([1], [law]))
-        for law, found in zip(laws, numbers, strict=True)
-    ]
-
-
-def _term(query: Mean | Variance, schema: Schema) -> tuple[Term, tuple[float, float]]:
-    """Give what a row adds to the sum, and the least and greatest that it can be."""
-    inside = query.statistics(schema)[0].aggregate.where
-    codes = inside.codes(query.column, schema.coded(query.column).size)
-    term = middle_term(query.column, codes)
-    return term, (float(term.value(codes[0][0])), float(term.value(codes[-1][1])))

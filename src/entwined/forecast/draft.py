@@ -1,6 +1,5 @@
 """What a batch publishes and by which noise: a plan without its price, so that another loss is quickly tried."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -14,7 +13,7 @@ from entwined.estimate.consistency import error_laws
 from entwined.estimate.error_law import ErrorLaw
 from entwined.mechanisms.asked import Added, Asked
 from entwined.mechanisms.batch import Batch
-from entwined.noise import Additive, DiscreteGaussian, DiscreteLaplace, ExponentialChoice
+from entwined.noise import Additive
 from entwined.numbers import IntArray
 from entwined.queries import CountOf, Query, everything
 from entwined.schema import Schema
@@ -48,7 +47,7 @@ class Draft:
         """Give every statistic so many times its loss."""
         return replace(
             self,
-            statistics=tuple(_at(one, times) for one in self.statistics),
+            statistics=tuple(one.at(times) for one in self.statistics),
             weighed_by=self.weighed_by or self,
         )
 
@@ -111,13 +110,3 @@ def _together(tables: Sequence[tuple[int, Released]]) -> dict[int, Laws]:
     layouts = tuple(released.table.layout for _, released in tables)
     found = error_laws(layouts)
     return {place: (kinds.reshape(-1), laws) for (place, _), (kinds, laws) in zip(tables, found, strict=True)}
-
-
-def _at(one: Asked, times: Fraction) -> Asked:
-    match one.law:
-        case ExponentialChoice(rate=rate):
-            return replace(one, law=ExponentialChoice(rate * times))
-        case DiscreteGaussian(scale=scale):  # its loss falls with the square of the scale
-            return replace(one, law=DiscreteGaussian(Fraction(float(scale) / math.sqrt(times))))
-        case DiscreteLaplace(scale=scale):
-            return replace(one, law=DiscreteLaplace(scale / times))

@@ -7,9 +7,8 @@ and stated. A quantile's error is in ranks: no noise law says how far apart valu
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
@@ -20,18 +19,19 @@ from entwined.errors import BadNoise
 from entwined.estimate.error_law import ErrorLaw
 from entwined.estimate.spans import CONFIDENCE, Between, Ranks, span
 from entwined.forecast.draft import Draft, Laws
-from entwined.mechanisms.asked import Added, Asked, Chosen
+from entwined.mechanisms.asked import Asked
+from entwined.noise import Additive, Law, additive
 from entwined.numbers import FloatArray
-from entwined.queries import GroupBy, Mean, Predicate, Query, SumOf, Total, Variance
-from entwined.queries.sums import grid_of, total_term
-from entwined.schema import Coded, Moment, Schema
-from entwined.schema.grids import STEPS
+from entwined.queries import Predicate, Query, Quotient, Scores, SumOf
+from entwined.queries.shapes import Number
+from entwined.schema import Schema
 from entwined.schema.schema import USUAL_ROWS
 
 BETAS: Final = (Fraction(1, 10), Fraction(1, 20), Fraction(1, 100))
 PERIOD: Final = 64.0  # in deviations and steps: what is beyond half of it has no chance to speak of
 TERMS: Final = 8192
 AGREED: Final = "Counts are taken to be well above zero, and rounding to whole numbers is left out."
+QUARTER: Final = "their values a quarter of the range off its middle."
 UNSAID: Final = "How many rows there may be is not said, so this is not predicted: give expected_rows."
 
 
@@ -62,7 +62,7 @@ class Forecast:
     `exact` says that every figure follows from the noise alone; else `assumes` says from what else.
     """
 
-    noise: tuple[str, ...]
+    noise: tuple[Law, ...]
     unit: str
     scale: float | None = None
     mean_error: float | None = None
@@ -84,7 +84,7 @@ class Forecast:
         """The forecast as JSON."""
         ranks = {"ranks_within": self.ranks_within, "mean_ranks_off": self.mean_ranks_off}
         return {
-            "noise": list(self.noise),
+            "noise": [law.document for law in self.noise],
             "unit": self.unit,
             "scale": self.scale,
             "mean_error": self.mean_error,
@@ -107,41 +107,141 @@ def forecasts(batch: Draft, assumed: Assumed) -> tuple[Forecast, ...]:
     return tuple(_each(batch, batch.drawn(), assumed, drawn=True))
 
 
-def _each(batch: Draft, laws: Mapping[int, Laws], assumed: Assumed, *, drawn: bool) -> Iterator[Forecast]:
-    for place, query in enumerate(batch.queries):
-        asked = batch.asked(place)
-        match query, asked:
-            case Mean(count="noisy") | Variance(), _:
-                yield _ratio(query, batch.schema, asked, assumed)
-            case _, (Added() as one,):
-                unit, words = _unit(query, batch.schema)
-                law = laws[batch.uses[place][0]]
-                exact = drawn or _is_drawn(law, one)
-                yield replace(
-                    _table(law, unit),
-                    noise=(one.text,),
-                    unit=words,
-                    scale=float(one.law.scale) * unit,
-                    exact=exact,
-                    assumes="" if exact else AGREED,
-                )
-            case _, (Chosen() as one,):
-                yield _choice(one, batch.schema, assumed)
+def _each(draft: Draft, laws: Mapping[int, Laws], assumed: Assumed, *, drawn: bool) -> Iterator[Forecast]:
+    for place, query in enumerate(draft.queries):
+        found = laws.get(draft.uses[place][0])
+        asked = draft.asked(place)
+        yield query.shape(draft.schema, _Forecasts(query, draft.schema, asked, assumed, found, drawn))
 
 
-def _is_drawn(laws: Laws, one: Added) -> bool:
-    """Say whether sums stay as they are drawn, as they do where nothing else has to agree with them."""
-    return isinstance(one.statistic.aggregate, SumOf) and laws[1] == (ErrorLaw.of([1], [one.law]),)
+@dataclass(frozen=True, slots=True)
+class _Forecasts:
+    """What to expect of each shape of an answer; `agreed` is the law of its first statistic's errors in the end."""
+
+    query: Query
+    schema: Schema
+    asked: tuple[Asked, ...]
+    assumed: Assumed
+    agreed: Laws | None
+    drawn: bool
+
+    @property
+    def _named(self) -> Forecast:
+        return Forecast(tuple(one.law for one in self.asked), self.query.measured)
+
+    @property
+    def _noises(self) -> list[Additive]:
+        return [additive(one.noise) for one in self.asked]
+
+    def _rows(self, *statistics: Asked) -> float | None:
+        """Give how many rows these count together if all values are equally common."""
+        found = [self.assumed.inside(one.statistic.aggregate.where, self.schema) for one in statistics]
+        known = [rows for rows in found if rows is not None]
+        return sum(known) if len(known) == len(found) else None
+
+    def lattice(self, step: int | Fraction) -> Forecast:
+        """Predict the errors of single numbers or the cells of a table by the law of their noise."""
+        law = self._as_drawn if self.agreed is None else self.agreed
+        sums = isinstance(self.asked[0].statistic.aggregate, SumOf)
+        exact = self.drawn or (sums and law[1] == self._as_drawn[1])  # nothing has to agree with such a sum
+        return self._by_law(law, float(step), "" if exact else AGREED)
+
+    def rising(self, step: Fraction) -> Forecast:
+        """Predict the error of an answer that rises with one number as drawn, its limits left out."""
+        return self._by_law(self._as_drawn, float(step), "")
+
+    @property
+    def _as_drawn(self) -> Laws:
+        cells = np.zeros(self.asked[0].statistic.aggregate.cells, np.int64)
+        return cells, (ErrorLaw.of([1], self._noises[:1]),)
+
+    def _by_law(self, law: Laws, unit: float, assumes: str) -> Forecast:
+        return replace(
+            _table(law, unit),
+            noise=self._named.noise,
+            unit=self.query.measured,
+            scale=float(self._noises[0].scale) * unit,
+            exact=not assumes,
+            assumes=assumes,
+        )
+
+    def ratio(self, quotient: Quotient[Number]) -> Forecast:
+        """Predict the error of a sum over a count."""
+        middle = _off_middle(quotient)
+        largest = float((quotient.most - quotient.least) * quotient.step)
+        return self._first_order([middle, 1.0], [1.0, middle], float(quotient.step), largest)
+
+    def variance(self, quotient: Quotient[Number]) -> Forecast:
+        """Predict the error of a variance of values with a deviation of a quarter of their range."""
+        middle, quarter = _off_middle(quotient), (quotient.most - quotient.least) / 4
+        squares = middle**2 + quarter**2
+        largest = ((quotient.most - quotient.least) / 2) ** 2 * float(quotient.step)
+        weights = [2 * middle, 1.0, 2 * middle**2 - squares]
+        return self._first_order([middle, squares, 1.0], weights, float(quotient.step), largest)
+
+    def share(self) -> Forecast:
+        """Predict the error of a share of rows if all values are equally common."""
+        rows, inside = self._rows(*self.asked), self._rows(self.asked[0])
+        if rows is None or inside is None:
+            return replace(self._named, exact=False, assumes=UNSAID)
+        share = inside / rows if rows else 0.5
+        said = "all values equally common."
+        return self._at([share, 1 - share], [1 - share, share], 1.0, 1.0, max(round(rows), 1), said)
+
+    def _first_order(
+        self, numbers: Sequence[float], weights: Sequence[float], unit: float, largest: float
+    ) -> Forecast:
+        rows = self._rows(self.asked[-1])
+        if rows is None:
+            return replace(self._named, exact=False, assumes=UNSAID)
+        return self._at(numbers, weights, unit, largest, max(round(rows), 1), QUARTER)
+
+    def _at(
+        self,
+        numbers: Sequence[float],
+        weights: Sequence[float],
+        unit: float,
+        largest: float,
+        rows: int,
+        said: str,
+    ) -> Forecast:
+        """Predict an error to first order: the numbers of one row, and how the answer moves with each."""
+        law = ErrorLaw.of([weight / rows * unit for weight in weights], self._noises)
+        where = span(self.query, self.schema, self.asked, [[round(number * rows)] for number in numbers])
+        return replace(
+            self._named,
+            mean_error=min(mean_size(law), largest),
+            deviation=min(math.sqrt(law.variance), largest),
+            half_width=self.query.apart(self.schema, where.low, where.high) / 2
+            if isinstance(where, Between)
+            else None,
+            accuracy=tuple((min(law.half_width(1 - beta), largest), float(beta)) for beta in BETAS),
+            exact=False,
+            assumes=f"{rows:,} rows are taken to be inside, {said}",
+        )
+
+    def choice(self, choice: Scores, candidates: int) -> Forecast:
+        """Predict how many ranks a choice is off, on average if all values inside are equally common."""
+        one = self.asked[0]
+        ranks = span(self.query, self.schema, self.asked, [])
+        within = ranks.within if isinstance(ranks, Ranks) else None
+        found = replace(self._named, exact=False, ranks_within=within)
+        where, inside = one.statistic.aggregate.where, self._rows(one)
+        if inside is None or one.chooser is None:
+            return replace(found, assumes=UNSAID)
+        column = self.schema.coded(self.query.values[0])
+        counts = np.zeros(column.size)
+        for low, high in where.codes(column.name, column.size):
+            counts[low : high + 1] = 1.0
+        counts = counts[:candidates] * (inside / counts.sum())
+        off = one.chooser.expected(choice.ranks_off(counts) * choice.of_a_rank) / choice.of_a_rank
+        said = f"{round(inside):,} rows are taken to be inside, all values equally common; the 95 % holds always."
+        return replace(found, mean_ranks_off=off, assumes=said)
 
 
-def _unit(query: Query, schema: Schema) -> tuple[float, str]:
-    """Give what one step of the noise is worth in the answer, and what the answer counts."""
-    match query:
-        case Total(column=column) | GroupBy(total=str(column)):
-            return float(total_term(schema.coded(column))[1]), f"of {column}"
-        case Mean(column=column):  # by the public number of rows
-            return _step(schema.coded(column)) / _factor(query, schema) / (schema.rows or 1), f"of {column}"
-    return 1.0, "rows"
+def _off_middle(quotient: Quotient[Number]) -> float:
+    """Give what a row adds on average if that is a quarter of the range off its middle."""
+    return (quotient.least + quotient.most) / 2 + (quotient.most - quotient.least) / 4
 
 
 def _table(laws: Laws, unit: float) -> Forecast:
@@ -160,98 +260,6 @@ def _table(laws: Laws, unit: float) -> Forecast:
             (max(law.half_width(1 - beta) for law in found) * unit, float(beta)) for beta in BETAS
         ),
     )
-
-
-def _ratio(query: Mean | Variance, schema: Schema, asked: tuple[Asked, ...], assumed: Assumed) -> Forecast:
-    """Predict the error of a mean or variance to first order, for values a quarter of their range off its
-    middle, with a deviation of a quarter of it.
-    """
-    noise = tuple(one.text for one in asked)
-    words = f"of {query.column}" if isinstance(query, Mean) else f"of {query.column} squared"
-    where = query.statistics(schema)[0].aggregate.where
-    inside = assumed.inside(where, schema)
-    if inside is None:
-        return Forecast(noise, words, exact=False, assumes=UNSAID)
-    rows = max(round(inside), 1)
-    low, high = _ends(query, schema)
-    quarter = (high - low) / 4
-    middle = (low + high) / 2 + quarter
-    laws = [one.law for one in asked if isinstance(one, Added)]
-    if isinstance(query, Mean):
-        numbers, weights = [middle, 1.0], [1.0, middle]
-        unit = _step(schema.coded(query.column)) / _factor(query, schema)
-    else:
-        squares = middle**2 + quarter**2
-        numbers, weights = [middle, squares, 1.0], [2 * middle, 1.0, 2 * middle**2 - squares]
-        unit = (_step(schema.coded(query.column)) / _factor(query, schema)) ** 2
-    law = ErrorLaw.of([weight / rows * unit for weight in weights], laws)
-    where_truth_is = span(query, schema, asked, [[round(number * rows)] for number in numbers])
-    largest = (high - low) * unit if isinstance(query, Mean) else ((high - low) / 2) ** 2 * unit
-    return Forecast(
-        noise,
-        words,
-        None,
-        min(mean_size(law), largest),
-        min(math.sqrt(law.variance), largest),
-        _half(where_truth_is, schema.coded(query.column)),
-        tuple((min(law.half_width(1 - beta), largest), float(beta)) for beta in BETAS),
-        exact=False,
-        assumes=f"{rows:,} rows are taken to be inside, their values a quarter of the range off its middle.",
-    )
-
-
-def _half(where: object, column: Coded) -> float | None:
-    """Give half the length of an interval, times in steps of their column."""
-    match where:
-        case Between(low=datetime() as low, high=datetime() as high) if isinstance(column, Moment):
-            return (high - low) / STEPS[column.step] / 2
-        case Between(low=int() | Fraction() as low, high=int() | Fraction() as high):
-            return float(high - low) / 2
-    return None
-
-
-def _ends(query: Mean | Variance, schema: Schema) -> tuple[float, float]:
-    """Give the least and the greatest that a row adds to the sum."""
-    asked = query.statistics(schema)[0].aggregate
-    codes = asked.where.codes(query.column, schema.coded(query.column).size)
-    term = asked.term  # type: ignore[union-attr]  # a mean's first statistic is a sum
-    return float(term.value(codes[0][0])), float(term.value(codes[-1][1]))
-
-
-def _factor(query: Mean | Variance, schema: Schema) -> int:
-    return int(query.statistics(schema)[0].aggregate.term.factor)  # type: ignore[union-attr]  # a sum too
-
-
-def _step(column: Coded) -> float:
-    return float(grid_of(column, moments=True)[1])
-
-
-def _choice(one: Chosen, schema: Schema, assumed: Assumed) -> Forecast:
-    """Predict how many ranks a choice is off, on average if all values inside are equally common."""
-    ranks = span(one.query, schema, [one], [])
-    within = ranks.within if isinstance(ranks, Ranks) else None
-    where = one.statistic.aggregate.where
-    inside = assumed.inside(where, schema)
-    found = Forecast((one.text,), "ranks", exact=False, ranks_within=within)
-    if inside is None:
-        return replace(found, assumes=UNSAID)
-    column = schema.coded(one.query.column)
-    counts = np.zeros(column.size)
-    for low, high in where.codes(column.name, column.size):
-        counts[low : high + 1] = 1.0
-    counts = counts[: column.levels] * (inside / counts.sum())
-    said = f"{round(inside):,} rows are taken to be inside, all values equally common; the 95 % holds always."
-    return replace(found, mean_ranks_off=_ranks_off(one, counts), assumes=said)
-
-
-def _ranks_off(one: Chosen, counts: FloatArray) -> float:
-    share = float(one.query.at)
-    at_most = np.cumsum(counts)
-    wanted = share * (at_most[-1] - 1) + 0.5
-    far = np.maximum(np.maximum(at_most - counts - wanted, wanted - at_most), 0.0)
-    rate = float(one.law.rate) * 2 * one.query.at.denominator
-    chances = np.exp(-rate * (far - far.min()))
-    return float(chances @ far / chances.sum())
 
 
 def _share(where: Predicate, schema: Schema) -> float:

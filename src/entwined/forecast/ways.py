@@ -81,7 +81,7 @@ class Crossing:
         proposed = self.proposed()
         if proposed.name == PLAIN:
             return (proposed,)
-        if isinstance(self.promise.measure, Concentrated):
+        if not self.promise.measure.is_pure:
             return (self.plain(), proposed)
         others: list[Way] = []
         for number, theorem in enumerate(THEOREMS):

@@ -1,11 +1,14 @@
-"""A statistic with its noise: integers that noise is added to, or scores that one place is chosen by."""
+"""A statistic with its law: integers that noise is added to, or scores that one place is chosen by."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TypeAlias
 
-from entwined.canonical import fraction_text
-from entwined.noise import DiscreteGaussian, DiscreteLaplace, ExponentialChoice
-from entwined.queries import Quantile, Statistic
+import numpy as np
+
+from entwined.noise import Additive, ExponentialChoice
+from entwined.numbers import IntArray
+from entwined.queries import Scores, Statistic
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,13 +16,25 @@ class Added:
     """A statistic of the batch whose integers are released with noise."""
 
     statistic: Statistic
-    law: DiscreteLaplace | DiscreteGaussian
+    law: Additive
 
     @property
-    def text(self) -> str:
-        """Name the noise."""
-        kind = "Laplace" if isinstance(self.law, DiscreteLaplace) else "Gaussian"
-        return f"discrete {kind} of scale {fraction_text(self.law.scale)}"
+    def noise(self) -> Additive:
+        """The noise that is added."""
+        return self.law
+
+    @property
+    def chooser(self) -> None:
+        """Nothing is chosen."""
+        return
+
+    def at(self, times: Fraction) -> "Added":
+        """Give it so many times its loss."""
+        return replace(self, law=self.law.at(times))
+
+    def drawn(self, exact: IntArray) -> IntArray:
+        """Add noise to each integer."""
+        return self.law.add(exact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +43,27 @@ class Chosen:
 
     statistic: Statistic
     law: ExponentialChoice
-    query: Quantile
+    choice: Scores
 
     @property
-    def text(self) -> str:
-        """Name the choice."""
-        return f"exponential choice of rate {fraction_text(self.law.rate)}"
+    def noise(self) -> None:
+        """Nothing is added, for no integer is released."""
+        return
+
+    @property
+    def chooser(self) -> ExponentialChoice:
+        """What chooses."""
+        return self.law
+
+    def at(self, times: Fraction) -> "Chosen":
+        """Give it so many times its loss."""
+        return replace(self, law=self.law.at(times))
+
+    def drawn(self, exact: IntArray) -> IntArray:
+        """Choose one place of the integers along the last axis."""
+        rows = exact.reshape(-1, exact.shape[-1])
+        places = [self.law.choose(self.choice.scores(counts)) for counts in rows]
+        return np.array(places, dtype=np.int64).reshape(*exact.shape[:-1], 1)
 
 
 Asked: TypeAlias = Added | Chosen

@@ -7,7 +7,7 @@ for, noised and charged once, with the largest share.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
@@ -21,7 +21,7 @@ from entwined.numbers import Amount, positive_fraction
 from entwined.promise.part import Part
 from entwined.promise.price import Price
 from entwined.promise.promise import Promise
-from entwined.queries import Aggregate, Mean, Quantile, Query, Statistic
+from entwined.queries import Aggregate, Query, Statistic
 from entwined.queries.documents import as_written, written
 from entwined.schema import Schema
 from entwined.showing import as_html
@@ -110,7 +110,7 @@ def plan_batch(
 ) -> Batch:
     """Work out noise, charges and price of a batch; refuse whatever cannot be released."""
     promise.schema.require_approval()
-    given = [queries] if isinstance(queries, Query) else list(queries)
+    given = [_bound(query, promise.schema) for query in as_list(queries)]
     asked = _unique(promise.schema, given)
     wanted = _shares(given, shares)
     needed = _needed(promise, asked, [wanted[query.fingerprint] for query in asked])
@@ -127,13 +127,13 @@ class _Needed:
     promise: Promise
     queries: tuple[Query, ...]
     shares: tuple[Fraction, ...]
-    keys: tuple[tuple[Statistic, Quantile | None], ...]
+    statistics: tuple[Statistic, ...]
     uses: tuple[tuple[int, ...], ...]
 
     @property
     def parted(self) -> list[Fraction]:
         """The share of each statistic."""
-        found = [Fraction(0)] * len(self.keys)
+        found = [Fraction(0)] * len(self.statistics)
         for share, used in zip(self.shares, self.uses, strict=True):
             for use in used:
                 found[use] = max(found[use], share)
@@ -142,27 +142,26 @@ class _Needed:
     @property
     def shared(self) -> Shared:
         """The statistics with their shares."""
-        return [(one, share) for (one, _), share in zip(self.keys, self.parted, strict=True)]
+        return list(zip(self.statistics, self.parted, strict=True))
 
     def noisy(self, each: Fraction) -> tuple[Asked, ...]:
         """Give every statistic its noise."""
-        return tuple(
-            _asked(one, chooser, each * share, self.promise)
-            for (one, chooser), share in zip(self.keys, self.parted, strict=True)
-        )
+        return tuple(_asked(one, each * share, self.promise) for one, share in self.shared)
 
 
 def _needed(promise: Promise, asked: tuple[Query, ...], shares: Sequence[Fraction]) -> _Needed:
-    if promise.kept and any(isinstance(query, Mean) and query.count == "public" for query in asked):
+    by_rows = [query.kind for query in asked if query.needs_public_rows(promise.schema)]
+    if promise.kept and by_rows:
         raise BadQuery(
-            'A mean by the public number of rows, and rows of large groups are left out. Give count = "noisy".'
+            f"A {by_rows[0]} by the public number of rows, and rows of large groups are left out. "
+            'Give count = "noisy".'
         )
-    keys: dict[tuple[Statistic, Quantile | None], int] = {}
+    places: dict[Statistic, int] = {}
     uses = tuple(
-        tuple(keys.setdefault(_key(query, one), len(keys)) for one in query.statistics(promise.schema))
+        tuple(places.setdefault(one, len(places)) for one in query.statistics(promise.schema))
         for query in asked
     )
-    return _Needed(promise, asked, tuple(shares), tuple(keys), uses)
+    return _Needed(promise, asked, tuple(shares), tuple(places), uses)
 
 
 def _shares(queries: list[Query], shares: Sequence[Amount] | None) -> Mapping[str, Fraction]:
@@ -177,31 +176,31 @@ def _shares(queries: list[Query], shares: Sequence[Amount] | None) -> Mapping[st
     return found
 
 
+def as_list(queries: Query | Iterable[Query]) -> list[Query]:
+    """Give one query, or several, as a list."""
+    return [queries] if isinstance(queries, Query) else list(queries)
+
+
+def _bound(query: Query, schema: Schema) -> Query:
+    """Let a query's conditions meet the schema; refuse what is no query."""
+    if not isinstance(query, Query):
+        raise BadQuery(f"{query!r:.100} is no query. Give Count(…), Histogram(…), …")
+    return query.bound(schema)
+
+
 def _unique(schema: Schema, given: list[Query]) -> tuple[Query, ...]:
     """Check the queries and put each once, in an order that does not depend on how they were given."""
     if not given:
         raise BadQuery("A release without a question. Ask at least one.")
     by_text: dict[str, Query] = {}
     for query in given:
-        if not isinstance(query, Query):
-            raise BadQuery(f"{query!r:.100} is no query. Give Count(…), Histogram(…), …")
         query.check(schema)
         by_text[query.fingerprint] = query
     return tuple(by_text[text] for text in sorted(by_text))
 
 
-def _key(query: Query, statistic: Statistic) -> tuple[Statistic, Quantile | None]:
-    """Tell statistics apart by what they are, not by whose part they are; choices also by their rank."""
-    alike = replace(statistic, share=Fraction(1))
-    if not statistic.selects:
-        return alike, None
-    if not isinstance(query, Quantile):
-        raise BadQuery(f"{query.kind}: it chooses by scores that it cannot give. Ask for a quantile.")
-    return alike, query
-
-
-def _asked(statistic: Statistic, chooser: Quantile | None, each: Fraction, promise: Promise) -> Asked:
+def _asked(statistic: Statistic, each: Fraction, promise: Promise) -> Asked:
     worst = worst_change(promise, statistic)
-    if chooser is None:
+    if statistic.choice is None:
         return Added(statistic, promise.measure.added(each, worst))
-    return Chosen(statistic, promise.measure.chosen(each, worst), chooser)
+    return Chosen(statistic, promise.measure.chosen(each, worst), statistic.choice)

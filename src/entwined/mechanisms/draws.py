@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
-import numpy as np
-
 from entwined.errors import Unreadable
-from entwined.mechanisms.asked import Added, Asked
+from entwined.mechanisms.asked import Asked
 from entwined.noise.lattice import integers
 from entwined.numbers import IntArray
 
@@ -30,7 +28,4 @@ def noisy(one: Asked, exact: Exact) -> IntArray:
     found = integers(exact)
     if found.shape[-1:] != (one.statistic.aggregate.cells,):
         raise Unreadable(WRONG)
-    if isinstance(one, Added):
-        return one.law.add(found)
-    chosen = [one.law.choose(one.query.scores(counts)) for counts in found.reshape(-1, found.shape[-1])]
-    return np.array(chosen, dtype=np.int64).reshape(*found.shape[:-1], 1)
+    return one.drawn(found)

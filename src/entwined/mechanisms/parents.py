@@ -33,7 +33,7 @@ import numpy as np
 
 from entwined.errors import BadInput
 from entwined.numbers import IntArray
-from entwined.schema import Cells, Person, Schema
+from entwined.schema import Schema
 
 FINE: Final = 2**16
 MOST_ROWS: Final = 10**9  # 2n² is then below 2⁶¹
@@ -118,7 +118,6 @@ def apartness(table: IntArray) -> int:
 
 def most_moved(schema: Schema) -> Fraction:
     """Bound how far a score moves when one unit changes, comes or goes; the module says why."""
-    if isinstance(schema.unit, Cells):
+    if schema.unit.by_column:
         return Fraction(4 * FINE + 1)
-    rows = schema.unit.most if isinstance(schema.unit, Person) else 1
-    return Fraction(6 * FINE * rows + 1)
+    return Fraction(6 * FINE * schema.unit.most_rows + 1)

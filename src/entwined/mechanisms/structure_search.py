@@ -15,7 +15,7 @@ from entwined.promise.part import Part
 from entwined.promise.places import key_of
 from entwined.promise.promise import Promise
 from entwined.queries import Axis, TableOf, everything
-from entwined.schema import Cells, Coded, Schema
+from entwined.schema import Coded, Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class StructureSearch:
         again = StructureSearch.of(promise, self.search.parents, self.loss, self.search.noise_scale)
         if again != self:
             raise Refused("The search was made under another promise than the door's. Make it again.")
-        names = [column.name for column in self.columns] if isinstance(promise.schema.unit, Cells) else [None]
+        names = [column.name for column in self.columns] if promise.schema.unit.by_column else [None]
         return tuple(
             Part(key_of(everything(), name), self.loss, self.loss) for name in sorted(names, key=str)
         )

@@ -6,9 +6,10 @@ the same lattice whatever went in, and the ratio of two probabilities is exact. 
 
 from entwined.noise.choice import ExponentialChoice
 from entwined.noise.concentrated import delta_at, epsilon_at, group_rho, largest_rho
+from entwined.noise.documents import additive, law_from, law_of_sentence, noise_from
 from entwined.noise.gaussian import DiscreteGaussian
 from entwined.noise.laplace import DiscreteLaplace
-from entwined.noise.protocol import Additive, ConcentratedNoise, Noise
+from entwined.noise.protocol import Additive, ConcentratedNoise, Law, Noise
 
 __all__ = [
     "Additive",
@@ -16,9 +17,14 @@ __all__ = [
     "DiscreteGaussian",
     "DiscreteLaplace",
     "ExponentialChoice",
+    "Law",
     "Noise",
+    "additive",
     "delta_at",
     "epsilon_at",
     "group_rho",
     "largest_rho",
+    "law_from",
+    "law_of_sentence",
+    "noise_from",
 ]

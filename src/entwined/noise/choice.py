@@ -1,18 +1,20 @@
 """The exponential mechanism: choose one of many candidates, the better the likelier, exactly."""
 
+import math
 import secrets
 from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import Final, Self
+from typing import ClassVar, Final, Self
 
 import numpy as np
 
 from entwined.errors import BadNoise
 from entwined.noise.exponentials import Enclosure, Powers
-from entwined.noise.lattice import Integers, integers, not_negative, usable_scale
-from entwined.numbers import IntArray, positive_fraction
+from entwined.noise.lattice import Integers, exactly, integers, not_negative, probability, usable_scale
+from entwined.noise.protocol import Figure
+from entwined.numbers import FloatArray, IntArray, positive_fraction
 
 FURTHEST: Final = 2**61  # utilities are put into ± this, so that no difference of two overflows
 MOST_CANDIDATES: Final = 2**62
@@ -38,6 +40,7 @@ class ExponentialChoice:
     """
 
     rate: Fraction
+    name: ClassVar[str] = "exponential choice"
 
     def __post_init__(self) -> None:
         rate = positive_fraction(self.rate, "Rate")
@@ -55,6 +58,36 @@ class ExponentialChoice:
     def loss(self, sensitivity: Fraction, *, monotone: bool = False) -> Fraction:
         """Return the loss ε of utilities that move by at most `sensitivity`, all one way if `monotone`."""
         return self.rate * not_negative(sensitivity, "Sensitivity") * (1 if monotone else 2)
+
+    @property
+    def document(self) -> dict[str, str]:
+        """The law as JSON."""
+        return {"law": self.name, "rate": exactly(self.rate)}
+
+    def words(self, figure: Figure = exactly) -> str:
+        """Say the law in words."""
+        return f"{self.name} of rate {figure(self.rate)}"
+
+    def __str__(self) -> str:
+        """Say the law in words, exactly."""
+        return self.words()
+
+    def at(self, times: Fraction) -> Self:
+        """Give the choice of so many times the loss."""
+        return type(self)(self.rate * times)
+
+    def shortfall(self, candidates: int, confidence: str | float | Fraction) -> Fraction:
+        """Give how far below the best the utility chosen is at most, with at least this confidence.
+
+        The chance of t or more below the best is at most candidates · exp(−rate·t).
+        """
+        missed = float(1 - probability(confidence, "Confidence"))
+        return Fraction(math.log(candidates / missed)) / self.rate
+
+    def expected(self, gaps: FloatArray) -> float:
+        """Give the mean of how far below the best the utility chosen is, if these are the candidates' gaps."""
+        chances = np.exp(-float(self.rate) * (gaps - gaps.min()))
+        return float(chances @ gaps / chances.sum())
 
     def choose(self, utilities: Integers) -> int:
         """Choose a position."""

@@ -3,11 +3,12 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Self
+from typing import ClassVar, Final, Self
 
 import numpy as np
 
-from entwined.noise.lattice import Integers, integers, not_negative, probability, usable_scale
+from entwined.noise.lattice import Integers, exactly, integers, not_negative, probability, usable_scale
+from entwined.noise.protocol import Figure
 from entwined.noise.sampler import add_gaussian
 from entwined.numbers import FloatArray, IntArray, positive_fraction
 
@@ -15,6 +16,7 @@ LARGEST_SUMMED: Final = 1024.0  # up to this scale tails are summed, beyond it a
 NORMAL: Final = 2.0  # from here on the variance differs from scale² by less than exp(−2π²·4), a part in 10³⁴
 REACH: Final = 40  # exp(−40²/2) is below the smallest float
 FURTHEST_SUMMED: Final = 36  # terms beyond it lose bits, so an integral bounds them too
+FEW_PLACES: Final = 10  # below a scale of 1 no float is left of the weights from here on
 SUM_ERROR: Final = 1e-10  # above the rounding of a sum of REACH · LARGEST_SUMMED exponentials
 
 
@@ -31,6 +33,7 @@ class DiscreteGaussian:
     """
 
     scale: Fraction
+    name: ClassVar[str] = "discrete Gaussian"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", Fraction(usable_scale(self.scale)))
@@ -42,6 +45,23 @@ class DiscreteGaussian:
             2 * positive_fraction(rho, "ρ")
         )
         return cls(_root_above(squared))
+
+    @property
+    def document(self) -> dict[str, str]:
+        """The law as JSON."""
+        return {"law": self.name, "scale": exactly(self.scale)}
+
+    def words(self, figure: Figure = exactly) -> str:
+        """Say the law in words."""
+        return f"{self.name} of scale {figure(self.scale)}"
+
+    def __str__(self) -> str:
+        """Say the law in words, exactly."""
+        return self.words()
+
+    def at(self, times: Fraction) -> Self:
+        """Give the noise of so many times the loss, which falls with the square of the scale."""
+        return type(self)(Fraction(float(self.scale) / math.sqrt(times)))
 
     @property
     def variance(self) -> float:
@@ -89,6 +109,26 @@ class DiscreteGaussian:
     def half_width(self, confidence: str | float | Fraction) -> int:
         """Find the least h such that answer ± h covers with at least this confidence."""
         return self.accuracy(1 - probability(confidence, "Confidence"))
+
+    def log_transform(self, frequencies: FloatArray) -> FloatArray:
+        """Give log E cos(t · Z)."""
+        scale = float(self.scale)
+        if scale < 1:
+            places = np.arange(1, FEW_PLACES)
+            chances = np.exp(-0.5 * (places / scale) ** 2)
+            total = 1 + 2 * chances.sum()
+            # 1 − cos is exact for small angles, where the log is near 0
+            misses = chances @ np.sin(0.5 * places[:, None] * frequencies) ** 2
+            return np.asarray(np.log1p(-4 * misses / total))
+        # Poisson's summation: the normal transform, repeated every 2π; a fourth would be below e⁻³⁹ of the first
+        turned = np.remainder(frequencies + math.pi, 2 * math.pi) - math.pi
+        others = sum(np.exp(-2 * math.pi * scale**2 * (math.pi + sign * turned)) for sign in (-1, 1))
+        whole = math.log1p(2 * math.exp(-2 * (math.pi * scale) ** 2))
+        return np.asarray(-0.5 * (scale * turned) ** 2 + np.log1p(others) - whole)
+
+    def log_moment(self, tilts: FloatArray) -> FloatArray:
+        """Give at least log E exp(λ · Z): that of the normal law (Canonne, Kamath, Steinke 2020)."""
+        return np.asarray(0.5 * (float(self.scale) * tilts) ** 2)
 
     def _weights(self) -> FloatArray:
         """exp(−k²/(2·scale²)) for k = 0, 1, 2, … as far as floats go."""

@@ -4,14 +4,18 @@ import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import Final, Self
+from typing import ClassVar, Final, Self
 
-from entwined.noise.lattice import Integers, integers, not_negative, probability, usable_scale
+import numpy as np
+
+from entwined.noise.lattice import Integers, exactly, integers, not_negative, probability, usable_scale
+from entwined.noise.protocol import Figure
 from entwined.noise.sampler import add_laplace
-from entwined.numbers import IntArray, float_above, positive_fraction
+from entwined.numbers import FloatArray, IntArray, float_above, positive_fraction
 
 EXACT: Final = Context(prec=60, Emin=-(10**18) + 1, Emax=10**18 - 1, traps=[])
 AGAINST_US: Final = Decimal("1e-40")  # far above the error of 60 digits, far below the step of a float
+NEAR_POLE: Final = 0.99  # of 1/scale: beyond it there is no moment, and nearer to it floats cannot be trusted
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,7 @@ class DiscreteLaplace:
     """
 
     scale: Fraction
+    name: ClassVar[str] = "discrete Laplace"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", Fraction(usable_scale(self.scale)))
@@ -36,6 +41,23 @@ class DiscreteLaplace:
     def for_loss(cls, epsilon: str | float | Fraction, sensitivity: Fraction) -> Self:
         """Make the least noise whose loss is at most `epsilon` for answers that move by `sensitivity`."""
         return cls(positive_fraction(sensitivity, "Sensitivity") / positive_fraction(epsilon, "Loss"))
+
+    @property
+    def document(self) -> dict[str, str]:
+        """The law as JSON."""
+        return {"law": self.name, "scale": exactly(self.scale)}
+
+    def words(self, figure: Figure = exactly) -> str:
+        """Say the law in words."""
+        return f"{self.name} of scale {figure(self.scale)}"
+
+    def __str__(self) -> str:
+        """Say the law in words, exactly."""
+        return self.words()
+
+    def at(self, times: Fraction) -> Self:
+        """Give the noise of so many times the loss."""
+        return type(self)(self.scale / times)
 
     @property
     def variance(self) -> float:
@@ -79,6 +101,16 @@ class DiscreteLaplace:
     def half_width(self, confidence: str | float | Fraction) -> int:
         """Find the least h such that answer ± h covers with at least this confidence."""
         return self.accuracy(1 - probability(confidence, "Confidence"))
+
+    def log_transform(self, frequencies: FloatArray) -> FloatArray:
+        """Give log E cos(t · Z)."""
+        return np.asarray(-np.log1p(2 * self.variance * np.sin(0.5 * frequencies) ** 2))
+
+    def log_moment(self, tilts: FloatArray) -> FloatArray:
+        """Give log E exp(λ · Z), infinite from a little before the pole at 1/scale on."""
+        near = np.minimum(np.abs(tilts), NEAR_POLE / float(self.scale))
+        logs = -np.log1p(-2 * self.variance * np.sinh(0.5 * near) ** 2)
+        return np.where(near < np.abs(tilts), math.inf, logs)
 
     def _power(self, steps: int) -> Decimal:
         """q^steps with q = exp(−1/scale), to 60 digits."""

@@ -34,6 +34,11 @@ def usable_scale(given: str | float | Fraction) -> float:
     return float_above(exact)
 
 
+def exactly(number: Fraction) -> str:
+    """Write the number of a law exactly, as the ledger writes fractions."""
+    return f"{number.numerator}/{number.denominator}"
+
+
 def not_negative(given: float | Fraction, name: str) -> Fraction:
     """Read a sensitivity exactly: zero is fine, below zero or a float is not."""
     if not isinstance(given, Fraction | int) or given < 0:

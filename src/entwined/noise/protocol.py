@@ -1,13 +1,31 @@
-"""What every noise can say about itself before it is drawn."""
+"""What every law of noise can say about itself before anything is drawn."""
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Protocol, runtime_checkable
+from typing import Protocol, Self, TypeAlias, runtime_checkable
 
 from entwined.noise.lattice import Integers
-from entwined.numbers import IntArray
+from entwined.numbers import FloatArray, IntArray
+
+Figure: TypeAlias = Callable[[Fraction], str]
 
 
-class Additive(Protocol):
+class Law(Protocol):
+    """A noise or a choice: a public value with a document, from which `law_from` makes it again."""
+
+    @property
+    def document(self) -> dict[str, str]:
+        """The law as JSON: its name, and its one number as an exact fraction."""
+
+    def words(self, figure: Figure = ...) -> str:
+        """Say the law in words, with its number written as told."""
+
+    def at(self, times: Fraction) -> Self:
+        """Give the law of the same kind that costs so many times the loss."""
+
+
+@runtime_checkable
+class Additive(Law, Protocol):
     """An integer noise that is added to an integer answer."""
 
     @property
@@ -29,6 +47,12 @@ class Additive(Protocol):
 
     def half_width(self, confidence: str | float | Fraction) -> int:
         """Find the least h such that answer ± h covers with at least this confidence."""
+
+    def log_transform(self, frequencies: FloatArray) -> FloatArray:
+        """Give log E cos(t · Z) for each frequency t."""
+
+    def log_moment(self, tilts: FloatArray) -> FloatArray:
+        """Give log E exp(λ · Z) for each λ, or more; infinite where there is none."""
 
 
 @runtime_checkable

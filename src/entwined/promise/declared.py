@@ -45,7 +45,7 @@ from entwined.dependence import (
 from entwined.errors import BadModel, Refused
 from entwined.promise.domains import VALUED, check_cells, check_rows
 from entwined.promise.gates import Gates
-from entwined.schema import Cells, Coded, Ordered, Person, Rows, Schema
+from entwined.schema import Coded, Ordered, Schema
 
 ADMITTED: Final = (Independent, Groups, MarkovChain, Graph, BayesNet, RandomField, Forms)
 
@@ -116,7 +116,7 @@ class Declared:
 
     def _held(self, schema: Schema) -> tuple[str, ...]:
         """What a row holds beside the columns that say where it belongs."""
-        person = schema.unit.column if isinstance(schema.unit, Person) else None
+        person = schema.unit.id_column
         return tuple(
             column.name
             for column in schema.columns
@@ -138,7 +138,7 @@ class Declared:
         for listed in (self.columns, self.missing_says_nothing):
             if len(set(listed)) < len(listed):
                 raise BadModel(f"The model {self.title!r} names a column twice. Name each column once.")
-        if isinstance(schema.unit, Cells):
+        if schema.unit.by_column:
             _check_cells(self, schema)
         else:
             _check_rows(self, schema)
@@ -199,7 +199,7 @@ def _check_kept(given: Declared, schema: Schema) -> None:
     schema.grouping(str(given.by))
     if isinstance(given.model, Independent):
         raise BadModel("Independent rows have no groups. Leave `by` out.")
-    if not isinstance(schema.unit, Rows):
+    if schema.unit.person is not None:
         raise Refused(
             f"Persons cannot be picked within a value of {given.by!r} yet. Protect rows, or leave `by` out "
             "and vouch for the size of groups yourself."

@@ -11,7 +11,7 @@ Steinke 2016, Proposition 1.9). Rényi divergence is jointly quasi-convex: no mi
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from entwined.dependence import Dependence, Groups, Independent
 from entwined.errors import Refused
@@ -25,7 +25,7 @@ from entwined.noise import (
 )
 from entwined.noise.lattice import probability
 from entwined.numbers import Amount, positive_fraction
-from entwined.queries import Part, Sensitivity, Statistic, TableOf
+from entwined.queries import Part, Statistic
 from entwined.schema import Schema
 
 LARGEST_DELTA: Final = Fraction(1, 100)
@@ -34,6 +34,9 @@ LARGEST_DELTA: Final = Fraction(1, 100)
 @dataclass(frozen=True, slots=True)
 class Pure:
     """Loss ε by L1 changes: Laplace noise, for every dependence model."""
+
+    delta: ClassVar[Fraction] = Fraction(0)
+    is_pure: ClassVar[bool] = True
 
     def parts(self, statistic: Statistic, schema: Schema) -> tuple[Part, ...]:
         """Say how far a statistic moves, part by part."""
@@ -59,6 +62,10 @@ class Pure:
         """Give the largest loss of an ε."""
         return epsilon
 
+    def grown(self, model: Dependence) -> None:  # noqa: ARG002  (every measure is asked the same way)
+        """No single factor says what a pure loss leaks under a model: theorems do."""
+        return
+
     @property
     def document(self) -> dict[str, Any]:
         """What a certificate says of it."""
@@ -73,6 +80,7 @@ class Concentrated:
     """
 
     delta: Fraction
+    is_pure: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         delta = probability(self.delta, "δ")
@@ -86,7 +94,7 @@ class Concentrated:
     def parts(self, statistic: Statistic, schema: Schema) -> tuple[Part, ...]:
         """Say how far a statistic moves, squared, part by part."""
         return tuple(
-            Part(part.where, _squared(statistic, part.sensitivity), part.column)
+            Part(part.where, statistic.squared(part.sensitivity), part.column)
             for part in statistic.parts(schema)
         )
 
@@ -135,12 +143,6 @@ PURE: Final = Pure()
 def measure_of(delta: Amount | None) -> Measure:
     """Say in what is charged: pure loss, or with a δ concentrated loss."""
     return PURE if delta is None else Concentrated(positive_fraction(delta, "δ"))
-
-
-def _squared(statistic: Statistic, moved: Sensitivity) -> Sensitivity:
-    """Square an L1 change; a row that moves between cells of a table changes two of them by half each."""
-    halves = 2 if isinstance(statistic.aggregate, TableOf) and not statistic.selects else 1
-    return Sensitivity(moved.one**2, moved.both**2 / halves)
 
 
 def _root_below(squared: Fraction) -> Fraction:

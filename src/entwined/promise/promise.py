@@ -25,13 +25,13 @@ from entwined.promise.account import Account
 from entwined.promise.declared import Declared
 from entwined.promise.gates import Gates
 from entwined.promise.judge import Judge
-from entwined.promise.measure import PURE, Concentrated, Measure, Pure, measure_of
+from entwined.promise.measure import PURE, Measure, measure_of
 from entwined.promise.part import Part
 from entwined.promise.price import Price
 from entwined.promise.terms import carried, differences
 from entwined.promise.trusted import ids_compared, trusted
 from entwined.queries import Layers
-from entwined.schema import Cells, Person, Schema
+from entwined.schema import Schema
 
 NOTHING: Final = Fraction(0)
 
@@ -62,8 +62,7 @@ class Promise:
             )
         for one in self.declared:
             one.check(self.schema)
-            if isinstance(self.measure, Concentrated):
-                self.measure.grown(one.model)
+            self.measure.grown(one.model)
         if len([one for one in self.declared if one.by]) > 1:
             raise BadModel(
                 "Two models pick rows by a column, and one picking would undo the promise of the other. "
@@ -125,8 +124,8 @@ class Promise:
     @property
     def trusted(self) -> tuple[str, ...]:
         """What has to be believed about how units lie in the table, each sentence once."""
-        unit = self.schema.unit
-        said = list(ids_compared(self.schema, unit.column)) if isinstance(unit, Person) else []
+        person = self.schema.unit.id_column
+        said = [] if person is None else list(ids_compared(self.schema, person))
         said += (line for one in self.declared for line in trusted(one, self.schema, self.knowledge))
         return tuple(dict.fromkeys(said))
 
@@ -142,17 +141,19 @@ class Promise:
 
     def leakages(self, base: BaseLoss) -> dict[str, Fraction | float]:
         """Give what a loss leaks under each model; of concentrated loss the ε at δ."""
-        if isinstance(self.measure, Pure):
-            return {name: bound.leakage.worst for name, bound in self.bounds(base).items()}
-        return {
-            name: self.measure.epsilon(base.replace * self.measure.grown(one.model))
-            for name, (one, _) in self.judges.items()
-            if base.replace
+        grown = {name: self.measure.grown(one.model) for name, (one, _) in self.judges.items()}
+        found: dict[str, Fraction | float] = {
+            name: bound.leakage.worst for name, bound in self.bounds(base).items() if grown[name] is None
+        }
+        return found | {
+            name: self.measure.epsilon(base.replace * times)
+            for name, times in grown.items()
+            if times is not None and base.replace
         }
 
     def bounds(self, base: BaseLoss) -> dict[str, Bound]:
         """Bound what a pure loss leaks under each model."""
-        if not isinstance(self.measure, Pure):
+        if not self.measure.is_pure:
             return {}
         return {
             name: judge.bound(self.loss(one, base))
@@ -162,7 +163,7 @@ class Promise:
 
     def loss(self, one: Declared, base: BaseLoss) -> Loss:
         """Lay a loss out over the units of a model."""
-        if not isinstance(self.schema.unit, Cells):
+        if not self.schema.unit.by_column:
             return Loss.uniform(base.replace, one.model.units)
         names = one.variables(self.schema)
         unknown = sorted(base.columns.keys() - set(names))
@@ -182,13 +183,13 @@ class Promise:
         return Account(self.gates)
 
     def _amount(self, laid: Mapping[str, Layers]) -> BaseLoss:
-        if isinstance(self.schema.unit, Cells):
+        if self.schema.unit.by_column:
             columns = {column: layers.at_two().value for column, layers in laid.items()}
             worst = max(columns.values(), default=NOTHING)
             return BaseLoss(worst, worst, columns)
         rows = laid.get("", Layers())
         may_leave = self.schema.neighbours == "add_remove"
-        replace = rows.at_two(absent=may_leave or isinstance(self.schema.unit, Person)).value
+        replace = rows.at_two(absent=may_leave or self.schema.unit.may_be_absent).value
         if may_leave and self.kept is None:
             return BaseLoss(rows.at_one.value, replace)
         return BaseLoss(replace, replace)
@@ -198,10 +199,11 @@ class Promise:
         base = self.base(parts)
         if not self.judges:
             return self.measure.largest(leakage) / base.nominal
-        if isinstance(self.measure, Concentrated):
-            grown = max(self.measure.grown(one.model) for one, _ in self.judges.values())
-            return self.measure.largest(leakage) / (grown * base.replace)
-        if isinstance(self.schema.unit, Cells):
+        times = [self.measure.grown(one.model) for one, _ in self.judges.values()]
+        grown = [found for found in times if found is not None]
+        if grown:
+            return self.measure.largest(leakage) / (max(grown) * base.replace)
+        if self.schema.unit.by_column:
             return min(
                 Fraction(judge.largest(self.loss(one, base), leakage)) for one, judge in self.judges.values()
             )

@@ -9,7 +9,7 @@ from entwined.dependence.learned_from import VOUCHED
 from entwined.promise.declared import Declared
 from entwined.promise.domains import VALUED
 from entwined.promise.gates import Gates
-from entwined.schema import Cells, Person, Schema, Text
+from entwined.schema import Schema, Text
 
 PUBLIC: Final = (
     "It is public who shares a value of the column {by!r}, and it does not depend on anyone's secret."
@@ -32,7 +32,7 @@ NO_GAPS: Final = "No step of a series is missing before or between those that ar
 
 def trusted(given: Declared, schema: Schema, knowledge: Knowledge) -> tuple[str, ...]:
     """List what has to be believed about a declared model, one sentence or two each."""
-    about = _of_cells if isinstance(schema.unit, Cells) else _of_rows
+    about = _of_cells if schema.unit.by_column else _of_rows
     return (*about(given, schema, knowledge), *_of_source(given, schema), *_of_missing(given))
 
 
@@ -68,7 +68,7 @@ def _of_cells(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator
 
 
 def _of_rows(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[str]:
-    each = "person" if isinstance(schema.unit, Person) else "row"
+    each = schema.unit.name
     if given.by:
         yield PUBLIC.format(by=given.by)
         yield from ids_compared(schema, given.by)
@@ -83,7 +83,7 @@ def _of_rows(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[
         yield NO_GAPS
     if isinstance(given.model, VALUED):
         yield from _of_states(given, schema, each)
-    if isinstance(given.model, Coupled) and (schema.neighbours == "add_remove" or each == "person"):
+    if isinstance(given.model, Coupled) and (schema.neighbours == "add_remove" or schema.unit.may_be_absent):
         yield PRESENCE.format(each=each)
 
 
@@ -91,7 +91,7 @@ def _of_states(given: Declared, schema: Schema, each: str) -> Iterator[str]:
     """Say what it takes for some columns of a row to be its state."""
     states = given.states(schema)
     listed = ", ".join(map(repr, states))
-    if isinstance(schema.unit, Person) and schema.unit.most > 1:
+    if schema.unit.most_rows > 1:
         yield f"All rows of a person agree in {listed}, and given that a person's rows say nothing about others."
     elif given.aside(schema):
         yield f"Given {listed}, the other columns of a {each} say nothing about any other {each}."

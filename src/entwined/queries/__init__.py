@@ -5,6 +5,7 @@ from entwined.queries.conditions import Condition, among, between, compare, is_m
 from entwined.queries.counts import Count, Histogram, Marginal
 from entwined.queries.cover import Cover, Layers, max_cover, max_pair
 from entwined.queries.documents import query_from
+from entwined.queries.expressions import Col, Expression, col
 from entwined.queries.groups import GroupBy
 from entwined.queries.parser import parse
 from entwined.queries.predicate import Box, Predicate, codes_in, everything, nothing, predicate_from
@@ -12,18 +13,22 @@ from entwined.queries.quantile import Maximum, Median, Minimum, Quantile
 from entwined.queries.query import Answer, Numbers, Query
 from entwined.queries.rows import rows_inside
 from entwined.queries.sensitivity import Part, Sensitivity
-from entwined.queries.statistic import Statistic
+from entwined.queries.shapes import Quotient, Shapes
+from entwined.queries.statistic import Scores, Statistic
 from entwined.queries.sums import Mean, Total, Variance
+from entwined.queries.where import Where
 
 __all__ = [
     "Aggregate",
     "Answer",
     "Axis",
     "Box",
+    "Col",
     "Condition",
     "Count",
     "CountOf",
     "Cover",
+    "Expression",
     "GroupBy",
     "Histogram",
     "Layers",
@@ -37,7 +42,10 @@ __all__ = [
     "Predicate",
     "Quantile",
     "Query",
+    "Quotient",
+    "Scores",
     "Sensitivity",
+    "Shapes",
     "Statistic",
     "SumOf",
     "TableOf",
@@ -45,9 +53,11 @@ __all__ = [
     "Total",
     "TotalsOf",
     "Variance",
+    "Where",
     "among",
     "between",
     "codes_in",
+    "col",
     "compare",
     "everything",
     "is_missing",

@@ -6,28 +6,50 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from operator import and_
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from entwined.errors import BadQuery
 from entwined.queries.aggregates import Axis, CountOf, TableOf
 from entwined.queries.conditions import is_missing
 from entwined.queries.predicate import Predicate
-from entwined.queries.query import Answer, Numbers, Query
+from entwined.queries.query import Answer, Numbers, Query, T, Titled
 from entwined.queries.sensitivity import Sensitivity
+from entwined.queries.shapes import Shapes
 from entwined.queries.statistic import Statistic
 from entwined.schema import Coded, Schema
 from entwined.schema.raw import is_whole
 
-COUNT: Sensitivity = Sensitivity(Fraction(1), Fraction(0))
+COUNT: Final = Sensitivity(Fraction(1), Fraction(0))
+TWO_CELLS: Final = Sensitivity(Fraction(1), Fraction(1, 2))
+"""A row that moves between the cells of a table changes two of them by half each."""
 
 CellValue: TypeAlias = object  # the value of a cell, or the pair of its first and last value
 
 
+class _Counts(Query):
+    """Numbers of rows, which have to agree with each other."""
+
+    agrees: ClassVar[bool] = True
+
+    def shape(self, schema: Schema, shapes: Shapes[T]) -> T:  # noqa: ARG002  (every query is asked the same way)
+        """Every integer is a number of rows."""
+        return shapes.lattice(1)
+
+
 @dataclass(frozen=True)
-class Count(Query):
+class Count(_Counts):
     """How many rows are inside."""
 
     kind: ClassVar[str] = "count"
+
+    @property
+    def words(self) -> str:
+        """What is asked."""
+        return "count of rows"
+
+    def subject(self, titled: Titled) -> str:  # noqa: ARG002
+        """Say what is counted."""
+        return "Number of rows"
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -39,22 +61,38 @@ class Count(Query):
         """Nothing but the condition."""
         return {}
 
-    def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:  # noqa: ARG002  (every query is asked the same way)
-        return (Statistic(CountOf(self.where), COUNT),)
+    def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:  # noqa: ARG002
+        return (Statistic(CountOf(self.inside), COUNT),)
 
     def answer(self, schema: Schema, numbers: Numbers) -> int:  # noqa: ARG002
         """Give the count itself."""
         return numbers[0][0]
 
 
+class _Table(_Counts):
+    """Numbers of rows by cell."""
+
+    def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
+        return (table_of(self.axes(schema), self.inside, schema),)
+
+    def answer(self, schema: Schema, numbers: Numbers) -> Answer:  # noqa: ARG002
+        """Give the counts, last column fastest."""
+        return tuple(numbers[0])
+
+    def labels(self, schema: Schema) -> Iterator[tuple[CellValue, ...]]:
+        """Name the cells in their order."""
+        return labels(self.axes(schema), schema)
+
+
 @dataclass(frozen=True)
-class Marginal(Query):
+class Marginal(_Table):
     """How many rows are inside for every combination of values of some columns."""
 
     of: tuple[str, ...]
     kind: ClassVar[str] = "marginal"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         checked_names(self.of, self.kind)
 
     @property
@@ -71,20 +109,18 @@ class Marginal(Query):
         """Give the sides of the table."""
         return tuple(axis_of(schema.coded(name)) for name in self.of)
 
-    def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
-        return (table_of(self.axes(schema), self.where, schema),)
+    @property
+    def words(self) -> str:
+        """What is asked."""
+        return f"count by {' and '.join(self.of)}"
 
-    def answer(self, schema: Schema, numbers: Numbers) -> Answer:  # noqa: ARG002
-        """Give the counts, last column fastest."""
-        return tuple(numbers[0])
-
-    def labels(self, schema: Schema) -> Iterator[tuple[CellValue, ...]]:
-        """Name the cells in their order."""
-        return labels(self.axes(schema), schema)
+    def subject(self, titled: Titled) -> str:
+        """Say what is counted."""
+        return f"Number of rows {for_each(self.of, titled)}"
 
 
 @dataclass(frozen=True)
-class Histogram(Query):
+class Histogram(_Table):
     """How many rows are inside for every value of a column, or in about `bins` ranges of equal width."""
 
     column: str
@@ -92,6 +128,7 @@ class Histogram(Query):
     kind: ClassVar[str] = "histogram"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.bins is not None and (not is_whole(self.bins) or self.bins < 1):
             raise BadQuery(f"A histogram with {self.bins!r} bins. Give a number from 1, or leave it out.")
 
@@ -110,16 +147,14 @@ class Histogram(Query):
         column = schema.coded(self.column)
         return (axis_of(column, 1 if self.bins is None else -(-column.levels // self.bins)),)
 
-    def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
-        return (table_of(self.axes(schema), self.where, schema),)
+    @property
+    def words(self) -> str:
+        """What is asked."""
+        return super().words + (f" in {self.bins} bins" if self.bins else "")
 
-    def answer(self, schema: Schema, numbers: Numbers) -> Answer:  # noqa: ARG002
-        """Give the counts in the order of the codes."""
-        return tuple(numbers[0])
-
-    def labels(self, schema: Schema) -> Iterator[tuple[CellValue, ...]]:
-        """Name the cells in their order."""
-        return labels(self.axes(schema), schema)
+    def subject(self, titled: Titled) -> str:
+        """Say what is counted."""
+        return f"Number of rows for each {'value' if self.bins is None else 'range'} of {titled(self.column)}"
 
 
 def axis_of(column: Coded, width: int = 1) -> Axis:
@@ -132,7 +167,8 @@ def table_of(axes: tuple[Axis, ...], where: Predicate, schema: Schema) -> Statis
     inside = without_missing((axis.column for axis in axes if not axis.keeps_missing), where, schema)
     alone = tuple((axis.column, 2 if has_cells(axis, inside) else 0) for axis in axes)
     both = max(moved for _, moved in alone)
-    return Statistic(TableOf(axes, inside), Sensitivity(Fraction(1), Fraction(both)), alone)
+    change = Sensitivity(Fraction(1), Fraction(both))
+    return Statistic(TableOf(axes, inside), change, alone, concentration=TWO_CELLS)
 
 
 def has_cells(axis: Axis, inside: Predicate) -> bool:
@@ -157,6 +193,12 @@ def _sides(axis: Axis, column: Coded) -> Iterator[CellValue]:
         yield column.value(low) if axis.width == 1 else (column.value(low), column.value(high))
     if axis.keeps_missing:
         yield None
+
+
+def for_each(names: tuple[str, ...], titled: Titled) -> str:
+    """Say that there is a number for each value of a column, or each combination of several."""
+    what = "value" if len(names) == 1 else "combination"
+    return f"for each {what} of {' and '.join(map(titled, names))}"
 
 
 def checked_names(names: tuple[str, ...], kind: str) -> None:

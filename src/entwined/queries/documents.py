@@ -9,10 +9,11 @@ from entwined.errors import BadQuery
 from entwined.queries.counts import Count, Histogram, Marginal
 from entwined.queries.groups import GroupBy
 from entwined.queries.parser import parse
-from entwined.queries.predicate import everything, predicate_from
+from entwined.queries.predicate import predicate_from
 from entwined.queries.quantile import Maximum, Median, Minimum, Quantile
 from entwined.queries.query import Query
 from entwined.queries.sums import Mean, Total, Variance
+from entwined.queries.where import settled
 from entwined.schema import Schema
 from entwined.schema.raw import is_text
 
@@ -50,31 +51,53 @@ def query_from(given: Mapping[str, Any], schema: Schema) -> Query:
     if lacking:
         raise BadQuery(f"The {kind} has no {lacking[0]!r}. Give it.")
     values = {
-        name: _value(kind, name, value) for name, value in given.items() if name not in ("query", "where")
+        name: parse(value, schema) if name in KINDS[kind].conditions else _value(kind, name, value)
+        for name, value in given.items()
+        if name != "query"
     }
-    where = parse(given["where"], schema) if "where" in given else everything()
-    query = KINDS[kind](**values, where=where)
+    query = KINDS[kind](**values)
     query.check(schema)
     return query
 
 
 def written(query: Query) -> dict[str, Any]:
     """Write a query so that it is read back as the same one, its condition included."""
-    return {"query": query.kind, **query.fields, "where": query.where.document}
+    conditions = {name: settled(getattr(query, name)).document for name in query.conditions}
+    return {"query": query.kind, **query.fields, **conditions}
 
 
 def as_written(document: Any) -> Query:
     """Read a query back; refuse what no query could have written."""
     try:
-        rest = {key: one for key, one in document.items() if key not in ("query", "where")}
-        given = {key: tuple(one) if isinstance(one, list) else one for key, one in rest.items()}
-        query = KINDS[document["query"]](**given, where=predicate_from(document["where"]))
+        kind = KINDS[document["query"]]
+        conditions = {name: predicate_from(document[name]) for name in kind.conditions}
+        query = kind(**_fields(document, kind), **conditions)
         same = json.dumps(written(query), sort_keys=True) == json.dumps(document, sort_keys=True)
     except (KeyError, TypeError, ValueError, AttributeError):
         same = False
     if not same:
         raise BadQuery(f"{document!r:.100} is no query that entwined wrote.")
     return query
+
+
+def question_of(text: str) -> Query:
+    """Make the question of its canonical text, its conditions left out: they are written in codes.
+
+    >>> question_of('{"bins":null,"column":"age","query":"histogram","where":"all"}').columns
+    ('age',)
+    """
+    document = json.loads(text)
+    kind = KINDS[document["query"]]
+    return kind(**_fields(document, kind))
+
+
+def _fields(document: Mapping[str, Any], kind: type[Query]) -> dict[str, Any]:
+    left_out = ("query", *kind.conditions)
+    return {
+        key: tuple(one) if isinstance(one, list) else one
+        for key, one in document.items()
+        if key not in left_out
+    }
 
 
 def _is_needed(field: Any) -> bool:

@@ -12,13 +12,15 @@ from entwined.queries.counts import (
     CellValue,
     axis_of,
     checked_names,
+    for_each,
     has_cells,
     labels,
     table_of,
     without_missing,
 )
-from entwined.queries.query import Answer, Numbers, Query
+from entwined.queries.query import Answer, Numbers, Query, T, Titled
 from entwined.queries.sensitivity import Sensitivity
+from entwined.queries.shapes import Shapes
 from entwined.queries.statistic import Statistic
 from entwined.queries.sums import moves, total_term
 from entwined.schema import Schema
@@ -31,8 +33,10 @@ class GroupBy(Query):
     keys: tuple[str, ...]
     total: str | None = None
     kind: ClassVar[str] = "group_by"
+    agrees: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         checked_names(self.keys, self.kind)
         if self.total in self.keys:
             raise BadQuery(
@@ -56,11 +60,11 @@ class GroupBy(Query):
     def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
         axes = self.axes(schema)
         if self.total is None:
-            return (table_of(axes, self.where, schema),)
+            return (table_of(axes, self.inside, schema),)
         column = schema.coded(self.total)
         term, _ = total_term(column)
         dropped = (axis.column for axis in axes if not axis.keeps_missing)
-        inside = without_missing(dropped, self.where & is_missing(column).false, schema)
+        inside = without_missing(dropped, self.inside & is_missing(column).false, schema)
         row = moves(term, inside.codes(self.total, column.size) or ((0, 0),))
         # a row that changes its group takes its value from one and brings one to another
         keys = tuple((axis.column, int(2 * row.one) if has_cells(axis, inside) else 0) for axis in axes)
@@ -74,6 +78,30 @@ class GroupBy(Query):
             return tuple(numbers[0])
         unit: Fraction = total_term(schema.coded(self.total))[1]
         return tuple(number * unit for number in numbers[0])
+
+    def shape(self, schema: Schema, shapes: Shapes[T]) -> T:
+        """Every integer is a number of rows, or of the total's units."""
+        return shapes.lattice(1 if self.total is None else total_term(schema.coded(self.total))[1])
+
+    @property
+    def unit(self) -> str:
+        """Rows, or the column that is totalled."""
+        return "rows" if self.total is None else self.total
+
+    @property
+    def measured(self) -> str:
+        """Rows, or values of the column that is totalled."""
+        return self.unit if self.total is None else f"of {self.total}"
+
+    @property
+    def words(self) -> str:
+        """What is asked."""
+        return f"{'count' if self.total is None else f'total of {self.total}'} by {' and '.join(self.keys)}"
+
+    def subject(self, titled: Titled) -> str:
+        """Say what is counted or totalled."""
+        what = "Number of rows" if self.total is None else f"Total of {titled(self.total)}"
+        return f"{what} {for_each(self.keys, titled)}"
 
     def labels(self, schema: Schema) -> Iterator[tuple[CellValue, ...]]:
         """Name the groups in their order."""

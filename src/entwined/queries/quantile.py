@@ -8,16 +8,47 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from entwined.errors import BadQuery, QueryTooComplex
-from entwined.numbers import IntArray
+from entwined.numbers import FloatArray, IntArray
 from entwined.queries.aggregates import Axis, TableOf
 from entwined.queries.conditions import is_missing
-from entwined.queries.query import TOO_LARGE, Answer, Numbers, Query
+from entwined.queries.query import TOO_LARGE, Answer, Numbers, Query, T, Titled
 from entwined.queries.sensitivity import Sensitivity
+from entwined.queries.shapes import Shapes
 from entwined.queries.statistic import Statistic
 from entwined.schema import Ordered, Schema
 from entwined.schema.grids import exact_number
 
 FINEST: Final = 10_000
+NAMES: Final = {Fraction(1, 2): "median", Fraction(0): "minimum", Fraction(1): "maximum"}
+TITLES: Final = {Fraction(1, 2): "Median", Fraction(0): "Least value", Fraction(1): "Greatest value"}
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """Scores codes by how near their ranks are to that of a share `at` of the rows."""
+
+    at: Fraction
+
+    @property
+    def of_a_rank(self) -> int:
+        """Scores are counted in parts of a rank, so that they are integers."""
+        return 2 * self.at.denominator
+
+    def scores(self, counts: Sequence[int] | IntArray) -> IntArray:
+        """Score every code by the exact counts of the codes; 0 is best."""
+        at_most = np.cumsum(np.asarray(counts, dtype=np.int64))
+        below = at_most - np.asarray(counts, dtype=np.int64)
+        over, under = self.at.numerator, self.at.denominator
+        wanted = 2 * over * (int(at_most[-1]) - 1) + under
+        far = np.maximum(2 * under * below - wanted, wanted - 2 * under * at_most)
+        return -np.maximum(far, 0)
+
+    def ranks_off(self, counts: FloatArray) -> FloatArray:
+        """Give how far the ranks of each code are from the one wanted if these were the counts."""
+        at_most = np.cumsum(counts)
+        wanted = float(self.at) * (at_most[-1] - 1) + 0.5
+        far = np.maximum(at_most - counts - wanted, wanted - at_most)
+        return np.asarray(np.maximum(far, 0.0))
 
 
 @dataclass(frozen=True)
@@ -35,6 +66,7 @@ class Quantile(Query):
     kind: ClassVar[str] = "quantile"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         share = exact_number(self.at)
         if share is None or not 0 <= share <= 1 or share.denominator > FINEST:
             raise BadQuery(
@@ -63,21 +95,39 @@ class Quantile(Query):
             raise QueryTooComplex(
                 f"Ranks at {self.at} over {schema.most_rows:,} rows pass 2^63. Lower most_rows."
             )
-        inside = self.where & is_missing(column).false
+        inside = self.inside & is_missing(column).false
         ranges = inside.codes(self.column, column.size)
         moving = len(ranges) > 1 or any(low < high for low, high in ranges)
         row = Sensitivity(Fraction(2 * max(over, under - over)), Fraction(2 * under if moving else 0))
         asked = TableOf((Axis(self.column, column.levels, 1, keeps_missing=False),), inside)
-        return (Statistic(asked, row, ((self.column, int(row.both)),), selects=True),)
+        return (Statistic(asked, row, ((self.column, int(row.both)),), Nearness(self.at)),)
 
     def scores(self, counts: Sequence[int] | IntArray) -> IntArray:
         """Score every code by the exact counts of the codes; 0 is best."""
-        at_most = np.cumsum(np.asarray(counts, dtype=np.int64))
-        below = at_most - np.asarray(counts, dtype=np.int64)
-        over, under = self.at.numerator, self.at.denominator
-        wanted = 2 * over * (int(at_most[-1]) - 1) + under
-        far = np.maximum(2 * under * below - wanted, wanted - 2 * under * at_most)
-        return -np.maximum(far, 0)
+        return Nearness(self.at).scores(counts)
+
+    def shape(self, schema: Schema, shapes: Shapes[T]) -> T:
+        """A code that is chosen by its rank."""
+        return shapes.choice(Nearness(self.at), schema.coded(self.column).levels)
+
+    @property
+    def unit(self) -> str:
+        """The column."""
+        return self.column
+
+    @property
+    def measured(self) -> str:
+        """Ranks: nothing is said of distances between values."""
+        return "ranks"
+
+    @property
+    def words(self) -> str:
+        """What is asked."""
+        return f"{NAMES.get(self.at, f'{float(self.at):g} quantile')} of {self.column}"
+
+    def subject(self, titled: Titled) -> str:
+        """Say which value it is."""
+        return f"{TITLES.get(self.at, f'Quantile at {self.at}')} of {titled(self.column)}"
 
     def answer(self, schema: Schema, numbers: Numbers) -> Answer:
         """Give the value of the code that was picked."""

@@ -2,17 +2,19 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final, Self, TypeAlias, TypeVar
 
 from entwined.errors import BadQuery, QueryTooComplex
-from entwined.queries.aggregates import SumOf, TotalsOf
+from entwined.queries.aggregates import Axis, SumOf, TotalsOf
 from entwined.queries.predicate import Predicate, everything
 from entwined.queries.sensitivity import Part, Sensitivity
+from entwined.queries.shapes import Shapes
 from entwined.queries.statistic import Statistic
+from entwined.queries.where import Where, bound, checked, settled
 from entwined.schema import Schema
 
 MOST_CELLS: Final = 10_000_000
@@ -20,14 +22,34 @@ TOO_LARGE: Final = 2**63
 
 Answer: TypeAlias = int | Fraction | datetime | bool | tuple[int, ...] | tuple[Fraction, ...]
 Numbers: TypeAlias = Sequence[Sequence[int]]
+Titled: TypeAlias = Callable[[str], str]
+"""How a column is called where people read it."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Query(ABC):
     """A question to a table; everything about it but the answer is public."""
 
-    where: Predicate = field(default_factory=everything, kw_only=True)
+    where: Where = field(default_factory=everything, kw_only=True)
     kind: ClassVar[str]
+    conditions: ClassVar[tuple[str, ...]] = ("where",)
+    """The fields that are conditions."""
+    agrees: ClassVar[bool] = False
+    """Whether its numbers are made to agree with those of other questions about the same rows."""
+
+    def __post_init__(self) -> None:
+        for name in self.conditions:
+            checked(getattr(self, name))
+
+    def bound(self, schema: Schema) -> Self:
+        """Give the question with every condition as the set of rows that it means under this schema."""
+        return replace(self, **{name: bound(getattr(self, name), schema) for name in self.conditions})
+
+    @property
+    def inside(self) -> Predicate:
+        """The rows it asks about; refuse a condition that has met no schema."""
+        return settled(self.where)
 
     @property
     @abstractmethod
@@ -37,7 +59,8 @@ class Query(ABC):
     @property
     def columns(self) -> tuple[str, ...]:
         """Every column that is read, for the condition too."""
-        return tuple(sorted({*self.values, *self.where.columns}))
+        read = (settled(getattr(self, name)).columns for name in self.conditions)
+        return tuple(sorted({*self.values}.union(*read)))
 
     @abstractmethod
     def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
@@ -47,6 +70,50 @@ class Query(ABC):
     def answer(self, schema: Schema, numbers: Numbers) -> Answer:
         """Make the answer of the statistics' released integers, one sequence a statistic."""
 
+    @abstractmethod
+    def shape(self, schema: Schema, shapes: Shapes[T]) -> T:
+        """Tell how the answer is made of the statistics' integers."""
+
+    def axes(self, schema: Schema) -> tuple[Axis, ...]:  # noqa: ARG002  (every query is asked the same way)
+        """Give the sides of the table that it answers with; none where it answers with one number."""
+        return ()
+
+    def grid(self, schema: Schema) -> Fraction | None:  # noqa: ARG002
+        """Give the step to which the answer is rounded; none where it lies on a lattice of its own."""
+        return None
+
+    def needs_public_rows(self, schema: Schema) -> bool:  # noqa: ARG002
+        """Say whether the answer is made with the number of rows that the schema gives."""
+        return False
+
+    def apart(self, schema: Schema, low: Any, high: Any) -> float:  # noqa: ARG002
+        """Give how far apart two answers of one number are, in the answer's own unit."""
+        return float(high - low)
+
+    @property
+    def unit(self) -> str:
+        """What the answer's numbers are numbers of."""
+        return "rows"
+
+    @property
+    def measured(self) -> str:
+        """What a number of the answer, or an error of it, is measured in."""
+        return self.unit
+
+    @property
+    def words(self) -> str:
+        """What is asked in a few words, the condition left out."""
+        return f"{self.kind} of {', '.join(self.values)}"
+
+    def subject(self, titled: Titled) -> str:
+        """Say what the answer is, as a heading, with columns called as told."""
+        return f"{self.kind.capitalize()} of {' and '.join(map(titled, self.values))}"
+
+    def question(self, titled: Titled, conditions: Mapping[str, str]) -> str:
+        """Say what is asked, with the conditions in words; one that holds for all rows has none."""
+        inside = conditions["where"]
+        return self.subject(titled) + (f", of the rows with {inside}" if inside else "")
+
     @property
     @abstractmethod
     def fields(self) -> dict[str, Any]:
@@ -54,11 +121,12 @@ class Query(ABC):
 
     def statistics(self, schema: Schema) -> tuple[Statistic, ...]:
         """Give what an engine must find out, refusing whatever this schema does not allow."""
-        for name, size in self.where.sizes.items():
-            if schema.coded(name).size != size:
-                raise BadQuery(
-                    f"The condition was built on another schema: column {name!r} differs. Build it again."
-                )
+        for condition in self.conditions:
+            for name, size in settled(getattr(self, condition)).sizes.items():
+                if schema.coded(name).size != size:
+                    raise BadQuery(
+                        f"The condition was built on another schema: column {name!r} differs. Build it again."
+                    )
         for name in self.values:
             schema.coded(name)
         found = self._statistics(schema)
@@ -108,7 +176,8 @@ class Query(ABC):
     @property
     def fingerprint(self) -> str:
         """The question as canonical text: under one schema, equal questions have equal texts."""
-        asked = {"query": self.kind, **self.fields, "where": self.where.text}
+        conditions = {name: settled(getattr(self, name)).text for name in self.conditions}
+        asked = {"query": self.kind, **self.fields, **conditions}
         return json.dumps(asked, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     def __str__(self) -> str:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from entwined.errors import BadQuery
 from entwined.queries.cover import max_pair
 from entwined.queries.predicate import Predicate
-from entwined.schema import Person, Schema
+from entwined.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,4 +51,4 @@ class Part:
             return Fraction(0)
         if schema.neighbours == "add_remove":
             return one
-        return max_pair([(self.where, one, both)], absent=isinstance(schema.unit, Person)).value
+        return max_pair([(self.where, one, both)], absent=schema.unit.may_be_absent).value

@@ -1,32 +1,58 @@
 """One exact integer answer with its sensitivity: a query is made of a few of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
+from entwined.numbers import FloatArray, IntArray
 from entwined.queries.aggregates import Aggregate
 from entwined.queries.sensitivity import Part, Sensitivity
-from entwined.schema import Cells, Person, Schema
+from entwined.schema import Schema
+
+
+class Scores(Protocol):
+    """How the places of a statistic are scored where one of them is chosen; two alike are equal."""
+
+    @property
+    def of_a_rank(self) -> int:
+        """By how much a score falls for each rank that its place is off."""
+
+    def scores(self, counts: Sequence[int] | IntArray) -> IntArray:
+        """Score every place by the exact integers; 0 is best."""
+
+    def ranks_off(self, counts: FloatArray) -> FloatArray:
+        """Give how many ranks each place would be off if these were the integers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
     """Integers that an engine gives, and how far one row can move them.
 
-    `alone` says how far when only the code of one column changes and the row stays inside; `share` is this
-    statistic's part of the query's loss. With `selects` the integers are not released: one of their places is
-    picked by scores that move by at most the sensitivity each; picking by score / scale costs
-    2 · change / scale.
+    `alone` says how far when only the code of one column changes and the row stays inside. With a `choice` the
+    integers are not released: one of their places is chosen by scores that move by at most the sensitivity
+    each; choosing by score / scale costs 2 · change / scale. `concentration` is what the squared L2 change is of
+    the square of the L1 change at most: 1, if all of it may fall on one integer.
     """
 
     aggregate: Aggregate
     row: Sensitivity
     alone: tuple[tuple[str, int], ...] = ()
-    share: Fraction = Fraction(1)
-    selects: bool = False
+    choice: Scores | None = None
+    concentration: Sensitivity = Sensitivity(Fraction(1), Fraction(1))  # noqa: RUF009  (a frozen value)
+
+    @property
+    def selects(self) -> bool:
+        """Whether one place is chosen and no integer released."""
+        return self.choice is not None
 
     def sensitivity(self, schema: Schema) -> Sensitivity:
         """Give the change that one unit of at most k rows can make."""
-        return self.row * (schema.unit.most if isinstance(schema.unit, Person) else 1)
+        return self.row * schema.unit.most_rows
+
+    def squared(self, moved: Sensitivity) -> Sensitivity:
+        """Give the squared L2 change where this is the L1 change."""
+        return Sensitivity(moved.one**2 * self.concentration.one, moved.both**2 * self.concentration.both)
 
     def parts(self, schema: Schema) -> tuple[Part, ...]:
         """Say where the loss falls: on the rows inside, or on each column that is read, one part a column.
@@ -34,7 +60,7 @@ class Statistic:
         Changing a cell moves its row in or out only if the condition reads its column.
         """
         where, change = self.aggregate.where, self.sensitivity(schema)
-        if not isinstance(schema.unit, Cells):
+        if not schema.unit.by_column:
             return (Part(where, change),)
         stays = {column: Fraction(moved) for column, moved in self.alone if moved}
         leaves = dict.fromkeys(where.columns, change.one)

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from entwined.errors import BadQuery
 from entwined.queries.aggregates import CountOf, SumOf, Term
@@ -17,13 +17,15 @@ from entwined.queries.conditions import is_missing
 from entwined.queries.counts import COUNT
 from entwined.queries.diagram import Range
 from entwined.queries.predicate import Predicate
-from entwined.queries.query import Numbers, Query
+from entwined.queries.query import Numbers, Query, T
 from entwined.queries.sensitivity import Sensitivity
+from entwined.queries.shapes import Quotient, Shapes
 from entwined.queries.statistic import Statistic
-from entwined.schema import Boolean, Coded, Moment, Numeric, Person, Schema
+from entwined.schema import Boolean, Coded, Moment, Numeric, Schema
 from entwined.schema.grids import STEPS
 
 Counting: TypeAlias = Literal["noisy", "public"]
+FINENESS: Final = Fraction(1, 10**6)  # ratios are rounded to such parts of their column's step
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,25 @@ class _OfColumn(Query):
         """The column."""
         return {"column": self.column}
 
+    @property
+    def unit(self) -> str:
+        """The column."""
+        return self.column
+
+    @property
+    def measured(self) -> str:
+        """Values of the column."""
+        return f"of {self.unit}"
+
+    def apart(self, schema: Schema, low: Any, high: Any) -> float:
+        """Give how far apart two values are; times in steps of the column."""
+        column = schema.coded(self.column)
+        if isinstance(column, Moment) and isinstance(low, datetime):
+            return float((high - low) / STEPS[column.step])
+        return float(high - low)
+
     def _inside(self, schema: Schema) -> Predicate:
-        return self.where & is_missing(schema.coded(self.column)).false
+        return self.inside & is_missing(schema.coded(self.column)).false
 
     def _alone(self, row: Sensitivity) -> tuple[tuple[str, int], ...]:
         return ((self.column, int(row.both)),)
@@ -59,6 +78,7 @@ class Total(_OfColumn):
     """The sum of a column's values over the rows inside."""
 
     kind: ClassVar[str] = "total"
+    agrees: ClassVar[bool] = True
 
     def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
         term, _ = total_term(schema.coded(self.column))
@@ -68,6 +88,10 @@ class Total(_OfColumn):
     def answer(self, schema: Schema, numbers: Numbers) -> Fraction:
         """Give the sum in the column's own unit."""
         return numbers[0][0] * total_term(schema.coded(self.column))[1]
+
+    def shape(self, schema: Schema, shapes: Shapes[T]) -> T:
+        """Every integer is a number of the total's units."""
+        return shapes.lattice(total_term(schema.coded(self.column))[1])
 
 
 @dataclass(frozen=True)
@@ -82,6 +106,7 @@ class Mean(_OfColumn):
     kind: ClassVar[str] = "mean"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.count not in get_args(Counting):
             raise BadQuery(f'A mean with count = {self.count!r}. Give "noisy" or "public".')
 
@@ -98,15 +123,10 @@ class Mean(_OfColumn):
         if self.count == "public":
             self._check_public(schema)
             return (Statistic(SumOf(term, inside), row, self._alone(row)),)
-        half = Fraction(1, 2)
-        return (
-            Statistic(SumOf(term, inside), row, self._alone(row), half),
-            Statistic(CountOf(inside), COUNT, (), half),
-        )
+        return (Statistic(SumOf(term, inside), row, self._alone(row)), Statistic(CountOf(inside), COUNT))
 
     def _check_public(self, schema: Schema) -> None:
-        fixed = schema.neighbours == "replace" and not isinstance(schema.unit, Person)
-        if not fixed or schema.rows is None or not self.where.is_everything:
+        if schema.rows is None or not self.inside.is_everything:
             raise BadQuery(
                 f"The mean of {self.column!r} by a public count, but how many rows are inside is not public. "
                 'Declare rows under neighbours = replace and ask without a condition, or count = "noisy".'
@@ -114,13 +134,36 @@ class Mean(_OfColumn):
 
     def answer(self, schema: Schema, numbers: Numbers) -> Fraction | datetime:
         """Give the mean, kept within the values that can be inside."""
-        codes = self._codes(schema)
-        term = middle_term(self.column, codes)
         rows = schema.rows if self.count == "public" else numbers[1][0]
-        steps = (Fraction(numbers[0][0], max(rows or 0, 1)) - term.offset) / term.factor
-        return grid_value(
-            schema.coded(self.column), min(max(steps, Fraction(codes[0][0])), Fraction(codes[-1][1]))
-        )
+        found = self._quotient(schema)
+        mean = Fraction(numbers[0][0], max(rows or 0, 1))
+        return found.value(min(max(mean, Fraction(found.least)), Fraction(found.most)))
+
+    def _quotient(self, schema: Schema) -> "Quotient[Fraction | datetime]":
+        codes, column = self._codes(schema), schema.coded(self.column)
+        term = middle_term(self.column, codes)
+        step = grid_of(column, moments=True)[1] / term.factor
+
+        def value(mean: Fraction) -> Fraction | datetime:
+            return grid_value(column, (mean - term.offset) / term.factor)
+
+        return Quotient(term.value(codes[0][0]), term.value(codes[-1][1]), step, value)
+
+    def shape(self, schema: Schema, shapes: Shapes[T]) -> T:
+        """A sum over a count, or over a public number."""
+        found = self._quotient(schema)
+        if self.count == "public":
+            return shapes.rising(found.step / max(schema.rows or 0, 1))
+        return shapes.ratio(found)
+
+    def grid(self, schema: Schema) -> Fraction | None:
+        """Give millionths of the column's step; means of times lie on microseconds."""
+        column = schema.coded(self.column)
+        return None if isinstance(column, Moment) else grid_of(column)[1] * FINENESS
+
+    def needs_public_rows(self, schema: Schema) -> bool:  # noqa: ARG002
+        """Say whether the sum is divided by the public number of rows."""
+        return self.count == "public"
 
 
 @dataclass(frozen=True)
@@ -132,24 +175,43 @@ class Variance(_OfColumn):
     def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
         grid_of(schema.coded(self.column))
         inside, codes = self._inside(schema), self._codes(schema)
-        term, third = middle_term(self.column, codes), Fraction(1, 3)
+        term = middle_term(self.column, codes)
         square = Term(term.column, 2, term.factor, term.offset)
         line, curve = moves(term, codes), moves(square, codes)
         return (
-            Statistic(SumOf(term, inside), line, self._alone(line), third),
-            Statistic(SumOf(square, inside), curve, self._alone(curve), third),
-            Statistic(CountOf(inside), COUNT, (), third),
+            Statistic(SumOf(term, inside), line, self._alone(line)),
+            Statistic(SumOf(square, inside), curve, self._alone(curve)),
+            Statistic(CountOf(inside), COUNT),
         )
 
     def answer(self, schema: Schema, numbers: Numbers) -> Fraction:
         """Give the variance, kept between 0 and the largest that the range allows."""
-        codes = self._codes(schema)
-        term = middle_term(self.column, codes)
         rows = max(numbers[2][0], 1)
         found = Fraction(numbers[1][0], rows) - Fraction(numbers[0][0], rows) ** 2
-        largest = Fraction(term.factor * (codes[-1][1] - codes[0][0]), 2) ** 2
-        _, step = grid_of(schema.coded(self.column))
-        return min(max(found, Fraction(0)), largest) * (step / term.factor) ** 2
+        quotient = self._quotient(schema)
+        largest = Fraction(quotient.most - quotient.least, 2) ** 2
+        return quotient.value(min(max(found, Fraction(0)), largest))
+
+    def _quotient(self, schema: Schema) -> Quotient[Fraction]:
+        codes = self._codes(schema)
+        term = middle_term(self.column, codes)
+        step = (grid_of(schema.coded(self.column))[1] / term.factor) ** 2
+        return Quotient(
+            term.value(codes[0][0]), term.value(codes[-1][1]), step, lambda variance: variance * step
+        )
+
+    def shape(self, schema: Schema, shapes: Shapes[T]) -> T:
+        """Squares over a count, less a squared mean."""
+        return shapes.variance(self._quotient(schema))
+
+    def grid(self, schema: Schema) -> Fraction:
+        """Give millionths of the square of the column's step."""
+        return grid_of(schema.coded(self.column))[1] ** 2 * FINENESS
+
+    @property
+    def unit(self) -> str:
+        """The column, squared."""
+        return f"{self.column} squared"
 
 
 def grid_of(column: Coded, *, moments: bool = False) -> tuple[Fraction, Fraction]:

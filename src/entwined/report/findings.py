@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 from entwined.errors import BadInput
 from entwined.estimate.answers import Answered, Release
 from entwined.estimate.spans import Ranks
-from entwined.queries import Axis, GroupBy, Histogram, Marginal, Mean, Quantile, Query, Total, Variance
+from entwined.queries import Axis, Query
 from entwined.queries.counts import labels
-from entwined.queries.documents import KINDS
+from entwined.queries.documents import question_of
 from entwined.report.words import moment, readable
 from entwined.schema import Boolean, Categorical, Coded, Ordered, Schema
 from entwined.schema.grids import number_text
@@ -23,7 +23,6 @@ from entwined.schema.grids import number_text
 MOST_RANGES: Final = 6
 LONGEST_CONDITION: Final = 400
 CODES: Final = re.compile(r'("(?:[^"\\]|\\.)*") in ([0-9.,]+) of ([0-9]+)')
-RANKS: Final = {Fraction(1, 2): "median", Fraction(0): "least value", Fraction(1): "greatest value"}
 
 Number: TypeAlias = int | Fraction | datetime
 
@@ -60,7 +59,7 @@ class Finding:
     @cached_property
     def query(self) -> Query:
         """The question without its condition."""
-        return query_of(self.answer.asked)
+        return question_of(self.answer.asked)
 
     @cached_property
     def _asked(self) -> dict[str, Any]:
@@ -69,9 +68,7 @@ class Finding:
     @property
     def axes(self) -> tuple[Axis, ...]:
         """The sides of the table, none where there is one number."""
-        if isinstance(self.query, Histogram | Marginal | GroupBy):
-            return self.query.axes(self.schema)
-        return ()
+        return self.query.axes(self.schema)
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -91,14 +88,7 @@ class Finding:
     @property
     def unit(self) -> str:
         """What the numbers are numbers of."""
-        match self.query:
-            case Total(column=column) | Mean(column=column) | Quantile(column=column):
-                return str(column)
-            case GroupBy(total=str(column)):
-                return column
-            case Variance(column=column):
-                return f"{column} squared"
-        return "rows"
+        return self.query.unit
 
     def cells(self) -> Iterator[Cell]:
         """Give every released number in its order."""
@@ -114,31 +104,12 @@ class Finding:
     @property
     def question(self) -> str:
         """What was asked, in words."""
-        where = self._asked["where"]
-        inside = "" if where == "all" else f", of the rows with {condition(where, self.schema)}"
-        return self._subject + inside
+        return self.query.question(self.titled, {name: self._inside(name) for name in self.query.conditions})
 
-    @property
-    def _subject(self) -> str:
-        match self.query:
-            case Histogram(column=column, bins=bins):
-                return (
-                    f"Number of rows for each {'value' if bins is None else 'range'} of {self.titled(column)}"
-                )
-            case Marginal(of=names) | GroupBy(keys=names, total=None):
-                return f"Number of rows for each {self._all(names)}"
-            case GroupBy(keys=names, total=str(column)):
-                return f"Total of {self.titled(column)} for each {self._all(names)}"
-            case Quantile(column=column, at=at):
-                rank = RANKS.get(at, f"quantile at {at}")
-                return f"{rank.capitalize()} of {self.titled(column)}"
-            case Total(column=column) | Mean(column=column) | Variance(column=column):
-                return f"{self.query.kind.capitalize()} of {self.titled(column)}"
-        return "Number of rows"
-
-    def _all(self, names: Sequence[str]) -> str:
-        what = "value" if len(names) == 1 else "combination"
-        return f"{what} of {' and '.join(map(self.titled, names))}"
+    def _inside(self, name: str) -> str:
+        """Put a condition into words; none for one that holds for all rows."""
+        text = self._asked[name]
+        return "" if text == "all" else condition(text, self.schema)
 
     def titled(self, column: str) -> str:
         """Name a column by its label, if it has one."""
@@ -149,19 +120,6 @@ class Finding:
     def is_ordered(self) -> bool:
         """Whether the cells follow each other along one column of numbers or times."""
         return len(self.axes) == 1 and isinstance(self.schema.coded(self.sides[0]), Ordered)
-
-
-def query_of(asked: str) -> Query:
-    """Make the question of its canonical text, its condition left out.
-
-    >>> query_of('{"bins":null,"column":"age","query":"histogram","where":"all"}').columns
-    ('age',)
-    """
-    fields = json.loads(asked)
-    kind: Any = KINDS[fields.pop("query")]
-    given = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
-    found: Query = kind(**{key: value for key, value in given.items() if key != "where"})
-    return found
 
 
 def findings(release: Release, names: Sequence[str], schema: Schema) -> tuple[Finding, ...]:

@@ -8,10 +8,10 @@ from typing import Final
 from entwined.bounds import Bound, Calibration
 from entwined.estimate.answers import Answered, Release
 from entwined.estimate.spans import CONFIDENCE, Ranks
-from entwined.mechanisms.asked import Added
 from entwined.mechanisms.batch import Batch
+from entwined.queries.documents import question_of
 from entwined.report.claims import Claims
-from entwined.report.findings import Cell, query_of
+from entwined.report.findings import Cell
 from entwined.report.page import rendered
 from entwined.report.release_page import line_of
 from entwined.report.words import FINEST, figure, noise_words, number, plural, readable
@@ -30,7 +30,7 @@ def to_html(shown: object) -> str:
 def _release(shown: Release) -> str:
     promise = Claims(shown.certificate)
     caption = f"{plural(len(shown.answers), 'statistic')}, leakage at most {figure(promise.leakage, up=True)}"
-    rows = [(in_words(query_of(answer.asked)), *_numbers(answer)) for answer in shown.answers]
+    rows = [(in_words(question_of(answer.asked)), *_numbers(answer)) for answer in shown.answers]
     return _table(caption, ("statistic", "value", "95 % interval"), rows)
 
 
@@ -53,7 +53,7 @@ def _plan(shown: Batch) -> str:
     rows = [
         (
             in_words(query),
-            "; ".join(noise_words(shown.statistics[use].text) for use in uses),
+            "; ".join(noise_words(shown.statistics[use].law) for use in uses),
             "; ".join(_reach(shown, use) for use in uses),
         )
         for query, uses in zip(shown.queries, shown.uses, strict=True)
@@ -62,8 +62,8 @@ def _plan(shown: Batch) -> str:
 
 
 def _reach(planned: Batch, use: int) -> str:
-    one = planned.statistics[use]
-    return f"± {figure(one.law.half_width(CONFIDENCE))}" if isinstance(one, Added) else "a choice"
+    noise = planned.statistics[use].noise
+    return "a choice" if noise is None else f"± {figure(noise.half_width(CONFIDENCE))}"
 
 
 @to_html.register

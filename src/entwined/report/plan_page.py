@@ -11,16 +11,16 @@ from entwined.report.page import rendered
 from entwined.report.ways import Way, budget_of, exploratory, leaks_drawing, promised, ways_of
 from entwined.report.words import figure, readable
 
-FORMAT: Final = "entwined plan 1"
+FORMATS: Final = ("entwined plan 2", "entwined plan 1")
 MOST_DRAWN: Final = 20
 USUAL: Final = 0.05  # has a column of its own
 
 
 def plan_page(document: Mapping[str, Any]) -> str:
     """Write a plan as one HTML file that needs nothing else."""
-    if document.get("format") != FORMAT:
+    if document.get("format") not in FORMATS:
         raise BadInput(
-            f"This is no plan: its format is not {FORMAT!r}. Give what `entwined plan --json` wrote."
+            f"This is no plan: its format is not {FORMATS[0]!r}. Give what `entwined plan --json` wrote."
         )
     charts.require_charts()
     try:

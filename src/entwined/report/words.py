@@ -1,14 +1,14 @@
 """Texts and numbers as people read them: nothing in them can break a page, a chart or a line."""
 
 import math
-import re
 import unicodedata
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
-FRACTION: Final = re.compile(r"\d+/\d+")
+from entwined.noise import Law
+
 LONGEST: Final = 300
 UNSEEN: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 JOINERS: Final = {"\u200c", "\u200d"}  # scripts and emoji need them inside a word
@@ -110,10 +110,11 @@ def plural(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def noise_words(noise: str) -> str:
+def noise_words(law: Law) -> str:
     """Name a noise with its scale in four figures.
 
-    >>> noise_words("discrete Laplace of scale 2/3")
+    >>> from entwined.noise import DiscreteLaplace
+    >>> noise_words(DiscreteLaplace(Fraction(2, 3)))
     'discrete Laplace of scale 0.6667'
     """
-    return FRACTION.sub(lambda found: figure(float(Fraction(found[0]))), readable(noise))
+    return law.words(lambda number: figure(float(number)))

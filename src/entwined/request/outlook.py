@@ -13,7 +13,7 @@ from entwined.mechanisms.batch import Batch
 from entwined.request.funds import Funds, funds_of
 from entwined.request.request import Request
 
-FORMAT: Final = "entwined plan 1"
+FORMAT: Final = "entwined plan 2"
 OUT_OF_REACH: Final = "Its noise would be finer or coarser than integers allow."
 
 

@@ -83,6 +83,6 @@ def release_batch(
 ) -> Release:
     """Let a planned batch through a door, and make of what was drawn the answers in the order they were asked for."""
     passed = door.admit(batch, request=request, analyst=analyst)
-    drawn = as_drawn(batch, passed.output).ordered(queries)
+    drawn = as_drawn(batch, passed.output).ordered(query.bound(batch.schema) for query in queries)
     release = make_consistent(batch, drawn) if consistent else drawn
     return replace(release, certificate=covering(passed.certificate, released=release.digest))

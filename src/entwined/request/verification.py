@@ -150,7 +150,7 @@ class _Claimed:
 
     def _agrees(self, part: str, value: Any) -> bool:
         """Compare as written; the ε of a concentrated loss came out of floating point."""
-        rounded = isinstance(self.promise.measure, Concentrated) and part in AMOUNTS
+        rounded = not self.promise.measure.is_pure and part in AMOUNTS
         return _agrees(self.given[part], value, from_floats=rounded)
 
     def _wrong_names(self) -> str | None:
@@ -200,7 +200,7 @@ class _Claimed:
         if not isinstance(self.mechanism, Batch):
             return "The published numbers are of a batch, and the certificate is not."
         batch = self.mechanism
-        noise = [[batch.statistics[use].text for use in uses] for uses in batch.uses]
+        noise = [[batch.statistics[use].law.document for use in uses] for uses in batch.uses]
         asked = [query.fingerprint for query in batch.queries]
         found = [(_fingerprint(one["query"]), one["noise"]) for one in release["answers"]]
         if found != list(zip(asked, noise, strict=True)):

@@ -5,7 +5,7 @@ from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
 from entwined.errors import BadInput
-from entwined.queries import Count, GroupBy, Marginal, Quantile, Query
+from entwined.queries import Query
 
 LONGEST: Final = 120
 
@@ -18,23 +18,8 @@ def in_words(query: Query, where: str = "") -> str:
     'histogram of region in 5 bins where age > 20'
     """
     inside = " ".join(where.split())
-    said = _asked(query) + (f" where {inside}" if inside else "")
+    said = query.words + (f" where {inside}" if inside else "")
     return said if len(said) <= LONGEST else said[: LONGEST - 1] + "…"
-
-
-def _asked(query: Query) -> str:
-    match query:
-        case Count():
-            return "count of rows"
-        case GroupBy(keys=keys, total=str(column)):
-            return f"total of {column} by {' and '.join(keys)}"
-        case GroupBy(keys=names) | Marginal(of=names):
-            return f"count by {' and '.join(names)}"
-        case Quantile(column=column, at=at):
-            usual = {"1/2": "median", "0": "minimum", "1": "maximum"}
-            return f"{usual.get(str(at), f'{float(at):g} quantile')} of {column}"
-    bins = getattr(query, "bins", None)
-    return f"{query.kind} of {', '.join(query.values)}" + (f" in {bins} bins" if bins else "")
 
 
 def table_name(source: str) -> str:

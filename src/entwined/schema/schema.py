@@ -11,7 +11,7 @@ from typing import Any, Final, get_args
 from entwined.errors import BadQuery, BadSchema, Unapproved
 from entwined.schema.columns import Coded, Column, Text
 from entwined.schema.raw import is_whole
-from entwined.schema.unit import Cells, Neighbours, Person, Rows, Unit
+from entwined.schema.unit import Neighbours, Rows, Unit
 from entwined.signing import Key, Signature
 
 MOST_COLUMNS: Final = 10_000
@@ -63,13 +63,14 @@ class Schema:
     def _check_unit(self) -> None:
         if self.neighbours not in get_args(Neighbours):
             raise BadSchema(f'neighbours = {self.neighbours!r}. Give "replace" or "add_remove".')
-        if isinstance(self.unit, Person):
-            if self.unit.column not in self._by_name:
+        person = self.unit.id_column
+        if person is not None:
+            if person not in self._by_name:
                 raise BadSchema(
-                    f"The person column {self.unit.column!r} is not declared. Add it, as type text perhaps."
+                    f"The person column {person!r} is not declared. Add it, as type text perhaps."
                 )
-            self.grouping(self.unit.column)
-        if isinstance(self.unit, Cells) and self.neighbours != "replace":
+            self.grouping(person)
+        if self.unit.by_column and self.neighbours != "replace":
             raise BadSchema('A cell cannot be added or removed. With unit cells give neighbours = "replace".')
 
     def _check_rows(self) -> None:
@@ -81,7 +82,7 @@ class Schema:
             raise BadSchema(
                 f"rows = {self.rows!r}. Give the number of rows, at most most_rows = {self.most_rows}."
             )
-        if self.neighbours != "replace" or isinstance(self.unit, Person):
+        if self.neighbours != "replace" or self.unit.may_be_absent:
             raise BadSchema("rows is given, but neighbours differ in their number of rows. Leave rows out.")
 
     @cached_property

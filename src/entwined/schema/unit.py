@@ -1,5 +1,6 @@
 """Whose secret is protected: a row, a person with a bounded number of rows, or one cell."""
 
+from abc import ABC
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
@@ -10,11 +11,33 @@ Neighbours: TypeAlias = Literal["replace", "add_remove"]
 MOST_ROWS_EACH: Final = 1_000_000
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Each row is a unit of its own."""
+class Unit(ABC):
+    """Whose secret is protected, and what follows from it for a loss."""
 
-    kind: ClassVar[str] = "rows"
+    kind: ClassVar[str]
+    name: ClassVar[str]
+    """What one unit is called."""
+    words: ClassVar[str]
+    """What changes between two neighbouring tables."""
+    by_column: ClassVar[bool] = False
+    """Whether a loss falls on each column that is read by itself, and not on whole rows."""
+    may_be_absent: ClassVar[bool] = False
+    """Whether a unit that takes part may be without any row in the table, also where units are replaced."""
+
+    @property
+    def most_rows(self) -> int:
+        """How many rows a unit has at most."""
+        return 1 if self.person is None else self.person.most
+
+    @property
+    def person(self) -> "Person | None":
+        """The unit, if it is all rows of a person."""
+        return None
+
+    @property
+    def id_column(self) -> str | None:
+        """The column that says whose a row is, if there is one."""
+        return None if self.person is None else self.person.column
 
     @property
     def document(self) -> dict[str, Any]:
@@ -23,7 +46,16 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Person:
+class Rows(Unit):
+    """Each row is a unit of its own."""
+
+    kind: ClassVar[str] = "rows"
+    name: ClassVar[str] = "row"
+    words: ClassVar[str] = "one row"
+
+
+@dataclass(frozen=True)
+class Person(Unit):
     """All rows with the same value in `column` are one unit; at most `most` of them are used.
 
     Which of a person's rows are used may depend on that person's rows alone, settled before any condition.
@@ -32,6 +64,9 @@ class Person:
     column: str
     most: int
     kind: ClassVar[str] = "person"
+    name: ClassVar[str] = "person"
+    words: ClassVar[str] = "all rows of one person"
+    may_be_absent: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not is_text(self.column):
@@ -42,24 +77,24 @@ class Person:
             )
 
     @property
-    def document(self) -> dict[str, Any]:
-        """The unit as the fields of its file."""
-        return {"kind": self.kind, "column": self.column, "most": self.most}
-
-
-@dataclass(frozen=True)
-class Cells:
-    """Each answer of each row is a unit; a loss falls on the columns that are read."""
-
-    kind: ClassVar[str] = "cells"
+    def person(self) -> "Person":
+        """The unit itself."""
+        return self
 
     @property
     def document(self) -> dict[str, Any]:
         """The unit as the fields of its file."""
-        return {"kind": self.kind}
+        return super().document | {"column": self.column, "most": self.most}
 
 
-Unit: TypeAlias = Rows | Person | Cells
+@dataclass(frozen=True)
+class Cells(Unit):
+    """Each answer of each row is a unit; a loss falls on the columns that are read."""
+
+    kind: ClassVar[str] = "cells"
+    name: ClassVar[str] = "cell"
+    words: ClassVar[str] = "one cell of one row"
+    by_column: ClassVar[bool] = True
 
 
 def unit_from(fields: object) -> Unit:

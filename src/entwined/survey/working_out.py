@@ -7,13 +7,12 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
 from entwined.errors import BadInput
 from entwined.estimate.answers import Answered, Release
 from entwined.estimate.error_law import ErrorLaw
 from entwined.estimate.spans import CONFIDENCE
-from entwined.noise import DiscreteLaplace
+from entwined.noise import additive
 from entwined.schema import Schema
 from entwined.survey.sense import Decided
 from entwined.survey.survey import Survey
@@ -96,15 +95,7 @@ def _histogram(schema: Schema, name: str, released: Mapping[str, Answered]) -> l
         or json.loads(answer.asked)["query"] != "histogram"
     ):
         raise BadInput(f"The release has no histogram of {name!r}. Give the release of this survey.")
-    law = ErrorLaw.of([1], [_noise(answer.noise[0])])
+    law = ErrorLaw.of([1], [additive(answer.noise[0])])
     published = [value for value in answer.value if isinstance(value, int)]
     cells = [Cell(value, drawn, law) for value, drawn in zip(published, answer.numbers[0], strict=True)]
     return [*cells, NOBODY] if schema.coded(name).missing == "drop" else cells
-
-
-def _noise(text: str) -> DiscreteLaplace:
-    """Read a noise as a release names it."""
-    kind, _, scale = text.rpartition(" ")
-    if kind != "discrete Laplace of scale":
-        raise BadInput(f"{text[:60]!r} is no noise of a survey's release. Give the release of this survey.")
-    return DiscreteLaplace(Fraction(scale))

@@ -55,7 +55,7 @@ class CodedRows:
     @property
     def by_person(self) -> Person | None:
         """Whose rows are picked: a person's, or those of a group that has to stay small."""
-        return self.schema.unit if isinstance(self.schema.unit, Person) else self.kept
+        return self.schema.unit.person or self.kept
 
     @cached_property
     def _places(self) -> Mapping[str, int]:

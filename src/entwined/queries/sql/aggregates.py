@@ -15,10 +15,10 @@ from entwined.queries.groups import GroupBy
 from entwined.queries.predicate import Predicate, codes_in
 from entwined.queries.quantile import Quantile
 from entwined.queries.query import Query
-from entwined.queries.sql_conditions import number
-from entwined.queries.sql_names import Names, described
-from entwined.queries.sql_tree import only
-from entwined.queries.sql_words import WORD, refused
+from entwined.queries.sql.conditions import number
+from entwined.queries.sql.names import Names, described
+from entwined.queries.sql.tree import only
+from entwined.queries.sql.words import WORD, refused
 from entwined.queries.sums import Mean, Total, Variance
 from entwined.schema import Coded
 from entwined.schema.grids import number_text
@@ -62,7 +62,7 @@ class Asked:
         names = tuple(key.name for key in keys)
         match self.kind:
             case "count":
-                yield "", GroupBy(names, where=self.over(where).where)
+                yield "", GroupBy(names, where=self.over(where).inside)
             case "sum" if self.column is not None:
                 yield "", GroupBy(names, self.column.name, where=where)
             case _:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from entwined.errors import BadQuery
-from entwined.queries.sql_words import SPACES, check_words, refused
+from entwined.queries.sql.words import SPACES, check_words, refused
 from entwined.schema.raw import is_text
 
 if TYPE_CHECKING:

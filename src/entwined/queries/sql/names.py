@@ -5,8 +5,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from entwined.errors import BadQuery
-from entwined.queries.sql_tree import bare, only
-from entwined.queries.sql_words import refused
+from entwined.queries.sql.tree import bare, only
+from entwined.queries.sql.words import refused
 from entwined.schema import Coded, Schema
 
 if TYPE_CHECKING:

@@ -1,33 +1,4 @@
-"""Queries from SQL: a small, allow-listed part of it, compiled to our own questions and never run as SQL.
-
-    SELECT [key, …] aggregate [AS name], … FROM table [WHERE condition] [GROUP BY key, …]
-
-Aggregates, of declared columns only:
-
-    count(*)  count(x)               rows inside; rows inside where x is not missing
-    sum(x)  avg(x)  var_pop(x)       var_pop divides by n; variance and var_samp, by n − 1, are refused
-    min(x)  max(x)  median(x)        as quantiles at 0, 1 and 1/2
-    quantile_cont(x, p)              a value of the grid whose rank is nearest to p·(n − 1): it lies
-    percentile_cont(p) WITHIN GROUP (ORDER BY x)      between the two values that SQL would interpolate
-    percentile_disc(p) WITHIN GROUP (ORDER BY x)      for p = 0, 1/2 and 1, where it means the same
-
-Conditions have SQL's three outcomes, and rows are inside where the outcome is true:
-
-    x = 1  <> != < <= > >=           a column and a constant, in either order
-    x [NOT] BETWEEN 1 AND 3   x [NOT] IN (1, 2)   x IS [NOT] NULL   flag   (…) IS [NOT] TRUE, FALSE
-    NOT  AND  OR  ( )
-
-Constants are exact numbers, 'texts', DATE '2020-01-31', TIMESTAMP '2020-01-31 12:00:00', TRUE, FALSE, NULL.
-Unquoted names match in any case if only one column does; names in "…" match letter by letter.
-
-Values are those of the public grid, after clamping and rounding as the schema declares.
-
-GROUP BY gives every declared combination of keys, in the public order of the schema, empty ones included;
-rows without a key are a group of their own, or left out, as the schema says of the column. A sum over no rows
-is 0. count and sum are one question for all groups, any other aggregate is one a group, without the groups that
-no row can be in. Texts that differ in case, spacing, aliases, the order of keys or how a condition is put
-give equal questions.
-"""
+"""One SELECT as questions: its table, its keys, its condition and its aggregates."""
 
 import math
 from collections.abc import Iterator
@@ -38,11 +9,11 @@ from entwined.errors import BadQuery, QueryTooComplex
 from entwined.queries.counts import axis_of
 from entwined.queries.predicate import MOST_BOXES, Predicate, everything
 from entwined.queries.query import Query
-from entwined.queries.sql_aggregates import Asked, aggregate_of, written
-from entwined.queries.sql_conditions import condition_of
-from entwined.queries.sql_names import Names, free_name
-from entwined.queries.sql_tree import only, parsed
-from entwined.queries.sql_words import refused
+from entwined.queries.sql.aggregates import Asked, aggregate_of, written
+from entwined.queries.sql.conditions import condition_of
+from entwined.queries.sql.names import Names, free_name
+from entwined.queries.sql.tree import only, parsed
+from entwined.queries.sql.words import refused
 from entwined.schema import Coded, Schema
 
 if TYPE_CHECKING:
@@ -75,7 +46,7 @@ def read_sql(text: str, schema: Schema) -> Sql:
     >>> from entwined.schema import Categorical, Integer
     >>> people = Schema((Integer("age", 0, 120), Categorical("sex", ("m", "f"))))
     >>> sql = read_sql("SELECT sex, count(*) FROM survey WHERE age > 20 GROUP BY sex", people)
-    >>> sql.table, sql.names, sql.queries[0].where.text
+    >>> sql.table, sql.names, sql.queries[0].inside.text
     ('survey', ('count(*) by sex',), '"age" in 21..120 of 122')
     """
     names = Names(schema)
@@ -87,7 +58,7 @@ def read_sql(text: str, schema: Schema) -> Sql:
     for alias, aggregate in _aggregates(root, keys, names):
         _refuse_many(len(given), aggregate, keys)
         for group, query in aggregate.by(keys, where) if keys else [("", aggregate.over(where))]:
-            boxes += len(query.where.boxes)
+            boxes += len(query.inside.boxes)
             if boxes > MOST_BOXES:
                 raise QueryTooComplex(f"SQL: all conditions fall into over {MOST_BOXES:,} boxes. Ask less.")
             query.check(schema)

@@ -9,9 +9,9 @@ from entwined.errors import QueryTooComplex
 from entwined.queries.conditions import Condition, among, compare, is_missing
 from entwined.queries.parser import MOST_TESTS
 from entwined.queries.predicate import everything, nothing
-from entwined.queries.sql_names import Names, described
-from entwined.queries.sql_tree import bare, only
-from entwined.queries.sql_words import refused
+from entwined.queries.sql.names import Names, described
+from entwined.queries.sql.tree import bare, only
+from entwined.queries.sql.words import refused
 from entwined.schema import Boolean, Coded, Numeric
 from entwined.schema.grids import exact_number
 from entwined.schema.raw import moment_of

@@ -1,0 +1,34 @@
+"""Queries from SQL: a small, allow-listed part of it, compiled to our own questions and never run as SQL.
+
+    SELECT [key, …] aggregate [AS name], … FROM table [WHERE condition] [GROUP BY key, …]
+
+Aggregates, of declared columns only:
+
+    count(*)  count(x)               rows inside; rows inside where x is not missing
+    sum(x)  avg(x)  var_pop(x)       var_pop divides by n; variance and var_samp, by n − 1, are refused
+    min(x)  max(x)  median(x)        as quantiles at 0, 1 and 1/2
+    quantile_cont(x, p)              a value of the grid whose rank is nearest to p·(n − 1): it lies
+    percentile_cont(p) WITHIN GROUP (ORDER BY x)      between the two values that SQL would interpolate
+    percentile_disc(p) WITHIN GROUP (ORDER BY x)      for p = 0, 1/2 and 1, where it means the same
+
+Conditions have SQL's three outcomes, and rows are inside where the outcome is true:
+
+    x = 1  <> != < <= > >=           a column and a constant, in either order
+    x [NOT] BETWEEN 1 AND 3   x [NOT] IN (1, 2)   x IS [NOT] NULL   flag   (…) IS [NOT] TRUE, FALSE
+    NOT  AND  OR  ( )
+
+Constants are exact numbers, 'texts', DATE '2020-01-31', TIMESTAMP '2020-01-31 12:00:00', TRUE, FALSE, NULL.
+Unquoted names match in any case if only one column does; names in "…" match letter by letter.
+
+Values are those of the public grid, after clamping and rounding as the schema declares.
+
+GROUP BY gives every declared combination of keys, in the public order of the schema, empty ones included;
+rows without a key are a group of their own, or left out, as the schema says of the column. A sum over no rows
+is 0. count and sum are one question for all groups, any other aggregate is one a group, without the groups that
+no row can be in. Texts that differ in case, spacing, aliases, the order of keys or how a condition is put
+give equal questions.
+"""
+
+from entwined.queries.sql.select import MOST_ASKED, Sql, read_sql
+
+__all__ = ["MOST_ASKED", "Sql", "read_sql"]
