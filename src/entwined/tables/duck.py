@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 import numpy as np
 
 from entwined.numbers import IntArray
-from entwined.tables.engine import FAR, Dialect, Key, Shown
+from entwined.tables.engine import FAR, ROWS_AT_ONCE, Dialect, Fold, Key, Shown
 from entwined.tables.origin import Origin, contents, once
 from entwined.tables.spill import Spill, new_spill
 
@@ -153,13 +153,25 @@ class Duck:
             found = self._run(lambda: self._cursor.execute(statement).fetchnumpy())
             return np.column_stack([np.asarray(column, dtype=np.int64) for column in found.values()])
 
+        def folded(self, statement: str, fold: Fold) -> list[int]:
+            """Fold batches as DuckDB streams them; if rows have to be mended, from the start again."""
+            return self._run(lambda: fold(self._batches(statement)))
+
+        def _batches(self, statement: str) -> Iterator[IntArray]:
+            for batch in self._cursor.sql(statement).to_arrow_reader(ROWS_AT_ONCE):
+                yield np.column_stack([column.to_numpy() for column in batch.columns])
+
         def _run(self, ask: Callable[[], Answer]) -> Answer:
             """Ask, and ask again if rows were malformed and could be mended."""
             import duckdb
 
             try:
                 return ask()
-            except (duckdb.InvalidInputException, duckdb.NotImplementedException):
+            except (
+                duckdb.InvalidInputException,
+                duckdb.NotImplementedException,
+                OSError,
+            ):  # Arrow's, of a stream
                 self._cursor.execute("ROLLBACK")
                 if not self._mended():
                     raise
