@@ -214,12 +214,15 @@ def _ends(query: Mean | Variance, schema: Schema) -> tuple[float, float]:
     """Give the least and the greatest that a row adds to the sum."""
     asked = query.statistics(schema)[0].aggregate
     codes = asked.where.codes(query.column, schema.coded(query.column).size)
-    term = asked.term  # type: ignore[union-attr]  # a mean's first statistic is a sum
+    term = asked.adds
+    if term is None:
+        raise TypeError("a mean's first statistic is a sum")
     return float(term.value(codes[0][0])), float(term.value(codes[-1][1]))
 
 
 def _factor(query: Mean | Variance, schema: Schema) -> int:
-    return int(query.statistics(schema)[0].aggregate.term.factor)  # type: ignore[union-attr]  # a sum too
+    term = query.statistics(schema)[0].aggregate.adds
+    return 1 if term is None else term.factor
 
 
 def _step(column: Coded) -> float:
