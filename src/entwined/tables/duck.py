@@ -50,7 +50,7 @@ class Duck:
     ) -> None:
         self._relation = relation
         self._columns = columns
-        self.place, self.folder, self._version = origin
+        self.place, self.folder, self._version, self._now = origin
         self._connection = place.connection
         self._load = frames
         self._mending = mending
@@ -61,13 +61,19 @@ class Duck:
 
     @property
     def version(self) -> str:
-        """The version of the files, or a digest of what a frame holds."""
-        if self._version is not None:
-            return self._version()
-        try:
-            return contents(self._loaded())
-        except Exception:  # noqa: BLE001  (whatever cannot be read now is found out after the charge)
-            return once()
+        """The version of the files when they were opened, or a digest of what a frame held when it was first read."""
+        if not self._version:
+            try:
+                self._version = contents(self._loaded())
+            except Exception:  # noqa: BLE001  (whatever cannot be read now is found out after the charge)
+                self._version = once()
+        return self._version
+
+    @property
+    def changed(self) -> bool:
+        """Whether files are not as they were; a frame was copied."""
+        now = self._now()
+        return bool(now) and now != self._version
 
     def _loaded(self) -> Mapping[str, "pa.Table"]:
         with self._lock:
@@ -110,7 +116,7 @@ class Duck:
         """Read on a connection of its own, so that several threads may ask at once."""
         frames = self._loaded()
         with self._lock:
-            turn = self._mending.begun(self.version) if self._mending else 0
+            turn = self._mending.begun(self._now()) if self._mending else 0
             cursor = self._connection.cursor()
         try:
             for name, frame in frames.items():
@@ -125,7 +131,7 @@ class Duck:
         if self._mending is None:
             return False
         with self._lock:
-            return self._mending.done(turn, self.version)
+            return self._mending.done(turn, self._now())
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -171,7 +177,7 @@ class Duck:
                 duckdb.InvalidInputException,
                 duckdb.NotImplementedException,
                 OSError,
-            ):  # Arrow's, of a stream
+            ):  # a stream's is OSError
                 self._cursor.execute("ROLLBACK")
                 if not self._mended():
                     raise

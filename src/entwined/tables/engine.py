@@ -67,7 +67,11 @@ class Engine(Protocol):
 
     @property
     def version(self) -> str:
-        """What changes when the rows do; it never fails, and says nothing about rows to anybody but us."""
+        """Which version of the rows was opened; it never fails, and says nothing about rows to anybody but us."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the rows are seen to be of another version by now."""
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -65,6 +65,7 @@ class Postgres:
             ) from None
         self.folder = None
         self.notes = ()
+        self.changed = False  # it shows no sign
         self.version = version_of(version)
         self._url = url
         self._relation = ".".join(map(quoted_name, table.split(".", 1)))

@@ -81,6 +81,7 @@ class Spark:
         self.place = place
         self.folder = None
         self.notes = ()
+        self.changed = False  # it shows no sign
         self.version = version_of(version)
         self._views: list[str] = []
         self._lists: dict[tuple[tuple[Key, int], ...], str] = {}
