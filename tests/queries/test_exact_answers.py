@@ -5,6 +5,7 @@ import pytest
 from entwined.queries import (
     Axis,
     CountOf,
+    FoldOf,
     SumOf,
     TableOf,
     Term,
@@ -29,6 +30,11 @@ ROWS = [{"a": 0, "b": 1}, {"a": 2, "b": 0}, {"a": 2, "b": 2}, {"a": 3, "b": 1}]
         (TableOf((Axis("a", 3, 2),), everything()), [1, 2, 1]),
         (TableOf((Axis("b", 2), Axis("a", 3, 2, keeps_missing=False)), everything()), [0, 1, 1, 0, 0, 1]),
         (TotalsOf((Axis("b", 2),), Term("a", offset=10), everything()), [12, 23, 12]),
+        (FoldOf(("b", "a"), (0, -9), (1, 9), lambda codes: codes - 1, everything()), [0 + 0 + 1 + 0, 3]),
+        (
+            FoldOf(("b", "a"), (0, -9), (1, 9), lambda codes: codes - 1, codes_in("a", 4, ((2, 3),)), 1),
+            [0, 1],
+        ),
     ],
 )
 def test_answers_known_by_hand(aggregate, answer):

@@ -9,6 +9,7 @@ import csv
 import itertools
 import os
 import shutil
+import sys
 import tempfile
 from collections import defaultdict
 from functools import cache
@@ -18,7 +19,7 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from entwined.queries import CountOf, SumOf, TotalsOf
+from entwined.queries import CountOf, FoldOf, SumOf, TotalsOf
 from entwined.schema import Coded, Person
 from support.postgres import new_schema
 
@@ -158,6 +159,7 @@ def spark():
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     scratch = tempfile.mkdtemp(prefix="entwined-spark-")
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     settings = {
@@ -256,6 +258,8 @@ def reference(schema, columns, aggregates):
 
 
 def counted(rows, asked):
+    if isinstance(asked, FoldOf):
+        return folded(rows, asked)
     cells = [0] * asked.cells
     for row in rows:
         if not asked.where.holds(row):
@@ -265,6 +269,21 @@ def counted(rows, asked):
         if at is not None:
             cells[at] += added
     return cells
+
+
+def folded(rows, asked):
+    """Ask the function about one row after another."""
+    sums = [0] * asked.cells
+    for row in rows:
+        if not asked.where.holds(row):
+            continue
+        (vector,) = asked.function(np.array([[row[name] for name in asked.columns]])).tolist()
+        vector = [
+            max(least, min(most, n)) for least, n, most in zip(asked.least, vector, asked.most, strict=True)
+        ]
+        if asked.together is None or sum(map(abs, vector)) <= asked.together:
+            sums = [a + b for a, b in zip(sums, vector, strict=True)]
+    return sums
 
 
 def cell(axes, row):

@@ -2,8 +2,11 @@
 
 import itertools
 
+import numpy as np
+
 from entwined.queries import (
     CountOf,
+    FoldOf,
     SumOf,
     TableOf,
     TotalsOf,
@@ -22,7 +25,20 @@ def exact_answer(aggregate, rows):
             return by_cell(aggregate.axes, inside, lambda _: 1)
         case TotalsOf():
             return by_cell(aggregate.axes, inside, lambda row: added(aggregate.term, row))
+        case FoldOf():
+            return folded(aggregate, inside)
     raise TypeError(aggregate)
+
+
+def folded(fold, rows):
+    """Give the function one row at a time, cut what it says by hand, and add up."""
+    sums = [0] * fold.cells
+    for row in rows:
+        (vector,) = fold.function(np.array([[row[name] for name in fold.columns]], dtype=np.int64)).tolist()
+        cut = [sorted(three)[1] for three in zip(fold.least, vector, fold.most, strict=True)]
+        if fold.together is None or sum(map(abs, cut)) <= fold.together:
+            sums = [sum(pair) for pair in zip(sums, cut, strict=True)]
+    return sums
 
 
 def added(term, row):

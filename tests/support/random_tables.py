@@ -5,6 +5,7 @@ import dataclasses
 from entwined.queries import (
     Axis,
     CountOf,
+    FoldOf,
     SumOf,
     TableOf,
     Term,
@@ -72,8 +73,26 @@ def random_aggregate(rng, schema):
         term = dataclasses.replace(term, power=1)
     axes = tuple(random_axis(rng, schema.coded(name)) for name in rng.sample(coded[:-1], rng.randrange(1, 4)))
     return rng.choice(
-        [CountOf(where), SumOf(term, where), TableOf(axes, where), TotalsOf(axes[:2], term, where)]
+        [
+            CountOf(where),
+            SumOf(term, where),
+            TableOf(axes, where),
+            TotalsOf(axes[:2], term, where),
+            random_fold(rng, coded, where),
+        ]
     )
+
+
+def random_fold(rng, coded, where):
+    columns, cells = rng.sample(coded, rng.randrange(1, 4)), rng.randrange(1, 5)
+    factors = [[rng.randrange(-3, 4) for _ in range(cells)] for _ in columns]
+
+    def function(codes):  # made here, so that Spark sends it along
+        return codes % 7 @ factors
+
+    least = [rng.randrange(-9, 1) for _ in range(cells)]
+    most = [low + rng.randrange(12) for low in least]
+    return FoldOf(columns, least, most, function, where, rng.choice([None, 5]))
 
 
 def random_axis(rng, column):

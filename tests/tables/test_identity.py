@@ -1,6 +1,7 @@
 """Which table it is: every source tells its own rows from those of any other, and from its own at another time."""
 
 import os
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +10,13 @@ import psycopg
 import pyarrow as pa
 import pytest
 
-from entwined.errors import BadTable
-from entwined.queries import Axis, Histogram, TableOf, everything
+from entwined.errors import BadTable, EntwinedError, Unreadable
+from entwined.queries import Axis, CountOf, Histogram, TableOf, everything
 from entwined.request.opening import open_ledger
 from entwined.request.verbs import release
 from entwined.schema import Categorical, Integer, Schema
 from entwined.tables import open_table
+from entwined.tables.duck import Duck
 from support import engines
 from support.postgres import new_schema, server
 
@@ -73,9 +75,19 @@ def test_a_file_that_changed_is_another_table(kind, tmp_path):
         before = table.identity
         about = inside.stat()
         os.utime(inside, ns=(about.st_atime_ns, about.st_mtime_ns + 1))
-        assert table.identity != before
-        assert table.folder == path.parent
+        refuses(table)
+        assert (table.identity, table.folder) == (before, path.parent)
         assert table.place.replace("::main.", "::").endswith(str(source))
+    assert identity(source) != before
+
+
+def refuses(table):
+    """The table was opened on other rows: nothing is charged for it, and no row of it is answered about."""
+    asked = [CountOf(everything())]
+    with pytest.raises(Unreadable, match=r"not the one that was opened.*Nothing was charged"):
+        table.check(asked)
+    with pytest.raises(Unreadable, match="could not be read"):
+        table.answer(asked)
 
 
 def test_a_grown_file_is_another_table_though_its_time_was_put_back(tmp_path):
@@ -91,7 +103,19 @@ def test_a_database_with_a_log_beside_it_is_another_table(tmp_path):
     with open_table(source, SCHEMA) as table:
         before = table.identity
         (tmp_path / "rows.duckdb.wal").write_bytes(b"later")
-        assert table.identity != before
+        refuses(table)
+        assert table.identity == before
+
+
+def test_a_part_that_comes_later_makes_another_table(tmp_path):
+    source, _ = engines.parts(WAVES[0], tmp_path)
+    with open_table(source, SCHEMA) as table:
+        before = table.identity
+        engines.pq.write_table(engines.arrow(WAVES[1]), source / "c.parquet")
+        refuses(table)
+    assert identity(source) != before
+    with open_table(source, SCHEMA) as table:
+        assert table.answer([CountOf(everything())])[0].tolist() == [6]
 
 
 def test_survey_rows_that_were_read_keep_their_version(tmp_path):
@@ -130,13 +154,23 @@ def test_the_place_of_a_value_and_what_is_missing_count():
     assert len({identity(frame) for frame in frames}) == len(frames)
 
 
-def test_memory_that_was_changed_under_a_frame_is_another_table():
+@pytest.mark.parametrize("frame_of", [pa.table, pd.DataFrame])
+def test_memory_that_was_changed_under_a_frame_is_another_table(frame_of):
+    """An opened frame is what it was when it was first looked at; opened again, it is what it is by then."""
     numbers = np.array([1.0, 2.0])
-    frame = pa.table({"age": pa.array(numbers), "sex": ["m", "f"]})
+    held = pa.array(numbers) if frame_of is pa.table else pd.Series(numbers, copy=False)
+    frame = frame_of({"age": held, "sex": ["m", "f"]})
+    asked = [TableOf((Axis("age", 6),), everything())]
     with open_table(frame, SCHEMA) as table:
         before = table.identity
-        numbers[:] = 5
-        assert table.answer([TableOf((Axis("age", 6),), everything())])[0].tolist() == [0, 0, 0, 0, 0, 2, 0]
+        if frame_of is pa.table:
+            numbers[:] = 5
+        else:
+            frame.iloc[:, 0] = 5.0
+        assert table.answer(asked)[0].tolist() == [0, 1, 1, 0, 0, 0, 0]
+        assert table.identity == before
+    with open_table(frame, SCHEMA) as table:
+        assert table.answer(asked)[0].tolist() == [0, 0, 0, 0, 0, 2, 0]
         assert table.identity != before
 
 
@@ -195,3 +229,79 @@ def test_the_second_wave_is_not_answered_with_the_numbers_of_the_first(kind, tmp
         [1, 2, 0],
         [1, 2, 0],
     ]
+
+
+ASKED = Histogram("sex")
+
+
+@contextmanager
+def accounts(folder, monkeypatch):
+    """A ledger, and what a release from a source gives: its numbers, and what everything cost by then."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
+    schema = SCHEMA.approve()
+    with open_ledger(folder / "ledger.sqlite", schema, cap=90_000) as ledger:
+
+        def asked(source, **how):
+            with open_table(source, schema, **how) as table:
+                found = release(table, ASKED, ledger=ledger, loss=1000, consistent=False)
+            return list(found.of(ASKED).value), int(ledger.book.spent().price.nominal)
+
+        yield asked, ledger
+
+
+def test_a_grown_file_is_asked_anew_and_charged_anew(tmp_path, monkeypatch):
+    path, _ = engines.csv_file(WAVES[0], tmp_path)
+    with accounts(tmp_path, monkeypatch) as (asked, _):
+        assert [asked(path), asked(path)] == [([2, 1, 0], 1000)] * 2
+        with path.open("ab") as file:
+            file.write(b"3,f\r\n")
+        assert [asked(path), asked(path)] == [([2, 2, 0], 2000)] * 2
+
+
+def test_a_database_is_the_same_only_where_the_holder_says_so(tmp_path, monkeypatch):
+    url, _ = engines.postgres_table(WAVES[0], tmp_path)
+    with accounts(tmp_path, monkeypatch) as (asked, _):
+        assert [asked(url)[1], asked(url)[1]] == [1000, 2000]
+        assert [asked(url, version="2026-03"), asked(f"{url}&version=2026-03")] == [([2, 1, 0], 3000)] * 2
+        assert asked(url, version="2026-04") == ([2, 1, 0], 4000)
+        assert asked(url)[1] == 5000
+
+
+def test_rows_that_changed_between_charge_and_reading_are_not_answered_about(tmp_path, monkeypatch):
+    """The charge stays, nothing is kept under the name of either table, and both are asked anew."""
+    path, _ = engines.csv_file(WAVES[0], tmp_path)
+    old, about = path.read_bytes(), path.stat()
+    with accounts(tmp_path, monkeypatch) as (asked, ledger):
+        reserve = type(ledger).reserve
+
+        def replaced(book, charge):
+            receipt = reserve(book, charge)
+            path.write_bytes(old + b"3,f\r\n")
+            return receipt
+
+        monkeypatch.setattr(type(ledger), "reserve", replaced)
+        with pytest.raises(EntwinedError) as raised:
+            asked(path)
+        assert "What was charged stays charged" in str(raised.value)
+        assert ledger.book.spent().price.nominal == 1000
+        monkeypatch.setattr(type(ledger), "reserve", reserve)
+        assert asked(path) == ([2, 2, 0], 2000)
+        path.write_bytes(old)
+        os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+        assert asked(path)[0] == [2, 1, 0]
+
+
+def test_rows_that_change_while_they_are_read_are_not_answered_about(tmp_path, monkeypatch):
+    path, _ = engines.csv_file(WAVES[0], tmp_path)
+    rows = Duck.Reader.rows
+
+    def grows(reader, statement):
+        found = rows(reader, statement)
+        path.write_bytes(path.read_bytes() + b"3,f\r\n")
+        return found
+
+    monkeypatch.setattr(Duck.Reader, "rows", grows)
+    with open_table(path, SCHEMA) as table:
+        table.check([CountOf(everything())])
+        with pytest.raises(Unreadable, match="could not be read"):
+            table.answer([CountOf(everything())])

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import pytest
 
+from entwined.errors import Unreadable
 from entwined.queries import Axis, CountOf, Histogram, TableOf, everything
 from entwined.request.opening import open_ledger
 from entwined.request.verbs import release
@@ -137,16 +138,21 @@ def test_packed_files_are_mended_in_little_memory(tmp_path):
 def test_a_file_that_changes_is_read_anew(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes(text_of(ROWS) + b"3,m,a,1\n")
-    with open_table(path, SCHEMA) as table:
-        for bad in (b"3,m,a,1\n", b"", b"2\n1,x\n"):
-            path.write_bytes(text_of(ROWS) + bad)
-            fates = {
-                b"3,m,a,1\n": [ALL_MISSING],
-                b"": [],
-                b"2\n1,x\n": [("2", None, None), ("1", "x", None)],
-            }[bad]
-            for _ in range(2):
-                assert [numbers.tolist() for numbers in table.answer(ASKED)] == expected([*ROWS, *fates])
+    before = open_table(path, SCHEMA)
+    for bad in (b"3,m,a,1\n", b"", b"2\n1,x\n"):
+        path.write_bytes(text_of(ROWS) + bad)
+        fates = {
+            b"3,m,a,1\n": [ALL_MISSING],
+            b"": [],
+            b"2\n1,x\n": [("2", None, None), ("1", "x", None)],
+        }[bad]
+        with pytest.raises(Unreadable):
+            before.answer(ASKED)
+        before.close()
+        before = open_table(path, SCHEMA)
+        for _ in range(2):
+            assert [numbers.tolist() for numbers in before.answer(ASKED)] == expected([*ROWS, *fates])
+    before.close()
 
 
 def test_the_holder_hears_of_malformed_rows(tmp_path):

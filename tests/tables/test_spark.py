@@ -7,14 +7,17 @@ import random
 
 import pytest
 
-from entwined.errors import BadTable
+from entwined.errors import BadTable, Unreadable
 from entwined.learning import public_codes
 from entwined.queries import Axis, CountOf, TableOf, everything
 from entwined.schema import Categorical, Person, Schema
 from entwined.tables import describe, open_table
 from entwined.tables.java import find_java
+from entwined.tables.table import FAILED
 from support import engines
 from support.described import PROPOSED, STORED
+from support.folded import SCHEMA as FOLDED
+from support.folded import check_folds, fold
 from support.grouped import check_groups
 from support.random_tables import COLUMNS, random_aggregate, random_table, said
 from support.raw_values import RAW, codes_by_row, differences, table_of
@@ -34,6 +37,7 @@ def test_spark_answers_exactly(tmp_path):
     for which in ("loose text", "number"):
         (tmp_path / which).mkdir()
         check_groups(engines.spark_frame, which, tmp_path / which)
+    check_folds_on_spark(tmp_path / "folds")
     check_versions(tmp_path / "versions")
     check_description(tmp_path / "described")
 
@@ -77,6 +81,27 @@ def check_names_and_sessions(folder):
     with pytest.raises(BadTable, match="no table 'other'"):
         open_table(engines.spark(), schema, table="other")
     assert not [view for view in engines.spark().catalog.listTables() if view.name.startswith("entwined_")]
+
+
+def check_folds_on_spark(folder):
+    folder.mkdir()
+    check_folds(engines.spark_frame, folder, 60)
+    stored = {"word": ("text", ["a"] * 3), "far": ("whole", [0, 5, 7])}
+    source, _ = engines.spark_frame(stored, folder)
+    secret = 5
+
+    def failing(codes):
+        if (codes[:, 1] == secret).any():
+            raise ValueError(f"the secret is {codes}")
+        return codes
+
+    with open_table(source.repartition(3), FOLDED) as table:
+        assert table.answer([fold(lambda codes: codes)])[0].tolist() == [0, 5 + 7]
+        with pytest.raises(Unreadable) as raised:
+            table.answer([fold(failing)])
+    assert str(raised.value) == FAILED
+    with open_table(source.limit(0), FOLDED) as table:
+        assert table.answer([fold(lambda codes: codes)])[0].tolist() == [0, 0]
 
 
 def check_versions(folder):

@@ -11,7 +11,7 @@ from entwined.estimate.layout import Layout, NoisyTable
 from entwined.estimate.rounding import Loose
 from entwined.noise import Additive
 from entwined.numbers import IntArray
-from entwined.queries.aggregates import Aggregate, Axis, CountOf, SumOf, TableOf, Term, TotalsOf
+from entwined.queries.aggregates import Aggregate, Term
 from entwined.queries.predicate import Predicate
 
 Subject: TypeAlias = tuple[Predicate, Term | None]  # the rows, and what each adds; None counts them
@@ -28,19 +28,12 @@ class Released:
     @property
     def subject(self) -> Subject:
         """What the numbers are about: numbers of one subject have to agree."""
-        match self.aggregate:
-            case CountOf(where=where) | TableOf(where=where):
-                return where, None
-            case SumOf(where=where, term=term) | TotalsOf(where=where, term=term):
-                return where, term
+        return self.aggregate.where, self.aggregate.adds
 
     @property
     def table(self) -> NoisyTable:
         """The numbers as a table; a single number is one without sides."""
-        axes: tuple[Axis, ...] = ()
-        if isinstance(self.aggregate, TableOf | TotalsOf):
-            axes = self.aggregate.axes
-        return NoisyTable(Layout(axes, self.noise), np.asarray(self.values))
+        return NoisyTable(Layout(self.aggregate.sides, self.noise), np.asarray(self.values))
 
 
 def agreed(numbers: Sequence[Released]) -> Consistent:

@@ -1,6 +1,6 @@
 """Step 4: what is asked."""
 
-from entwined.queries.aggregates import Aggregate, Axis, CountOf, SumOf, TableOf, Term, TotalsOf
+from entwined.queries.aggregates import Aggregate, Axis, CountOf, FoldOf, SumOf, TableOf, Term, TotalsOf
 from entwined.queries.conditions import Condition, among, between, compare, is_missing
 from entwined.queries.counts import Count, Histogram, Marginal
 from entwined.queries.cover import Cover, Layers, max_cover, max_pair
@@ -29,6 +29,7 @@ __all__ = [
     "CountOf",
     "Cover",
     "Expression",
+    "FoldOf",
     "GroupBy",
     "Histogram",
     "Layers",

@@ -3,11 +3,29 @@
 `where` is the whole condition: rows whose code is missing where a value is needed are already outside it.
 """
 
+import dataclasses
 import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from fractions import Fraction
+from typing import Final, Protocol, Self, TypeAlias, TypeVar
 
+import numpy as np
+
+from entwined.errors import BadQuery
+from entwined.numbers import IntArray
 from entwined.queries.predicate import Predicate
+from entwined.queries.sensitivity import Sensitivity
+from entwined.schema.raw import is_whole
+
+MOST_FOLDED: Final = 2**20  # integers a row
+END: Final = 2**63
+NO_VECTORS: Final = "The function of a fold gave no 64-bit integers, one row of them for every row of codes."
+
+Made = TypeVar("Made")
+Made_co = TypeVar("Made_co", covariant=True)
+Function: TypeAlias = Callable[[IntArray], IntArray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +63,55 @@ class Term:
         return int((self.factor * code + self.offset) ** self.power)
 
 
+class Aggregate(ABC):
+    """Integers that are added up over the rows inside a condition; each kind says what it reads and needs."""
+
+    __slots__ = ()
+    where: Predicate
+
+    @property
+    @abstractmethod
+    def cells(self) -> int:
+        """How many integers it is."""
+
+    @abstractmethod
+    def asked_of(self, engine: "Asking[Made]") -> Made:
+        """Have this kind of aggregate answered."""
+
+    @property
+    def sides(self) -> tuple[Axis, ...]:
+        """The axes of a table; none where it is no table."""
+        return ()
+
+    @property
+    def adds(self) -> Term | None:
+        """What a row adds, if it is a sum of one term."""
+        return None
+
+    @property
+    def values(self) -> frozenset[str]:
+        """The columns that are read, those of the condition left out."""
+        named = {axis.column for axis in self.sides}
+        return frozenset(named | ({self.adds.column} if self.adds else set()))
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The columns that are read."""
+        return self.values | frozenset(self.where.columns)
+
+    @property
+    def needed(self) -> frozenset[str]:
+        """The columns without whose value a row is left out."""
+        there = {axis.column for axis in self.sides if not axis.keeps_missing}
+        return frozenset(there | ({self.adds.column} if self.adds else set()))
+
+    def inside(self, where: Predicate) -> Self:
+        """Ask the same under another condition."""
+        return dataclasses.replace(self, where=where)  # type: ignore[type-var]  # every kind is a dataclass
+
+
 @dataclass(frozen=True, slots=True)
-class CountOf:
+class CountOf(Aggregate):
     """How many rows are inside."""
 
     where: Predicate
@@ -56,9 +121,13 @@ class CountOf:
         """One integer."""
         return 1
 
+    def asked_of(self, engine: "Asking[Made]") -> Made:
+        """Have it counted."""
+        return engine.single(self)
+
 
 @dataclass(frozen=True, slots=True)
-class SumOf:
+class SumOf(Aggregate):
     """The sum of a term over the rows inside."""
 
     term: Term
@@ -69,9 +138,18 @@ class SumOf:
         """One integer."""
         return 1
 
+    @property
+    def adds(self) -> Term:
+        """The term."""
+        return self.term
+
+    def asked_of(self, engine: "Asking[Made]") -> Made:
+        """Have it added up."""
+        return engine.single(self)
+
 
 @dataclass(frozen=True, slots=True)
-class TableOf:
+class TableOf(Aggregate):
     """How many rows are inside in each cell, empty cells included, the last axis fastest."""
 
     axes: tuple[Axis, ...]
@@ -82,9 +160,18 @@ class TableOf:
         """One integer a cell."""
         return math.prod(axis.cells for axis in self.axes)
 
+    @property
+    def sides(self) -> tuple[Axis, ...]:
+        """The axes."""
+        return self.axes
+
+    def asked_of(self, engine: "Asking[Made]") -> Made:
+        """Have it counted by cell."""
+        return engine.table(self)
+
 
 @dataclass(frozen=True, slots=True)
-class TotalsOf:
+class TotalsOf(Aggregate):
     """The sum of a term over the rows inside in each cell, empty cells included, the last axis fastest."""
 
     axes: tuple[Axis, ...]
@@ -96,5 +183,125 @@ class TotalsOf:
         """One integer a cell."""
         return math.prod(axis.cells for axis in self.axes)
 
+    @property
+    def sides(self) -> tuple[Axis, ...]:
+        """The axes."""
+        return self.axes
 
-Aggregate: TypeAlias = CountOf | SumOf | TableOf | TotalsOf
+    @property
+    def adds(self) -> Term:
+        """The term."""
+        return self.term
+
+    def asked_of(self, engine: "Asking[Made]") -> Made:
+        """Have it added up by cell."""
+        return engine.totals(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoldOf(Aggregate):
+    """The sum over the rows inside of a public function of each row's codes, a vector of bounded integers.
+
+    `function` is given codes, rows × `columns`, missing as the code behind the last, and gives rows × cells, both
+    64-bit integers; what it says of a row may depend on nothing but that row's codes. Every number of a row is cut
+    to its bounds, `least` to `most`, whatever the function says. With `together`, a row whose numbers, signs left
+    out, add up to more than that adds nothing.
+    """
+
+    columns: tuple[str, ...]
+    least: tuple[int, ...]
+    most: tuple[int, ...]
+    function: Function
+    where: Predicate
+    together: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "least", "most"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        if not self.columns or len(set(self.columns)) < len(self.columns):
+            raise BadQuery(f"A fold reads the columns {list(self.columns)}. Name at least one, each once.")
+        if not 1 <= len(self.least) == len(self.most) <= MOST_FOLDED:
+            raise BadQuery(
+                f"A fold has {len(self.least):,} least and {len(self.most):,} most numbers. Give one of each for every "
+                f"number of its vector, 1 to {MOST_FOLDED:,}."
+            )
+        for least, most in zip(self.least, self.most, strict=True):
+            if not (is_whole(least) and is_whole(most) and -END < least <= most < END):
+                raise BadQuery(f"A number of a fold is from {least!r} to {most!r}. Give integers below 2^63.")
+        if self.together is not None and not (is_whole(self.together) and 0 <= self.together < END):
+            raise BadQuery(
+                f"together = {self.together!r}. Give an integer from 0 to 2^63 − 1, or leave it out."
+            )
+        if not callable(self.function):
+            raise BadQuery("The function of a fold cannot be called. Give a function from codes to integers.")
+
+    @property
+    def cells(self) -> int:
+        """One integer a number of the vector."""
+        return len(self.least)
+
+    @property
+    def values(self) -> frozenset[str]:
+        """The columns that the function is given."""
+        return frozenset(self.columns)
+
+    @property
+    def largest(self) -> int:
+        """The most that a row can move one number by."""
+        widest = max(*map(abs, self.least), *map(abs, self.most))
+        return widest if self.together is None else min(widest, self.together)
+
+    @property
+    def row(self) -> Sensitivity:
+        """How far one row can move all numbers together, whatever the function says."""
+        if self.together is None:
+            return Sensitivity(Fraction(self._apart), Fraction(sum(self.most) - sum(self.least)))
+        both = sum(max(most, 0) for most in self.most) - sum(min(least, 0) for least in self.least)
+        return Sensitivity(Fraction(min(self._apart, self.together)), Fraction(min(both, 2 * self.together)))
+
+    @property
+    def _apart(self) -> int:
+        """What a row's numbers add up to at most by their own bounds, signs left out."""
+        return sum(max(abs(least), abs(most)) for least, most in zip(self.least, self.most, strict=True))
+
+    def vectors(self, codes: IntArray) -> IntArray:
+        """Give what each row adds, within its bounds; a ValueError in words of our own if the function does not."""
+        found = self._called(codes)
+        if found is None or found.dtype != np.int64 or found.shape != (len(codes), self.cells):
+            raise ValueError(NO_VECTORS)
+        cut = np.clip(found, np.array(self.least, np.int64), np.array(self.most, np.int64))
+        if self.together is not None:
+            exact = object if self._apart >= END else np.int64
+            cut[np.abs(cut).sum(axis=1, dtype=exact) > self.together] = 0
+        return cut
+
+    def _called(self, codes: IntArray) -> IntArray | None:
+        try:
+            with np.errstate(all="ignore"):
+                found: object = self.function(codes.copy())
+        except Exception:  # noqa: BLE001  (whatever it is, its words may come from private rows)
+            return None
+        return np.asarray(found) if isinstance(found, np.ndarray) else None
+
+    def asked_of(self, engine: "Asking[Made]") -> Made:
+        """Have it folded."""
+        return engine.fold(self)
+
+
+Single: TypeAlias = CountOf | SumOf
+
+
+class Asking(Protocol[Made_co]):
+    """Whoever has aggregates answered, each kind in its own way."""
+
+    def single(self, one: Single) -> Made_co:
+        """Have one number found out."""
+
+    def table(self, one: TableOf) -> Made_co:
+        """Have rows counted by cell."""
+
+    def totals(self, one: TotalsOf) -> Made_co:
+        """Have a term added up by cell."""
+
+    def fold(self, one: FoldOf) -> Made_co:
+        """Have vectors added up."""

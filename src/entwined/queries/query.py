@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Final, Self, TypeAlias, TypeVar
 
 from entwined.errors import BadQuery, QueryTooComplex
-from entwined.queries.aggregates import Axis, SumOf, TotalsOf
+from entwined.queries.aggregates import Axis
 from entwined.queries.predicate import Predicate, everything
 from entwined.queries.sensitivity import Part, Sensitivity
 from entwined.queries.shapes import Shapes
@@ -156,9 +156,9 @@ class Query(ABC):
                 "Take fewer columns or wider bins."
             )
         largest = int(statistic.row.one) * schema.most_rows
-        if isinstance(asked, SumOf | TotalsOf) and largest >= TOO_LARGE:
+        if asked.adds is not None and largest >= TOO_LARGE:
             raise QueryTooComplex(
-                f"{self.kind} of {asked.term.column!r} could reach {largest:.1e} in {schema.most_rows:,} "
+                f"{self.kind} of {asked.adds.column!r} could reach {largest:.1e} in {schema.most_rows:,} "
                 "rows, beyond 2^63. Declare a smaller most_rows, narrower bounds or a coarser step."
             )
 

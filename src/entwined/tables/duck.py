@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 import numpy as np
 
 from entwined.numbers import IntArray
-from entwined.tables.engine import FAR, Dialect, Key, Shown
+from entwined.tables.engine import FAR, ROWS_AT_ONCE, Dialect, Fold, Key, Shown
 from entwined.tables.origin import Origin, contents, once
 from entwined.tables.spill import Spill, new_spill
 
@@ -50,7 +50,7 @@ class Duck:
     ) -> None:
         self._relation = relation
         self._columns = columns
-        self.place, self.folder, self._version = origin
+        self.place, self.folder, self._version, self._now = origin
         self._connection = place.connection
         self._load = frames
         self._mending = mending
@@ -61,13 +61,19 @@ class Duck:
 
     @property
     def version(self) -> str:
-        """The version of the files, or a digest of what a frame holds."""
-        if self._version is not None:
-            return self._version()
-        try:
-            return contents(self._loaded())
-        except Exception:  # noqa: BLE001  (whatever cannot be read now is found out after the charge)
-            return once()
+        """The version of the files when they were opened, or a digest of what a frame held when it was first read."""
+        if not self._version:
+            try:
+                self._version = contents(self._loaded())
+            except Exception:  # noqa: BLE001  (whatever cannot be read now is found out after the charge)
+                self._version = once()
+        return self._version
+
+    @property
+    def changed(self) -> bool:
+        """Whether files are not as they were; a frame was copied."""
+        now = self._now()
+        return bool(now) and now != self._version
 
     def _loaded(self) -> Mapping[str, "pa.Table"]:
         with self._lock:
@@ -110,7 +116,7 @@ class Duck:
         """Read on a connection of its own, so that several threads may ask at once."""
         frames = self._loaded()
         with self._lock:
-            turn = self._mending.begun(self.version) if self._mending else 0
+            turn = self._mending.begun(self._now()) if self._mending else 0
             cursor = self._connection.cursor()
         try:
             for name, frame in frames.items():
@@ -125,7 +131,7 @@ class Duck:
         if self._mending is None:
             return False
         with self._lock:
-            return self._mending.done(turn, self.version)
+            return self._mending.done(turn, self._now())
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -153,13 +159,25 @@ class Duck:
             found = self._run(lambda: self._cursor.execute(statement).fetchnumpy())
             return np.column_stack([np.asarray(column, dtype=np.int64) for column in found.values()])
 
+        def folded(self, statement: str, fold: Fold) -> list[int]:
+            """Fold batches as DuckDB streams them; if rows have to be mended, from the start again."""
+            return self._run(lambda: fold(self._batches(statement)))
+
+        def _batches(self, statement: str) -> Iterator[IntArray]:
+            for batch in self._cursor.sql(statement).to_arrow_reader(ROWS_AT_ONCE):
+                yield np.column_stack([column.to_numpy() for column in batch.columns])
+
         def _run(self, ask: Callable[[], Answer]) -> Answer:
             """Ask, and ask again if rows were malformed and could be mended."""
             import duckdb
 
             try:
                 return ask()
-            except (duckdb.InvalidInputException, duckdb.NotImplementedException):
+            except (
+                duckdb.InvalidInputException,
+                duckdb.NotImplementedException,
+                OSError,
+            ):  # a stream's is OSError
                 self._cursor.execute("ROLLBACK")
                 if not self._mended():
                     raise

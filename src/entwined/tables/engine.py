@@ -3,7 +3,7 @@
 Engines know nothing of privacy. They are handed whole SQL statements over rows that the schema has coded.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,9 @@ from entwined.numbers import IntArray
 Kind: TypeAlias = Literal["truth", "whole", "number", "text", "day", "moment", "code", "nothing", "other"]
 Dialect: TypeAlias = Literal["duckdb", "postgres", "pyspark"]
 Key: TypeAlias = str | float | int
+Fold: TypeAlias = Callable[[Iterable[IntArray]], list[int]]
 
+ROWS_AT_ONCE: Final = 2**16
 FAR: Final = 9_000_000_000_000_000_000  # microseconds; stands for times beyond every calendar
 
 
@@ -45,6 +47,12 @@ class Reader(Protocol):
     def counts(self, statement: str) -> IntArray:
         """Run a statement that gives three integers a row; for millions of them."""
 
+    def folded(self, statement: str, fold: Fold) -> list[int]:
+        """Run a statement that gives 64-bit integers, and fold its rows in batches as they come.
+
+        Where rows lie in several places, each is folded there and what they give is added up.
+        """
+
 
 class Engine(Protocol):
     """Where rows live. Opening one reads names and types, never rows."""
@@ -59,7 +67,11 @@ class Engine(Protocol):
 
     @property
     def version(self) -> str:
-        """What changes when the rows do; it never fails, and says nothing about rows to anybody but us."""
+        """Which version of the rows was opened; it never fails, and says nothing about rows to anybody but us."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the rows are seen to be of another version by now."""
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -55,6 +55,7 @@ def checked_path(given: str | os.PathLike[str], *, folder: bool = False) -> Path
 def open_csv(given: str | os.PathLike[str]) -> Duck:
     """Open a CSV file, perhaps compressed by gzip, of UTF-8 text with a line of names."""
     path = checked_path(given)
+    origin = in_files(f"csv {path}", path)
     line, ending = _first_line(path)
     names, delimiter = _header(line, path)
     columns = {name: Shown("text", f"c{at}", "CSV text") for at, name in enumerate(names)}
@@ -70,7 +71,7 @@ def open_csv(given: str | os.PathLike[str]) -> Duck:
     place = opened(paths=[str(path)])
     with _opening(place, path):
         mending = Mending(place, CSV_ROWS, relation, mended)
-        return Duck(CSV_ROWS, columns, place, in_files("csv", path), mending=mending)
+        return Duck(CSV_ROWS, columns, place, origin, mending=mending)
 
 
 def _read_csv(path: Path, layout: Layout, **more: str) -> str:
@@ -133,9 +134,8 @@ def _cells(line: str, delimiter: str) -> list[str]:
 def open_parquet(given: str | os.PathLike[str]) -> Duck:
     """Open a Parquet file, or all of those in a folder as one table."""
     path = checked_path(given, folder=True)
-    parts = (
-        [path] if path.is_file() else sorted(part for end in PARQUET_ENDS for part in path.glob(f"*{end}"))
-    )
+    origin = in_files(f"parquet {path}", path, lambda: _parquet_parts(path))
+    parts = _parquet_parts(path)
     if not parts:
         raise BadTable(f"The folder {path} has no Parquet files. Give one that has.")
     paths = [str(checked_path(part)) for part in parts]
@@ -146,8 +146,14 @@ def open_parquet(given: str | os.PathLike[str]) -> Duck:
         _refuse_wide(place, path, listed)
         _refuse_blown_up(place, path, listed)
         columns = described(place.connection, relation, collated=False)
-        origin = in_files("parquet", path, parts)
         return Duck(relation, _repeating(columns, place, listed), place, origin)
+
+
+def _parquet_parts(path: Path) -> list[Path]:
+    """List the files of a table; one that comes later makes it another version."""
+    if path.is_file():
+        return [path]
+    return sorted(part for end in PARQUET_ENDS for part in path.glob(f"*{end}"))
 
 
 def _refuse_wide(place: Place, path: Path, listed: str) -> None:
@@ -185,6 +191,8 @@ def _repeating(columns: Mapping[str, Shown], place: Place, listed: str) -> Mappi
 def open_duckdb(given: str | os.PathLike[str], table: str) -> Duck:
     """Open a table or view of a DuckDB database, read-only."""
     path = checked_path(given)
+    written = (path, path.with_name(f"{path.name}.wal"))
+    origin = in_files(f"duckdb {path}::{'.'.join(_parts(table))}", path, lambda: written)
     relation = ".".join(["source", *map(quoted_name, _parts(table))])
     try:
         place = opened([f"ATTACH {quoted_text(str(path))} AS source (READ_ONLY)"], [str(path)])
@@ -193,8 +201,6 @@ def open_duckdb(given: str | os.PathLike[str], table: str) -> Duck:
             f"{path} cannot be opened as a DuckDB database. Check the file, and that no program is writing to it."
         ) from None
     with _opening(place, path):
-        written = (path, path.with_name(f"{path.name}.wal"))
-        origin = in_files("duckdb", path, written, f"::{'.'.join(_parts(table))}")
         return Duck(relation, described(place.connection, relation, collated=True), place, origin)
 
 

@@ -33,8 +33,10 @@ def open_arrow(source: Any) -> Duck:
     columns = {name: arrow_shown(f"c{at}", reader.schema.types[at]) for at, name in enumerate(names)}
 
     def load() -> Mapping[str, "pa.Table"]:
-        table = reader if isinstance(reader, pa.Table) else reader.read_all()
-        return {NAME: pa.table([plain(column) for column in table.columns], names=places(table.num_columns))}
+        lasts = not isinstance(reader, pa.Table)
+        table = reader.read_all() if lasts else reader
+        made = pa.table([plain(column) for column in table.columns], names=places(table.num_columns))
+        return {NAME: made if lasts else owned(made)}
 
     return Duck(NAME, columns, opened(), IN_MEMORY, load)
 
@@ -57,9 +59,19 @@ def open_pandas(frame: "pd.DataFrame", declared: Mapping[str, Column]) -> Duck:
             makers.append(functools.partial(_whole_column, series))
 
     def load() -> Mapping[str, pa.Table]:
-        return {NAME: pa.table([make() for make in makers], names=places(len(makers)))}
+        return {NAME: owned(pa.table([make() for make in makers], names=places(len(makers))))}
 
     return Duck(NAME, columns, opened(), IN_MEMORY, load)
+
+
+def owned(table: "pa.Table") -> "pa.Table":
+    """Copy rows whose memory somebody else may write to."""
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return pa.ipc.open_stream(sink.getvalue()).read_all()
 
 
 def checked_names(names: Sequence[str]) -> Sequence[str]:

@@ -2,6 +2,11 @@
 
 A file is known by its path, size and time of change, a frame by its contents. A table in a database may change without
 a sign, so that its version is what the holder calls it, or else a name that is never used again.
+
+An opened table is one version for good. Of files it is taken before anything is read of them: rows that were read while
+the files are no longer that version are thrown away, whenever the change came, so that no answer is kept under the name
+of other rows. The rows of a frame are copied when they are first needed. Whoever wants the rows of now opens the table
+again.
 """
 
 import hashlib
@@ -19,20 +24,24 @@ ROWS_AT_ONCE: Final = 1 << 20
 
 
 class Origin(NamedTuple):
-    """The kind and place of a table in words, the folder of one in a file, and how to ask for its version."""
+    """The kind and place of a table in words, the folder of one in a file, its version when opened, and that of now."""
 
     place: str
     folder: Path | None
-    version: Callable[[], str] | None
+    version: str
+    now: Callable[[], str]
 
 
-IN_MEMORY: Final = Origin("", None, None)  # its contents are its version
+IN_MEMORY: Final = Origin("", None, "", str)  # its contents are its version
 
 
-def in_files(kind: str, path: Path, parts: Sequence[Path] = (), inside: str = "") -> Origin:
-    """Name a table in a file, or in several of one folder, or one of those inside a file."""
-    kept = tuple(parts) or (path,)
-    return Origin(f"{kind} {path}{inside}", path.parent, lambda: stamp(kept))
+def in_files(place: str, path: Path, parts: Callable[[], Sequence[Path]] | None = None) -> Origin:
+    """Name a table in a file, or in several of them, as it is now: before anything is read of it."""
+
+    def now() -> str:
+        return stamp((path,) if parts is None else parts())
+
+    return Origin(place, path.parent, now(), now)
 
 
 def stamp(paths: Sequence[Path]) -> str:

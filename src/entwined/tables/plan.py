@@ -1,11 +1,13 @@
 """Many statistics in few statements: one over the rows for all counts by cell, one for all single numbers.
 
 What is shared is asked once: a table whose columns are among those of another, under the same condition, is
-added up from it. Sums over columns of few codes are added up here, from counts.
+added up from it. Sums and folds over columns of few codes are added up here, from counts; all other folds share
+one scan of the rows.
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_
 from typing import Final, TypeAlias
@@ -14,17 +16,42 @@ import numpy as np
 
 from entwined.errors import BadQuery, QueryTooComplex
 from entwined.numbers import IntArray
-from entwined.queries.aggregates import Aggregate, Axis, CountOf, SumOf, TableOf, Term, TotalsOf
+from entwined.queries.aggregates import (
+    Aggregate,
+    Asking,
+    Axis,
+    FoldOf,
+    Single,
+    TableOf,
+    Term,
+    TotalsOf,
+)
 from entwined.queries.predicate import Predicate, codes_in
 from entwined.queries.query import MOST_CELLS, TOO_LARGE
 from entwined.queries.sums import moves
 from entwined.schema import Schema
+from entwined.tables.folding import check_fold, tabled
 
 FEW_CELLS: Final = 2**16
 SAFE_DECIMAL: Final = 10**37
 
-Single: TypeAlias = CountOf | SumOf
-Tables: TypeAlias = Sequence[IntArray]
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was fetched of the rows, in the order of the plan."""
+
+    singles: Sequence[int]
+    tables: Sequence[tuple[TableOf, IntArray]]
+    totals: Sequence[IntArray]
+    folds: Sequence[IntArray]
+
+    def counts(self, table: TableOf) -> IntArray:
+        """Give a table of counts, from itself or from a larger one."""
+        larger, counts = next(pair for pair in self.tables if _holds(pair[0], table))
+        return added_up(counts, larger.axes, table.axes)
+
+
+Maker: TypeAlias = Callable[[Found], IntArray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,57 +61,82 @@ class Plan:
     singles: tuple[Single, ...]
     tables: tuple[TableOf, ...]
     totals: tuple[TotalsOf, ...]
-    makers: tuple[Callable[[Sequence[int], Tables, Tables], IntArray], ...]
-
-    @property
-    def predicates(self) -> tuple[Predicate, ...]:
-        """All conditions."""
-        return tuple(part.where for part in (*self.singles, *self.tables, *self.totals))
+    folds: tuple[FoldOf, ...]
+    makers: tuple[Maker, ...]
 
 
 def plan(schema: Schema, aggregates: Iterable[Aggregate]) -> Plan:
     """Plan a batch, refusing before any row is read what cannot be answered exactly."""
-    asked = [_checked(schema, aggregate) for aggregate in aggregates]
-    singles = tuple(dict.fromkeys(one for one in asked if isinstance(one, CountOf | SumOf)))
-    totals = tuple(
-        dict.fromkeys(one for one in asked if isinstance(one, TotalsOf) and not _is_small(one, schema))
+    wanted = _Wanted(schema)
+    makers = tuple(_checked(schema, aggregate).asked_of(wanted) for aggregate in aggregates)
+    return Plan(
+        tuple(wanted.singles), _merged(wanted.tables), tuple(wanted.sums), tuple(wanted.folds), makers
     )
-    wanted = [
-        _as_table(one, schema) for one in asked if isinstance(one, TableOf | TotalsOf) and one not in totals
-    ]
-    tables = _merged(wanted)
-    makers = tuple(_maker(one, schema, singles, tables, totals) for one in asked)
-    return Plan(singles, tables, totals, makers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted(Asking[Maker]):
+    """What a batch wants fetched, each thing once, by its place."""
+
+    schema: Schema
+    singles: dict[Single, int] = field(default_factory=dict)
+    tables: list[TableOf] = field(default_factory=list)
+    sums: dict[TotalsOf, int] = field(default_factory=dict)
+    folds: list[FoldOf] = field(default_factory=list)
+
+    def single(self, one: Single) -> Maker:
+        """Fetch one number."""
+        at = self.singles.setdefault(one, len(self.singles))
+        return lambda found: whole([found.singles[at]])
+
+    def table(self, one: TableOf) -> Maker:
+        """Fetch a table of counts, or one that it can be added up from."""
+        self.tables.append(one)
+        return lambda found: found.counts(one)
+
+    def totals(self, one: TotalsOf) -> Maker:
+        """Count by the value too where there are few, else fetch sums."""
+        levels = self.schema.coded(one.term.column).levels
+        if one.term.column in {axis.column for axis in one.axes} or one.cells * levels > FEW_CELLS:
+            at = self.sums.setdefault(one, len(self.sums))
+            return lambda found: found.totals[at]
+        table = TableOf((*one.axes, Axis(one.term.column, levels, 1, keeps_missing=False)), one.where)
+        self.tables.append(table)
+        values = [one.term.value(code) for code in range(levels)]
+        return lambda found: _weighed(found.counts(table), values)
+
+    def fold(self, one: FoldOf) -> Maker:
+        """Count by codes where there are few, so that the function never meets a row, else scan the rows."""
+        check_fold(one, self.schema)
+        sizes = [self.schema.coded(name).size for name in one.columns]
+        if math.prod(sizes) > FEW_CELLS:
+            self.folds.append(one)
+            at = len(self.folds) - 1
+            return lambda found: found.folds[at]
+        axes = tuple(Axis(name, size - 1) for name, size in zip(one.columns, sizes, strict=True))
+        table = TableOf(axes, one.where)
+        self.tables.append(table)
+        return lambda found: whole(tabled(one, sizes, found.counts(table)))
 
 
 def _checked(schema: Schema, given: Aggregate) -> Aggregate:
     """Give an aggregate whose condition leaves out rows without a cell or value."""
-    axes = given.axes if isinstance(given, TableOf | TotalsOf) else ()
-    for name, size in (*given.where.sizes.items(), *((axis.column, axis.levels + 1) for axis in axes)):
+    sides = given.sides
+    for name, size in (*given.where.sizes.items(), *((axis.column, axis.levels + 1) for axis in sides)):
         if schema.coded(name).size != size:
             raise BadQuery(
                 f"Column {name!r} differs in the question and the table's schema. Build it on this one."
             )
-    if len(set(axes)) < len(axes):
+    if len(set(sides)) < len(sides):
         raise BadQuery("A table has the same side twice. Name each column once.")
     if given.cells > MOST_CELLS:
         raise QueryTooComplex(
             f"A table of {given.cells:,} cells; {MOST_CELLS:,} are the most. Take fewer columns."
         )
-    needed = {axis.column for axis in axes if not axis.keeps_missing}
-    if isinstance(given, SumOf | TotalsOf):
-        needed.add(given.term.column)
-    where = reduce(and_, (_there(schema, name) for name in sorted(needed)), given.where)
-    match given:
-        case CountOf():
-            return CountOf(where)
-        case TableOf():
-            return TableOf(given.axes, where)
-        case SumOf():
-            _check_term(schema, given.term, where)
-            return SumOf(given.term, where)
-    _check_term(schema, given.term, where)
-    return TotalsOf(given.axes, given.term, where)
+    where = reduce(and_, (_there(schema, name) for name in sorted(given.needed)), given.where)
+    if given.adds is not None:
+        _check_term(schema, given.adds, where)
+    return given.inside(where)
 
 
 def _there(schema: Schema, name: str) -> Predicate:
@@ -109,22 +161,6 @@ def largest_term(term: Term, schema: Schema) -> int:
     return int((abs(term.factor) * schema.coded(term.column).size + abs(term.offset)) ** term.power)
 
 
-def _is_small(one: TotalsOf, schema: Schema) -> bool:
-    inside = one.term.column in {axis.column for axis in one.axes}
-    return not inside and one.cells * schema.coded(one.term.column).levels <= FEW_CELLS
-
-
-def _as_table(one: TableOf | TotalsOf, schema: Schema) -> TableOf:
-    """Count by the value too where a sum is asked for."""
-    if isinstance(one, TableOf):
-        return one
-    return TableOf((*one.axes, _value_axis(one.term, schema)), one.where)
-
-
-def _value_axis(term: Term, schema: Schema) -> Axis:
-    return Axis(term.column, schema.coded(term.column).levels, 1, keeps_missing=False)
-
-
 def _merged(wanted: Sequence[TableOf]) -> tuple[TableOf, ...]:
     """Leave out tables that can be added up from another one."""
     kept: list[TableOf] = []
@@ -136,28 +172,6 @@ def _merged(wanted: Sequence[TableOf]) -> tuple[TableOf, ...]:
 
 def _holds(larger: TableOf, table: TableOf) -> bool:
     return larger.where == table.where and set(table.axes) <= set(larger.axes)
-
-
-def _maker(
-    one: Aggregate,
-    schema: Schema,
-    singles: Sequence[Single],
-    tables: Sequence[TableOf],
-    totals: Sequence[TotalsOf],
-) -> Callable[[Sequence[int], Tables, Tables], IntArray]:
-    if isinstance(one, CountOf | SumOf):
-        number = singles.index(one)
-        return lambda found, _tables, _totals: whole([found[number]])
-    if isinstance(one, TotalsOf) and one in totals:
-        place = totals.index(one)
-        return lambda _found, _tables, sums: sums[place]
-    table = _as_table(one, schema)
-    at = next(at for at, larger in enumerate(tables) if _holds(larger, table))
-    larger = tables[at].axes
-    if isinstance(one, TableOf):
-        return lambda _found, counts, _totals: added_up(counts[at], larger, table.axes)
-    values = [one.term.value(code) for code in range(table.axes[-1].levels)]
-    return lambda _found, counts, _totals: _weighed(added_up(counts[at], larger, table.axes), values)
 
 
 def added_up(counts: IntArray, given: tuple[Axis, ...], wanted: tuple[Axis, ...]) -> IntArray:

@@ -9,7 +9,8 @@ import numpy as np
 
 from entwined.errors import BadTable
 from entwined.numbers import IntArray
-from entwined.tables.engine import FAR, Dialect, Key, Kind, Shown
+from entwined.tables.copying import copied
+from entwined.tables.engine import FAR, Dialect, Fold, Key, Kind, Shown
 from entwined.tables.origin import version_of
 from entwined.tables.reading import LARGEST, TINY
 
@@ -64,6 +65,7 @@ class Postgres:
             ) from None
         self.folder = None
         self.notes = ()
+        self.changed = False  # it shows no sign
         self.version = version_of(version)
         self._url = url
         self._relation = ".".join(map(quoted_name, table.split(".", 1)))
@@ -168,6 +170,12 @@ class Postgres:
                 while rows := cursor.fetchmany(100_000):
                     parts.append(np.array(rows, dtype=np.int64))
             return np.concatenate(parts)
+
+        def folded(self, statement: str, fold: Fold) -> list[int]:
+            """Fold batches as the server copies them out, which it does not wait for a whole table to do."""
+            ask = f"COPY ({statement}) TO STDOUT (FORMAT binary)".encode()
+            with self._link.cursor() as cursor, cursor.copy(ask) as blocks:
+                return fold(copied(blocks))
 
 
 def shown(name: str, kind: str) -> Shown:

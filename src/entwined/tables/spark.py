@@ -1,11 +1,14 @@
 """Spark: a frame, a session with a table's name, or a master's URL.
 
 Columns are renamed by their place, so that no name of the source meets the parser. Nothing depends on the
-session's time zone or on whether it fails or wraps on overflow.
+session's time zone or on whether it fails or wraps on overflow. Folds run in Spark's Python workers, which need
+entwined as well.
 """
 
 import itertools
-from collections.abc import Iterator, Mapping
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,12 +16,13 @@ import numpy as np
 
 from entwined.errors import BadTable
 from entwined.numbers import IntArray
-from entwined.tables.engine import Dialect, Key, Shown
+from entwined.tables.engine import Dialect, Fold, Key, Shown
 from entwined.tables.frames import checked_names, places
 from entwined.tables.java import find_java
 from entwined.tables.origin import of_server, version_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 WHOLE: Final = {"tinyint", "smallint", "int", "bigint"}
@@ -49,6 +53,9 @@ def open_master(url: str, table: str | None, version: str | None = None) -> "Spa
         raise BadTable(f"{url} has many tables. Say which: {url}?table=name.")
     master = url.removeprefix("spark://").rstrip("/") if url.startswith("spark://local") else url.rstrip("/")
     find_java()
+    os.environ.setdefault(
+        "PYSPARK_PYTHON", sys.executable
+    )  # folds run where the rows lie, by the Python of this one
     builder = SparkSession.builder.appName("entwined")
     try:
         session = (builder.remote(url) if url.startswith("sc://") else builder.master(master)).getOrCreate()
@@ -74,6 +81,7 @@ class Spark:
         self.place = place
         self.folder = None
         self.notes = ()
+        self.changed = False  # it shows no sign
         self.version = version_of(version)
         self._views: list[str] = []
         self._lists: dict[tuple[tuple[Key, int], ...], str] = {}
@@ -138,6 +146,30 @@ class Spark:
             """Give integers as one array."""
             found = self.rows(statement)
             return np.array(found, dtype=np.int64).reshape(-1, 3)
+
+        def folded(self, statement: str, fold: Fold) -> list[int]:
+            """Fold each part of the rows where it lies; what comes here are its sums, or that it failed."""
+            found = self._session.sql(statement).mapInArrow(partly(fold), "sums array<string>").collect()
+            if any(row.sums is None for row in found):
+                raise ValueError("A part of the rows could not be folded.")
+            parts = [fold(()), *([int(text) for text in row.sums] for row in found)]
+            return [sum(numbers) for numbers in zip(*parts, strict=True)]
+
+
+def partly(fold: Fold) -> Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
+    """Fold a part of the rows into one row of sums, written as text for their size; without a word if it fails."""
+
+    def folded(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+        import pyarrow as pa
+
+        arrays = (np.column_stack([column.to_numpy() for column in batch.columns]) for batch in batches)
+        try:
+            sums = [str(number) for number in fold(arrays)]
+        except Exception:  # noqa: BLE001  (its words may come from private rows, and would be logged)
+            sums = None
+        yield pa.record_batch({"sums": pa.array([sums], pa.list_(pa.string()))})
+
+    return folded
 
 
 def shown(column: str, kind: str) -> Shown:

@@ -6,7 +6,7 @@ is dear, the source keeps few different values and nothing but the one column ma
 groups are coded afterwards.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -14,15 +14,17 @@ import numpy as np
 
 from entwined.numbers import IntArray
 from entwined.progress import report
-from entwined.queries.aggregates import Axis, CountOf, SumOf, TableOf, Term, TotalsOf
+from entwined.queries.aggregates import Aggregate, Axis, FoldOf, Single, TableOf, Term, TotalsOf
 from entwined.queries.predicate import Predicate
 from entwined.tables.conditions import holds
 from entwined.tables.engine import Reader
-from entwined.tables.plan import Plan, Single, largest_term, whole
+from entwined.tables.folding import Folding
+from entwined.tables.plan import Found, Plan, largest_term, whole
 from entwined.tables.rows import CodedRows
 from entwined.tables.steps import Steps, statement
 
 One = TypeVar("One", TableOf, TotalsOf)
+Scan = TypeVar("Scan")
 
 READING: Final = "reading rows"
 SAFE_WHOLE: Final = 2**62
@@ -44,9 +46,9 @@ class Asked:
         return statement(steps, f"SELECT {', '.join(parts)} FROM {last}{self._filter(shared)}")
 
     def _single(self, one: Single, *, shared: bool) -> str:
-        what = "1" if isinstance(one, CountOf) else self._term(one.term)
+        what = "1" if one.adds is None else self._term(one.adds)
         inside = what if shared else f"CASE WHEN {self._holds(one.where)} THEN {what} END"
-        return f"COUNT({inside})" if isinstance(one, CountOf) else self._sum(inside)
+        return f"COUNT({inside})" if one.adds is None else self._sum(inside)
 
     def totals(self, wanted: Sequence[TotalsOf]) -> str:
         """Ask for sums by cell: keys, all but one empty, then sums."""
@@ -108,13 +110,25 @@ class Asked:
         column = one.axes[0].column
         return self.rows.is_late(column) and set(one.where.columns) <= {column}
 
-    def _columns(self, wanted: Sequence[Single | TableOf | TotalsOf]) -> list[str]:
-        columns = {name for one in wanted for name in one.where.columns}
-        columns |= {one.term.column for one in wanted if isinstance(one, SumOf | TotalsOf)}
-        columns |= {axis.column for one in wanted if isinstance(one, TableOf | TotalsOf) for axis in one.axes}
-        return self.rows.in_order(columns)
+    def folds(self, wanted: tuple[FoldOf, ...]) -> tuple[str, Folding]:
+        """Ask for the rows' codes, and for each fold whether a row is inside, if they differ about it."""
+        steps, last = self.rows.steps(self._columns(wanted))
+        shared = self._shared(wanted)
+        names = self.rows.in_order(name for one in wanted for name in one.values)
+        numbers = [self.rows.code(name) for name in names]
+        if shared is None:
+            numbers += [f"CASE WHEN {self._holds(one.where)} THEN 1 ELSE 0 END" for one in wanted]
+        listed = ", ".join(f"CAST({number} AS BIGINT) AS n{at}" for at, number in enumerate(numbers))
+        return statement(steps, f"SELECT {listed} FROM {last}{self._filter(shared)}"), Folding(
+            wanted,
+            tuple(tuple(map(names.index, one.columns)) for one in wanted),
+            tuple(None if shared else len(names) + at for at in range(len(wanted))),
+        )
 
-    def _shared(self, wanted: Sequence[Single | TableOf]) -> Predicate | None:
+    def _columns(self, wanted: Sequence[Aggregate]) -> list[str]:
+        return self.rows.in_order(name for one in wanted for name in one.reads)
+
+    def _shared(self, wanted: Sequence[Aggregate]) -> Predicate | None:
         """Give the one condition of all, if there is one."""
         conditions = {one.where for one in wanted}
         return conditions.pop() if len(conditions) == 1 else None
@@ -178,23 +192,36 @@ class Prepared:
     singles: tuple[str, ...]
     tables: tuple[tuple[str, tuple[TableOf, ...]], ...]
     totals: tuple[tuple[str, tuple[TotalsOf, ...]], ...]
+    folds: tuple[tuple[str, Folding], ...]
 
     def answers(self, reader: Reader) -> list[IntArray]:
         """Read the rows, once a statement."""
-        scans = len(self.singles) + len(self.tables) + len(self.totals)
         singles: list[int] = []
         tables: list[IntArray] = []
         totals: list[IntArray] = []
+        folds: list[IntArray] = []
         for ask in self.singles:
             singles += [int(number or 0) for row in reader.rows(ask) for number in row]
-        for done, (ask, wanted) in enumerate(self.tables, len(self.singles)):
-            report(READING, done, scans)
+        for ask, wanted in self._said(self.tables, len(self.singles)):
             tables += _counts(reader.counts(ask), wanted)
-        for done, (ask, asked) in enumerate(self.totals, len(self.singles) + len(self.tables)):
-            report(READING, done, scans)
+        for ask, asked in self._said(self.totals, len(self.singles) + len(self.tables)):
             totals += _sums(reader.rows(ask), asked)
-        report(READING, scans, scans)
-        return [make(singles, tables, totals) for make in self.plan.makers]
+        for ask, folding in self._said(self.folds, self.scans - len(self.folds)):
+            folds += map(whole, folding.split(reader.folded(ask, folding.over)))
+        report(READING, self.scans, self.scans)
+        found = Found(singles, tuple(zip(self.plan.tables, tables, strict=True)), totals, folds)
+        return [make(found) for make in self.plan.makers]
+
+    @property
+    def scans(self) -> int:
+        """How often the rows are read."""
+        return len(self.singles) + len(self.tables) + len(self.totals) + len(self.folds)
+
+    def _said(self, statements: Iterable[Scan], done: int) -> Iterator[Scan]:
+        """Report each statement when its turn comes."""
+        for at, one in enumerate(statements, done):
+            report(READING, at, self.scans)
+            yield one
 
 
 def prepared(rows: CodedRows, plan: Plan) -> Prepared:
@@ -205,6 +232,7 @@ def prepared(rows: CodedRows, plan: Plan) -> Prepared:
         (asked.singles(plan.singles),) if plan.singles else (),
         tuple((asked.tables(batch), batch) for batch in _batches(plan.tables, MOST_SETS)),
         tuple((asked.totals(batch), batch) for batch in _batches(plan.totals, MOST_SUMS)),
+        (asked.folds(plan.folds),) if plan.folds else (),
     )
 
 

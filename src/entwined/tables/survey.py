@@ -11,7 +11,7 @@ from entwined.tables.duck import Duck, opened
 from entwined.tables.engine import Kind, Shown
 from entwined.tables.files import checked_path
 from entwined.tables.frames import NAME, checked_names, coded, open_pandas, places
-from entwined.tables.origin import Origin, stamp
+from entwined.tables.origin import Origin, in_files
 
 SURVEY_ENDS: Final = (".sav", ".zsav", ".dta", ".por")
 
@@ -41,17 +41,17 @@ def read_survey(given: str | os.PathLike[str], *, only_names: bool = False) -> t
 def open_survey(given: str | os.PathLike[str], declared: Mapping[str, Column]) -> Duck:
     """Open a survey file: its names now, its rows, coded by the declared columns, at the first answer."""
     path = checked_path(given)
+    read: list[str] = []
+    place, folder, version, now = in_files(f"{path.suffix[1:].lower()} {path}", path)
     _, about = read_survey(path, only_names=True)
     names = checked_names(about.column_names)
     kinds: list[Kind] = ["code" if isinstance(declared.get(name), Coded) else "text" for name in names]
 
-    read: list[str] = []
-
     def load() -> Mapping[str, Any]:
         import pyarrow as pa
 
-        read[:] = [stamp([path])]
         frame, _ = read_survey(path)
+        read[:] = [now()]  # the file may change from now on
         made = [coded(frame.iloc[:, at], declared.get(name)) for at, name in enumerate(names)]
         return {NAME: pa.table(made, names=places(len(names)))}
 
@@ -59,9 +59,7 @@ def open_survey(given: str | os.PathLike[str], declared: Mapping[str, Column]) -
         name: Shown(kind, f"c{at}", "survey value")
         for at, (name, kind) in enumerate(zip(names, kinds, strict=True))
     }
-    origin = Origin(
-        f"{path.suffix[1:].lower()} {path}", path.parent, lambda: read[0] if read else stamp([path])
-    )
+    origin = Origin(place, folder, version, lambda: read[0] if read else now())
     return Duck(NAME, columns, opened(), origin, load)
 
 

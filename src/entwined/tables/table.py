@@ -21,6 +21,9 @@ FAILED: Final = (
     "Ask the holder, who finds out why with `entwined describe`."
 )
 GONE: Final = "The table cannot be reached any more. Nothing was charged. Open it again."
+CHANGED: Final = (
+    "The table is not the one that was opened: its files changed. Nothing was charged. Open it again."
+)
 
 
 class Table:
@@ -43,9 +46,9 @@ class Table:
 
     @property
     def identity(self) -> str:
-        """Where the rows live and which version of them it is: it tells any two tables apart.
+        """Where the rows live and which version of them was opened: it tells any two tables apart.
 
-        A frame is read for it. It is for us alone, never shown to an analyst.
+        It stays while the table is open. A frame is read for it. It is for us alone, never shown to an analyst.
         """
         return f"{self.place} {self._rows.engine.version}"
 
@@ -64,10 +67,12 @@ class Table:
         return self._rows.schema
 
     def check(self, aggregates: Sequence[Aggregate]) -> None:
-        """Refuse what this engine cannot answer, or a source that is gone, without reading a row."""
+        """Refuse what this engine cannot answer, or a source that is gone or changed, without reading a row."""
         planned = plan(self.schema, aggregates)
         if not self._is_ready(planned):
             raise Unreadable(GONE)
+        if self._rows.engine.changed:
+            raise Unreadable(CHANGED)
 
     def _is_ready(self, planned: Plan) -> bool:
         try:
@@ -81,11 +86,12 @@ class Table:
     def answer(self, aggregates: Sequence[Aggregate]) -> list[IntArray]:
         """Give exact integers, one array an aggregate with one number a public cell, in the order of the codes.
 
-        What an engine says when it fails may hold values of rows: it is never passed on.
+        What an engine says when it fails may hold values of rows: it is never passed on. Rows that are no longer those
+        that were opened, be it since the charge, are not answered about.
         """
         planned = plan(self.schema, aggregates)
         found = self._found(planned)
-        if found is None:
+        if found is None or self._rows.engine.changed:
             raise Unreadable(FAILED)
         return found
 

@@ -1,0 +1,101 @@
+"""Folds: a public function of each row's codes, added up over the rows in batches of bounded memory.
+
+Where the columns have few codes the function is asked about every one of them, and the counts do the rest: it never
+meets a row. Else it is given the rows' codes as they come.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from entwined.errors import BadQuery, QueryTooComplex
+from entwined.numbers import IntArray
+from entwined.queries.aggregates import FoldOf
+from entwined.queries.query import TOO_LARGE
+from entwined.schema import Schema
+from entwined.tables.engine import ROWS_AT_ONCE
+
+ENTRIES_AT_ONCE: Final = 2**22
+PROBES: Final = (0, 1, 2, 3, 12_345, 67_890)
+
+
+def check_fold(fold: FoldOf, schema: Schema) -> None:
+    """Refuse, before any row is read, a fold that may not fit or whose function fails on codes that are public."""
+    sizes = [schema.coded(name).size for name in fold.columns]
+    if fold.largest * schema.most_rows >= TOO_LARGE:
+        raise QueryTooComplex(
+            f"A fold of {', '.join(fold.columns)} could pass 2^63 in {schema.most_rows:,} rows. Declare a smaller "
+            "most_rows, or give closer bounds."
+        )
+    probes = [[(-1 - probe * (at + 1)) % size for at, size in enumerate(sizes)] for probe in PROBES]
+    codes = np.array([[0] * len(sizes), *probes], dtype=np.int64)
+    if not _is_of_rows(fold, codes):
+        raise BadQuery(
+            f"The function of a fold of {', '.join(fold.columns)} does not give {fold.cells:,} 64-bit integers a row "
+            f"that depend on that row alone. Give a function from an array of codes, rows × {len(sizes)}, to one of "
+            f"numbers, rows × {fold.cells:,}, both numpy.int64."
+        )
+
+
+def _is_of_rows(fold: FoldOf, codes: IntArray) -> bool:
+    """Say whether a function gives vectors at all, and the same of a row wherever it stands."""
+    try:
+        whole, back = fold.vectors(codes), fold.vectors(codes[::-1])[::-1]
+        single = np.concatenate([fold.vectors(row[np.newaxis]) for row in codes])
+    except ValueError:
+        return False
+    return np.array_equal(whole, back) and np.array_equal(whole, single)
+
+
+def tabled(fold: FoldOf, sizes: Sequence[int], counts: IntArray) -> list[int]:
+    """Add up a fold from how many rows have each combination of codes, the last column fastest."""
+    total = [0] * fold.cells
+    fits = int(counts.sum()) * fold.largest < TOO_LARGE
+    for piece in _pieces(np.arange(len(counts)), fold.cells):
+        vectors = fold.vectors(np.column_stack(np.unravel_index(piece, sizes)).astype(np.int64))
+        rows = counts[piece]
+        added = rows @ vectors if fits else rows.astype(object) @ vectors.astype(object)
+        total = [sum(pair) for pair in zip(total, added.tolist(), strict=True)]
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """Folds that share a scan: which numbers of a scanned row each is given, and which says that the row is inside."""
+
+    folds: tuple[FoldOf, ...]
+    places: tuple[tuple[int, ...], ...]
+    inside: tuple[int | None, ...]
+
+    def over(self, batches: Iterable[IntArray]) -> list[int]:
+        """Add up over batches of scanned rows; one fold's numbers after another's."""
+        totals = [[0] * fold.cells for fold in self.folds]
+        for batch in batches:
+            for at, (fold, places, inside) in enumerate(
+                zip(self.folds, self.places, self.inside, strict=True)
+            ):
+                rows = batch if inside is None else batch[batch[:, inside] == 1]
+                for piece in _pieces(rows[:, places], fold.cells):
+                    totals[at] = [sum(pair) for pair in zip(totals[at], _summed(fold, piece), strict=True)]
+        return [number for total in totals for number in total]
+
+    def split(self, numbers: Sequence[int]) -> list[Sequence[int]]:
+        """Give each fold its numbers back."""
+        ends = np.cumsum([fold.cells for fold in self.folds]).tolist()
+        return [numbers[end - fold.cells : end] for fold, end in zip(self.folds, ends, strict=True)]
+
+
+def _summed(fold: FoldOf, codes: IntArray) -> list[int]:
+    """Add up vectors without overflow, also in a table of more rows than were declared."""
+    vectors = fold.vectors(codes)
+    exact = np.int64 if len(vectors) * fold.largest < TOO_LARGE else object
+    return [int(number) for number in vectors.sum(axis=0, dtype=exact)]
+
+
+def _pieces(rows: IntArray, cells: int) -> Iterator[IntArray]:
+    """Cut rows so that their vectors fit in memory."""
+    size = min(max(ENTRIES_AT_ONCE // cells, 1), ROWS_AT_ONCE)
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]

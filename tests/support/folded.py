@@ -1,0 +1,75 @@
+"""Folds that are tables of counts, and the check that an engine folds the very rows that it counts."""
+
+import random
+
+import numpy as np
+import pyarrow as pa
+
+from entwined.queries import Axis, FoldOf, TableOf, codes_in, everything, nothing
+from entwined.schema import Categorical, Integer, Person, Schema, Text
+from entwined.tables import open_table
+from support import engines
+
+WORD = Categorical("word", ("a", "b", "c"))
+STEP = Integer("step", 0, 3, outside="missing")
+FAR = Integer("far", 0, 2**40)
+COLUMNS = (Text("who", compare="loose"), WORD, STEP, FAR)
+AXES = (Axis("word", 3), Axis("step", 4))
+WHERE = codes_in("step", 5, ((1, 2), (4, 4))) & codes_in("far", FAR.size, ((0, 9), (11, FAR.missing_code)))
+
+
+def cells(columns, where):
+    """The table of words and steps as a fold; with the third column it has too many codes to be counted."""
+
+    def one_hot(codes):
+        return np.eye(20, dtype=np.int64)[
+            codes[:, columns.index("word")] * 5 + codes[:, columns.index("step")]
+        ]
+
+    return FoldOf(columns, (0,) * 20, (1,) * 20, one_hot, where, 1)
+
+
+ASKED = [TableOf(AXES, everything()), TableOf(AXES, WHERE), TableOf(AXES, nothing())]
+FOLDS = [
+    cells(columns, one.where) for one in ASKED for columns in (("far", "word", "step"), ("step", "word"))
+]
+
+
+def rows_of(rng, rows):
+    def some(kind, values):
+        return kind, [rng.choice([*values, None]) for _ in range(rows)]
+
+    return {
+        "who": some("text", ["ann", " Ann", "bob", "07", "7", ""]),
+        "word": some("text", ["a", "b", "c", "x"]),
+        "step": some("whole", [0, 1, 2, 3, 9]),
+        "far": some("whole", [0, 10, 2**39, 2**60]),
+    }
+
+
+def check_folds(keep, folder, rows=200):
+    """Ask for tables and for folds that are the same tables."""
+    source, _ = keep(rows_of(random.Random(3), rows), folder)
+    plain = Schema(COLUMNS)
+    person = Schema(COLUMNS, unit=Person("who", 7), neighbours="add_remove")
+    for schema, pick in (
+        (plain, lambda table: table),
+        (person, lambda table: table),
+        (plain, lambda table: table.keeping("who", 5)),
+        (plain, lambda table: table.keeping("who", 3, "step")),
+    ):
+        with open_table(source, schema) as table:
+            found = [numbers.tolist() for numbers in pick(table).answer([*ASKED, *FOLDS, FOLDS[0]])]
+        tables, folds = found[: len(ASKED)], found[len(ASKED) :]
+        assert sum(map(sum, tables[:1])) > 0
+        assert folds == [tables[0], tables[0], tables[1], tables[1], tables[2], tables[2], tables[0]]
+        if keep is engines.arrow_stream:
+            return  # it can be read once
+
+
+FRAME = pa.table({"word": ["a", "b", "c", None] * 50, "far": [0, 5, 2**40, 9] * 50})
+SCHEMA = Schema((WORD, FAR), most_rows=1000)
+
+
+def fold(function, least=(0, 0), most=(9, 9), columns=("word", "far"), **how):
+    return FoldOf(columns, least, most, function, everything(), **how)

@@ -1,0 +1,168 @@
+"""Folds see the very rows that every other aggregate sees, and say nothing but their bounded sums."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from entwined.errors import BadInput, BadQuery, QueryTooComplex, Unreadable
+from entwined.queries import CountOf, FoldOf, TableOf, everything
+from entwined.schema import Schema
+from entwined.tables import open_table
+from entwined.tables.duck import Duck
+from entwined.tables.table import FAILED
+from support import engines
+from support.folded import AXES, COLUMNS, FAR, FRAME, SCHEMA, WORD, check_folds, fold
+
+
+@pytest.mark.parametrize("engine", engines.LIGHT)
+def test_a_fold_of_cells_is_the_table_of_counts(engine, tmp_path):
+    check_folds(engines.LIGHT[engine], tmp_path)
+
+
+def answered(*asked, frame=FRAME, schema=SCHEMA):
+    with open_table(frame, schema) as table:
+        return [numbers.tolist() for numbers in table.answer(asked)]
+
+
+@pytest.mark.parametrize("columns", [("word", "far"), ("word",)])
+def test_a_wrong_function_moves_no_more_than_its_bounds(columns):
+    def wild(codes):
+        return np.column_stack([codes[:, 0] * 2**60, -(2**62) - codes[:, 0]])
+
+    bounded = fold(wild, (-3, -2), (5, 1), columns)
+    assert answered(bounded) == [[150 * 5, 200 * -2]]
+    assert (bounded.row.one, bounded.row.both, bounded.largest) == (7, 11, 5)
+    for together, sums in ((6, [0, 50 * -2]), (7, [150 * 5, 200 * -2])):
+        tight = fold(wild, (-3, -2), (5, 1), columns, together=together)
+        assert answered(tight) == [sums]
+        assert (tight.row.one, tight.row.both) == (together, 11)
+
+
+def test_sums_stay_exact_beyond_64_bits_and_are_clamped_at_the_end():
+    large = Schema((WORD, FAR), most_rows=1)
+    for columns in (("word", "far"), ("word",)):
+        huge = fold(lambda codes: codes[:, :1] * 0 + 2**62, (0,), (2**62,), columns)
+        assert answered(huge, schema=large) == [[2**63 - 1]]
+        both = fold(lambda codes: (codes[:, :1] % 2 * 2 - 1) * 2**62, (-(2**62),), (2**62,), columns)
+        assert answered(both, schema=large) == [[0]]
+
+
+def test_what_could_pass_64_bits_is_refused_before_a_row_is_read():
+    with open_table(FRAME, SCHEMA) as table:
+        table.check([fold(lambda codes: codes * 0, most=(2**63 // 1000, 1))])
+        with pytest.raises(QueryTooComplex, match="most_rows"):
+            table.check([fold(lambda codes: codes * 0, most=(2**63 // 1000 + 1, 1))])
+
+
+def failing(codes):
+    if (codes[:, 1] == 5).any():
+        raise BadInput(f"a row has {codes.tolist()}")
+    return codes
+
+
+SECRETS = {
+    "raises": failing,
+    "shape": lambda codes: codes[codes[:, 1] != 5],
+    "type": lambda codes: codes * (1.0 if (codes[:, 1] == 5).any() else 1),
+    "no array": lambda codes: None if (codes[:, 1] == 5).any() else codes,
+}
+
+
+@pytest.mark.parametrize("way", SECRETS)
+@pytest.mark.parametrize("engine", ["arrow", "postgres"])
+def test_a_function_that_fails_on_rows_says_the_same_whatever_they_hold(way, engine, tmp_path):
+    stored = {"word": ("text", ["a"] * 3), "far": ("whole", [0, 5, 7])}
+    with open_table(engines.LIGHT[engine](stored, tmp_path)[0], SCHEMA) as table:
+        table.check([fold(SECRETS[way])])
+        with pytest.raises(Unreadable) as raised:
+            table.answer([fold(SECRETS[way]), CountOf(everything())])
+        assert table.answer([CountOf(everything())])[0].tolist() == [3]
+    assert str(raised.value) == FAILED
+    assert (raised.value.__cause__, raised.value.__context__) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda codes: codes[:, :1],
+        lambda codes: codes.astype(float),
+        lambda codes: codes.astype(np.int32),
+        lambda codes: codes.tolist(),
+        lambda codes: codes - codes.mean(axis=0).astype(np.int64),
+        lambda codes: codes + len(codes),
+        lambda codes: codes + np.arange(len(codes))[:, None],
+        lambda codes: codes // None,
+    ],
+)
+def test_a_function_that_is_none_of_a_row_is_refused_before_the_charge(function):
+    with open_table(FRAME, SCHEMA) as table, pytest.raises(BadQuery, match="depend on that row alone"):
+        table.check([fold(function)])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"columns": ()},
+        {"columns": ("word", "word")},
+        {"least": (0,)},
+        {"least": (), "most": ()},
+        {"least": (1, 1), "most": (0, 0)},
+        {"most": (2**63, 1)},
+        {"most": (1.0, 1)},
+        {"together": -1},
+        {"function": None},
+    ],
+)
+def test_a_fold_that_cannot_be_is_refused(wrong):
+    given = {"columns": ("word", "far"), "least": (0, 0), "most": (1, 1), "function": len} | wrong
+    with pytest.raises(BadQuery):
+        FoldOf(**given, where=everything())
+
+
+def test_the_columns_of_a_fold_can_be_queried():
+    schema = Schema(COLUMNS)
+    frame = pa.table({"who": ["ann"], "word": ["a"], "step": [1], "far": [1]})
+    with open_table(frame, schema) as table:
+        for columns in (("who",), ("nobody",)):
+            with pytest.raises(BadQuery):
+                table.check([fold(lambda codes: codes, (0,), (1,), columns)])
+
+
+def test_folds_of_one_question_share_one_scan(monkeypatch):
+    asked = []
+    scan = Duck.Reader.folded
+    monkeypatch.setattr(
+        Duck.Reader,
+        "folded",
+        lambda reader, ask, folding: asked.append(ask) or scan(reader, ask, folding),
+    )
+    answered(*(fold(lambda codes, n=n: codes * 0 + n) for n in range(5)), TableOf((AXES[0],), everything()))
+    assert len(asked) == 1
+
+
+def test_a_function_of_few_codes_never_meets_a_row():
+    """It is asked about all codes alike, so that it could not tell one table from another."""
+    seen = []
+    for frame in (FRAME, FRAME.slice(0, 1), FRAME.slice(0, 0)):
+        calls = []
+        few = fold(lambda codes, calls=calls: calls.append(codes) or codes, (0,), (3,), ("word",))
+        answered(few, frame=frame)
+        seen.append([codes.tolist() for codes in calls])
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_a_function_cannot_change_what_another_is_given():
+    def spoil(codes):
+        codes[:] = 0
+        return codes
+
+    clean = fold(lambda codes: np.minimum(codes, 9))
+    assert answered(fold(spoil), clean, fold(spoil)) == [[0, 0], [300, 50 * (5 + 9 + 9)], [0, 0]]
+
+
+def test_a_malformed_file_is_folded_once_over(tmp_path):
+    """What was folded before DuckDB met a malformed row does not count twice."""
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"word,far\n" + b"a,1\n" * 300_000 + b'b,"2\n' + b"c,3,3\n")
+    counts = fold(lambda codes: np.column_stack([codes[:, 0] == 0, codes[:, 0] == 3]).astype(np.int64))
+    assert answered(counts, frame=path, schema=Schema((WORD, FAR))) == [[300_000, 2]]
