@@ -1,17 +1,13 @@
 """Release statistics from rows and columns that depend on each other, and prove what they leak.
 
-1. `tables`      where the rows live
-2. `schema`      what is public
-3. `dependence`  what depends on what
-4. `queries`     what is asked
-5. `bounds`      what an answer can leak
-6. `noise`       what is added
-7. `ledger`      what has been spent
-8. `release`     the one door out
-9. `report`      what people see
+    1 tables      where the rows live          7 promise     what is promised
+    2 schema      what is public               8 ledger      what has been spent
+    3 dependence  what depends on what         9 door        the one way out
+    4 queries     what is asked               10 estimate    from noise to numbers
+    5 bounds      what an answer can leak        forecast, request, report: before, how, and after
+    6 noise       what is added                  mechanisms: all that the door admits
 
-The names here are the ones most used, in that order; everything else is in those packages, and so is the
-door itself: `from entwined.release import release`.
+`open` gives a door to a table; the other names here are the ones most used, and everything else is in those rooms.
 
 >>> import entwined
 >>> homes = entwined.Groups(largest=3)

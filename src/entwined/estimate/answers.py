@@ -73,12 +73,14 @@ class Answered:
 class Release:
     """Everything that a batch of queries gave, in the order in which they were asked.
 
-    `agreement` says in words whether counts and totals were made to agree with each other.
+    `agreement` says in words whether counts and totals were made to agree with each other; `names` are those that
+    the questions were given, if any.
     """
 
     answers: tuple[Answered, ...]
     certificate: Mapping[str, Any]
     agreement: str = AS_DRAWN
+    names: tuple[str, ...] = ()
 
     @property
     def values(self) -> tuple[Answer, ...]:

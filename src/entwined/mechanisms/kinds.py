@@ -6,6 +6,7 @@ from typing import Any, Final, Protocol
 from entwined.door.mechanism import Mechanism
 from entwined.errors import BadCertificate
 from entwined.mechanisms.batch import Batch
+from entwined.mechanisms.lloyd import Lloyd
 from entwined.mechanisms.structure_search import StructureSearch
 from entwined.promise.promise import Promise
 
@@ -19,7 +20,7 @@ class Kind(Protocol):
         """Read a mechanism as it was written."""
 
 
-KINDS: Final[tuple[Kind, ...]] = (Batch, StructureSearch)
+KINDS: Final[tuple[Kind, ...]] = (Batch, StructureSearch, Lloyd)
 _BY_NAME: Final = {kind.kind: kind for kind in KINDS}
 
 

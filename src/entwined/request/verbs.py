@@ -72,7 +72,7 @@ def release(  # noqa: PLR0913  (a release is described by so many public choices
     return release_batch(door, batch, asked, request=request, analyst=analyst, consistent=consistent)
 
 
-def release_batch(
+def release_batch(  # noqa: PLR0913  (who asks, and how the answers are to look)
     door: Door,
     batch: Batch,
     queries: Sequence[Query],
@@ -80,9 +80,11 @@ def release_batch(
     request: str | None = None,
     analyst: str = "holder",
     consistent: bool = True,
+    names: tuple[str, ...] = (),
 ) -> Release:
     """Let a planned batch through a door, and make of what was drawn the answers in the order they were asked for."""
     passed = door.admit(batch, request=request, analyst=analyst)
     drawn = as_drawn(batch, passed.output).ordered(query.bound(batch.schema) for query in queries)
     release = make_consistent(batch, drawn) if consistent else drawn
-    return replace(release, certificate=covering(passed.certificate, released=release.digest))
+    proof = covering(passed.certificate, released=release.digest)
+    return replace(release, certificate=proof, names=names)

@@ -1,0 +1,155 @@
+"""A door with the verbs of daily use: plan, release, SQL, and what is left of the budget."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self, TypeAlias
+
+from entwined.bounds import Knowledge
+from entwined.door.door import Door
+from entwined.errors import BadInput
+from entwined.estimate.answers import Release
+from entwined.mechanisms.batch import Batch, plan_batch
+from entwined.numbers import Amount
+from entwined.promise.price import Price
+from entwined.promise.promise import Dependences, promise_of
+from entwined.queries import Query
+from entwined.queries.sql import read_sql
+from entwined.request.opening import open_ledger
+from entwined.request.verbs import release_batch
+from entwined.schema import Schema, read_schema
+from entwined.tables import open_table
+from entwined.tables.table import Table
+
+Asked: TypeAlias = Query | Sequence[Query] | Mapping[str, Query]
+ANY_TABLE: Final = "t"
+"""What the table of a desk is called in SQL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Funds:
+    """What a ledger may spend and has spent: on its worst model, and model by model."""
+
+    cap: Fraction
+    spent: Price
+
+    @property
+    def left(self) -> float:
+        """What the cap leaves."""
+        return max(float(self.cap - self.spent.worst), 0.0)
+
+    def __str__(self) -> str:
+        """Say what was spent and what is left."""
+        return f"spent {float(self.spent.worst):.4g} of {float(self.cap):.4g}, {self.left:.4g} left"
+
+
+@dataclass(frozen=True, eq=False)
+class Desk(Door):
+    """An open door: close it, or use it in a `with`."""
+
+    def plan(
+        self,
+        queries: Asked,
+        *,
+        leakage: Amount | None = None,
+        loss: Amount | None = None,
+        shares: Sequence[Amount] | None = None,
+    ) -> Batch:
+        """Work out noise, charges and price of some queries; nothing is read or charged."""
+        return plan_batch(self.promise, self._bound(queries), leakage=leakage, loss=loss, shares=shares)
+
+    def release(  # noqa: PLR0913  (a release is described by so many public choices)
+        self,
+        queries: Asked,
+        *,
+        leakage: Amount | None = None,
+        loss: Amount | None = None,
+        shares: Sequence[Amount] | None = None,
+        consistent: bool = True,
+        analyst: str = "holder",
+        request: str | None = None,
+    ) -> Release:
+        """Answer queries within a leakage or a loss, and charge them; names of a mapping go along."""
+        asked = self._bound(queries)
+        batch = plan_batch(self.promise, asked, leakage=leakage, loss=loss, shares=shares)
+        names = tuple(queries) if isinstance(queries, Mapping) else ()
+        return release_batch(
+            self, batch, asked, request=request, analyst=analyst, consistent=consistent, names=names
+        )
+
+    def sql(
+        self, text: str, *, leakage: Amount | None = None, loss: Amount | None = None, analyst: str = "holder"
+    ) -> Release:
+        """Answer a SELECT of counts, sums, means or quantiles FROM t."""
+        select = read_sql(text, self.promise.schema)
+        if select.table.lower() != ANY_TABLE:
+            raise BadInput(f"FROM {select.table!r:.60}: the table of a door is called {ANY_TABLE}.")
+        named = dict(zip(select.names, select.queries, strict=True))
+        return self.release(named, leakage=leakage, loss=loss, analyst=analyst)
+
+    @property
+    def budget(self) -> Funds:
+        """What may be spent, and what has been."""
+        return Funds(self.ledger.cap, self.ledger.spent().price)
+
+    def _bound(self, queries: Asked) -> list[Query]:
+        listed: Iterable[Query]
+        if isinstance(queries, Query):
+            listed = [queries]
+        else:
+            listed = queries.values() if isinstance(queries, Mapping) else queries
+        return [query.bound(self.promise.schema) for query in listed]
+
+    def close(self) -> None:
+        """Let go of the table and the ledger."""
+        self.ledger.close()
+        if isinstance(self.table, Table):
+            self.table.close()
+
+    def __enter__(self) -> Self:
+        """Use it in a block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it at the end of the block."""
+        self.close()
+
+
+def open_desk(  # noqa: PLR0913  (these are the terms of everything that will be released)
+    table: Any,
+    schema: Schema | str | os.PathLike[str],
+    *,
+    ledger: str | Path,
+    cap: Amount,
+    dependence: Dependences = (),
+    knowledge: Knowledge = "any",
+    delta: Amount | None = None,
+    anchor: Path | None = None,
+    version: str | None = None,
+) -> Desk:
+    """Open a table under what is promised about it: everything that leaves goes through the door that this gives.
+
+    `table` is a path, a URL, a frame or an open table; the ledger is begun if it is not there.
+    """
+    public = schema if isinstance(schema, Schema) else read_schema(Path(schema))
+    public.require_approval()
+    rows = table if isinstance(table, Table) else open_table(table, public, version=version)
+    try:
+        book = open_ledger(
+            ledger,
+            public,
+            cap=cap,
+            dependence=dependence,
+            knowledge=knowledge,
+            delta=delta,
+            anchor=anchor,
+        )
+        return Desk(rows, promise_of(public, dependence, knowledge, delta), book)
+    except BaseException:
+        rows.close()
+        raise
