@@ -516,11 +516,11 @@ MODELS = {
     "groups of cells": (BadModel, "cells of a row", CELLS, Declared(Groups(2), by="home")),
     "a column twice": (BadModel, "each column once", CELLS, Declared(CHAIN, columns=("age", "age"))),
     "too few columns": (BadModel, "2 columns", CELLS, Declared(CHAIN, columns=("age", "gender"))),
-    "persons in groups": (
+    "a series of persons": (
         Refused,
-        "Persons",
+        "protects persons",
         Schema(PEOPLE, unit=Person("home", 2)).approve(),
-        Declared(Groups(2), by="home"),
+        Declared(CHAIN, by="gender", order="age"),
     ),
 }
 

@@ -6,6 +6,7 @@ in CSV, for one, everything is text and an empty cell is missing.
 
 import atexit
 import csv
+import dataclasses
 import itertools
 import os
 import shutil
@@ -20,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from entwined.queries import CountOf, FoldOf, SumOf, TotalsOf
-from entwined.schema import Coded, Person
+from entwined.schema import Coded, Person, Rows
 from support.postgres import new_schema
 
 TYPES = {
@@ -230,6 +231,34 @@ def picked(schema, columns, rows, by, most, first=None):
         steps = [{row[first]: row for row in reversed(group)} for group in ordered]
         ordered = [[found[step] for step in sorted(found)] for found in steps]
     return list(itertools.chain.from_iterable(group[:most] for group in ordered))
+
+
+def persons(schema, columns, by, most):
+    """The persons who are kept of each group, by who they are, each with the rows that count."""
+    names = [column.name for column in schema.columns if isinstance(column, Coded)]
+    rows = coded(dataclasses.replace(schema, unit=Rows()), columns)
+    mine, homes = defaultdict(list), defaultdict(set)
+    for at, row in enumerate(rows):
+        who, home = (shared(schema, columns, row, at, name) for name in (schema.unit.column, by))
+        if who is not None:
+            mine[who].append([row[name] for name in names])
+            homes[who] |= set() if home is None else {home}
+    groups = defaultdict(list)
+    for who, found in mine.items():
+        if homes[who]:
+            groups[min(homes[who])].append((sorted(found)[: schema.unit.most], who))
+    first = [sorted(group, key=lambda one: (one[0][0], one[1]))[:most] for group in groups.values()]
+    return {
+        who: [dict(zip(names, row, strict=True)) for row in found] for group in first for found, who in group
+    }
+
+
+def shared(schema, columns, row, at, name):
+    """What a row shares with those it belongs together with by a column; None if with nobody."""
+    column = schema.column(name)
+    if isinstance(column, Coded):
+        return None if row[name] == column.missing_code else row[name]
+    return compared(columns[name][1][at], column.compare)
 
 
 def compared(raw, compare):

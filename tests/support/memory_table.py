@@ -1,5 +1,6 @@
 """An engine in a few lines of plain Python, which the tests of the door release from."""
 
+from entwined.errors import BadQuery
 from entwined.schema import Categorical, Coded, Integer, Person, Text
 from support.exact_answers import exact_answer
 
@@ -20,12 +21,35 @@ class MemoryTable:
 
     def answer(self, aggregates):
         self.reads += 1
-        rows = list(map(self.coded, self.rows))
-        if isinstance(self.schema.unit, Person):
-            rows = self.picked(rows, self.schema.unit.column, self.schema.unit.most, None)
-        if self.kept:
+        rows, unit = list(map(self.coded, self.rows)), self.schema.unit
+        if isinstance(unit, Person) and self.kept:
+            rows = self.persons(rows, unit, *self.kept)
+        elif isinstance(unit, Person):
+            rows = self.picked(rows, unit.column, unit.most, None)
+        elif self.kept:
             rows = self.picked(rows, *self.kept)
         return [exact_answer(aggregate, rows) for aggregate in aggregates]
+
+    def persons(self, rows, unit, column, most, first):
+        """Of the persons at one place only the first; who is at several is at the least of them."""
+        if first is not None:
+            raise BadQuery("The steps of a series are rows, and the schema protects persons.")
+        none = {one.name: one.missing_code for one in self.schema.columns if isinstance(one, Coded)}
+        homes, groups = {}, {}
+        for row in rows:
+            if row[column] != none.get(column):
+                homes.setdefault(row[unit.column], set()).add(row[column])
+        for row in self.picked(
+            rows, unit.column, unit.most, None
+        ):  # person after person, by their first rows
+            who = row[unit.column]
+            if who in homes:
+                groups.setdefault(min(homes[who]), {}).setdefault(who, []).append(row)
+        kept = []
+        for group in groups.values():
+            order = sorted(group, key=lambda who: ([group[who][0][name] for name in none], who))
+            kept += [row for who in order[:most] for row in group[who]]
+        return kept
 
     def keeping(self, column, most, first=None):
         return MemoryTable(self.schema, self.rows, (column, most, first))

@@ -15,6 +15,7 @@ from entwined.tables import describe, open_table
 from entwined.tables.java import find_java
 from entwined.tables.table import FAILED
 from support import engines
+from support.at_home import check_homes
 from support.described import PROPOSED, STORED
 from support.folded import SCHEMA as FOLDED
 from support.folded import check_folds, fold
@@ -38,6 +39,7 @@ def test_spark_answers_exactly(tmp_path):
         (tmp_path / which).mkdir()
         check_groups(engines.spark_frame, which, tmp_path / which)
     check_folds_on_spark(tmp_path / "folds")
+    check_homes(engines.spark_frame, tmp_path)
     check_versions(tmp_path / "versions")
     check_description(tmp_path / "described")
 

@@ -14,6 +14,11 @@ its codes, and which steps are kept is public: changing what a row holds beside 
 Taking a row away can let another one in: with `by`, what adding or removing a row costs is therefore what a
 replacement costs.
 
+Where persons are protected, persons are kept, each with the rows that count: the first k of a group (the first of a
+node) in an order of each person's own rows. A person's group is the least that any of the person's rows names, so it
+is public as that column is, and both arguments hold word for word of persons instead of rows. A series is refused:
+its steps are rows.
+
 Why a series may be cut at its end. The steps kept are the first by the `order` column, which is public, and they
 are a chain of that length. What is known of later steps, all or some of them or any function of each, multiplies
 the law of the kept ones by a function of the last kept step alone: a tilt of its law. A theorem for knowledge
@@ -199,13 +204,13 @@ def _check_kept(given: Declared, schema: Schema) -> None:
     schema.grouping(str(given.by))
     if isinstance(given.model, Independent):
         raise BadModel("Independent rows have no groups. Leave `by` out.")
-    if schema.unit.person is not None:
-        raise Refused(
-            f"Persons cannot be picked within a value of {given.by!r} yet. Protect rows, or leave `by` out "
-            "and vouch for the size of groups yourself."
-        )
     if not isinstance(given.model, MarkovChain):
         return
+    if schema.unit.person is not None:
+        raise Refused(
+            f"The steps of a series by {given.by!r} are rows, and the schema protects persons, who may have several. "
+            "Protect rows, or declare groups by that column."
+        )
     if given.order is None:
         raise BadModel(f"A series by {given.by!r} has no order. Name the column that orders its steps.")
     if not isinstance(schema.coded(given.order), Ordered):

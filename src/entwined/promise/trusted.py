@@ -14,6 +14,9 @@ from entwined.schema import Schema, Text
 PUBLIC: Final = (
     "It is public who shares a value of the column {by!r}, and it does not depend on anyone's secret."
 )
+ONE_HOME: Final = (
+    "A person whose rows have several values of {by!r} depends only on those who share the least of them."
+)
 OUTSIDE: Final = {
     "any": "Each column outside the model is worked out from a single column of the model, perhaps with "
     "independent errors, or says nothing about those in it.",
@@ -71,6 +74,8 @@ def _of_rows(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[
     each = schema.unit.name
     if given.by:
         yield PUBLIC.format(by=given.by)
+        if schema.unit.person is not None:
+            yield ONE_HOME.format(by=given.by)
         yield from ids_compared(schema, given.by)
     elif isinstance(given.model, Coupled):
         yield f"Each {each} is one unit of the {given.title} model, or independent of all of them."

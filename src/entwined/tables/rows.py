@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, TypeAlias
 
-from entwined.errors import BadTable
+from entwined.errors import BadQuery, BadTable
 from entwined.schema import Coded, Person, Schema
 from entwined.tables.coding import clean_of, code_of, found_code, is_dear, long_list, read_of, worked_out
 from entwined.tables.comparing import refuse_uncertain, together
@@ -48,14 +48,25 @@ class CodedRows:
                     f"Column {column.name!r} is of type {shown.type} in the source, which has no codes. "
                     "Declare it as text, or turn it into text, a number or a time there."
                 )
-        if self.by_person is not None:
-            grouping = self.schema.grouping(self.by_person.column)
-            refuse_uncertain(grouping, self.shown(grouping.name))
+        for picking in (self.schema.unit.person, self.kept):
+            if picking is not None:
+                grouping = self.schema.grouping(picking.column)
+                refuse_uncertain(grouping, self.shown(grouping.name))
+        if self.first is not None and self.homes is not None:
+            raise BadQuery(
+                f"The steps of a series by {self.first!r} are rows, and the schema protects persons. Protect rows, or "
+                "pick without an order."
+            )
 
     @property
     def by_person(self) -> Person | None:
         """Whose rows are picked: a person's, or those of a group that has to stay small."""
         return self.schema.unit.person or self.kept
+
+    @property
+    def homes(self) -> Person | None:
+        """Which groups of persons have to stay small, where persons are protected."""
+        return None if self.schema.unit.person is None else self.kept
 
     @cached_property
     def _places(self) -> Mapping[str, int]:
@@ -89,8 +100,12 @@ class CodedRows:
             steps, last = self._coded(tuple(coded), tuple(raw))
             return steps, last
         everything = tuple(column.name for column in self.schema.columns if isinstance(column, Coded))
-        steps, last = self._coded(everything, () if person.column in everything else (person.column,))
-        return [*steps, *self._picked(person, everything, last)], "picked"
+        named = {one.column for one in (person, self.homes) if one is not None}
+        steps, last = self._coded(everything, tuple(self.in_order(named - set(everything))))
+        steps = [*steps, *self._picked(person, everything, last)]
+        if self.homes is None:
+            return steps, "picked"
+        return [*steps, *self._few_a_home(self.homes, everything)], "at_home"
 
     def _coded(self, coded: tuple[str, ...], raw: tuple[str, ...]) -> tuple[Steps, str]:
         needed = self.in_order((*coded, *raw))
@@ -178,10 +193,9 @@ class CodedRows:
         column that orders steps, so is a row without a step, and of the rows of one step the first by all codes stays:
         which steps are kept depends on nothing but that column.
         """
-        column, shown = self.schema.column(person.column), self.shown(person.column)
-        raw, code = self.raw(person.column), self.code(person.column)
-        who = together(column, raw, code, shown, self.engine.dialect)
-        steps = [("grouped", f"SELECT {rows}.*, {who} AS who FROM {rows}")]
+        who = self._together(person.column)
+        home = "" if self.homes is None else f", {self._home(self.homes, who)} AS home"
+        steps = [("grouped", f"SELECT {rows}.*, {who} AS who{home} FROM {rows}")]
         by_codes = ", ".join(map(self.code, coded)) or "who"
         if self.first is None:
             return [*steps, *_first("grouped", "picked", "who", by_codes, person.most, "who IS NOT NULL")]
@@ -189,6 +203,42 @@ class CodedRows:
         there = f"who IS NOT NULL AND {step} <> {none}"
         steps += _first("grouped", "steps", f"who, {step}", by_codes, 1, there)
         return [*steps, *_first("steps", "picked", "who", step, person.most, "1 = 1")]
+
+    def _together(self, name: str) -> str:
+        """Give what rows that belong together by a column share."""
+        column, shown = self.schema.column(name), self.shown(name)
+        return together(column, self.raw(name), self.code(name), shown, self.engine.dialect)
+
+    def _home(self, homes: Person, who: str) -> str:
+        """Give the group of a person: the first that any of the person's rows names, kept or not.
+
+        It hangs on the column of groups alone, which is public, and on no code that is secret: whatever else a person's
+        rows hold, and so whichever of them are kept, the person stays at home.
+        """
+        return f"MIN({self._together(homes.column)}) OVER (PARTITION BY {who})"
+
+    def _few_a_home(self, homes: Person, coded: Sequence[str]) -> Steps:
+        """Keep at most so many persons a group, each with all rows that were picked of them; nobody without a group.
+
+        Persons come in the order of their first rows, then of their ids: where a person stands hangs on that person's
+        own picked rows alone. So replacing all rows of a person in a group replaces at most one kept person. Take the
+        person out: if kept, the next in line moves up, and is now the last that is kept. Put the person back with
+        other rows: if those come before the last kept, that one goes again, else they are not kept; either way one
+        person took the place of one. Adding or removing a person does one half of this. Only a person who moves to
+        another group, which is public, replaces one in each.
+        """
+        order = ", ".join((*map(self.code, coded), "who"))
+        turn = f"ROW_NUMBER() OVER (PARTITION BY home ORDER BY {order}) AS place"
+        return [
+            (
+                "places",
+                f"SELECT who AS person, {turn} FROM picked WHERE turn_picked = 1 AND home IS NOT NULL",
+            ),
+            (
+                "at_home",
+                f"SELECT picked.* FROM picked JOIN places ON who = person WHERE place <= {homes.most}",
+            ),
+        ]
 
 
 def _first(rows: str, name: str, shared: str, order: str, most: int, where: str) -> Steps:

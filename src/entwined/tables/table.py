@@ -57,7 +57,9 @@ class Table:
 
         First is what comes first by all codes. With a column `first` it is what comes first by its codes: a row
         without one is left out, and of the rows with the same one only the first by all codes is taken. A row without
-        a value in the column is left out. The engine stays this table's: close this one only.
+        a value in the column is left out. Where persons are protected, they are what is picked, after their rows: of
+        the persons who share a value the first `most` by their first rows, a person of several values having the least
+        of them, with all of their rows that count. The engine stays this table's: close this one only.
         """
         return Table(self.schema, self._rows.engine, Person(column, most), first)
 

@@ -1,0 +1,115 @@
+"""Of the persons in a group only the first are kept, each whole; and one person's rows move one person at most."""
+
+import random
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from entwined.errors import BadQuery, BadSchema
+from entwined.schema import Person, Schema, Text
+from entwined.tables import open_table
+from support import engines
+from support.at_home import AGE, ASKED, GROUPS, WORD, check_homes, rows_of, schema_of
+from support.memory_table import MemoryTable
+
+
+@pytest.mark.parametrize("engine", engines.LIGHT)
+def test_the_persons_kept_are_those_of_the_rule(engine, tmp_path):
+    check_homes(engines.LIGHT[engine], tmp_path)
+
+
+@pytest.mark.parametrize("which", GROUPS)
+def test_the_table_of_the_tests_of_the_door_keeps_the_same(which):
+    rng = random.Random(2)
+    for most, few in ((1, 1), (2, 1), (2, 3)):
+        stored, schema = rows_of(rng, 40), schema_of(which, most)
+        kept = engines.persons(schema, stored, "home", few)
+        rows = [
+            dict(zip(stored, row, strict=True))
+            for row in zip(*(values for _, values in stored.values()), strict=True)
+        ]
+        expected = [engines.counted([row for mine in kept.values() for row in mine], one) for one in ASKED]
+        assert MemoryTable(schema, rows).keeping("home", few).answer(ASKED) == expected
+
+
+def test_persons_known_by_hand():
+    """Of home h1 the first two persons by their first rows, with their two first rows each; eve is nowhere."""
+    rows = [
+        ("ann", "h1", "b"), ("ann", "h1", "c"), ("ann", "h1", "c"), ("bob", "h1", "c"), ("cid", "h1", "a"),
+        ("cid", "h2", "a"), ("dan", "h2", "c"), ("eve", None, "a"),
+    ]  # fmt: skip
+    names, homes, words = map(list, zip(*rows, strict=True))
+    frame = pa.table({"who": names, "home": homes, "word": words, "age": [0] * len(rows)})
+    with open_table(frame, schema_of("text", 2)) as table:
+        found = table.keeping("home", 2).answer(ASKED)[0].reshape(4, 5)[:, 0].tolist()
+    assert found == [2, 1, 1 + 1, 0]  # cid's two, ann's b and c, dan's
+
+
+person_rows = st.lists(
+    st.tuples(st.sampled_from(["h1", "h2", None]), st.integers(0, 2), st.integers(0, 2)), max_size=4
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(person_rows, min_size=1, max_size=7), person_rows, st.integers(1, 3), st.integers(1, 3))
+def test_one_persons_rows_move_one_kept_person_at_most(people, other, most, few):
+    """Whoever else there is, and whether the person was kept or not; who moves to another home moves one in each."""
+    schema = schema_of("code", most)
+    before, after = kept(schema, people, few), kept(schema, [other, *people[1:]], few)
+    same_home = home(people[0]) in (home(other), None) or home(other) is None
+    moved = max((before - after).total(), (after - before).total())
+    assert moved <= (1 if same_home else 2)
+    assert all(len(rows) <= most for rows in (*before, *after))
+
+
+def kept(schema, people, few):
+    """The kept persons without their names, as often as there are such; no home has more than a few."""
+    listed = [(f"p{at}", *row) for at, rows in enumerate(people) for row in rows]
+    stored = {
+        name: (kind, [row[at] for row in listed])
+        for at, (name, kind) in enumerate(
+            {"who": "text", "home": "text", "word": "whole", "age": "whole"}.items()
+        )
+    }
+    stored["word"] = ("text", ["abc"[code] for code in stored["word"][1]])
+    found = engines.persons(schema, stored, "home", few)
+    crowd = Counter(home(people[int(who[1:])]) for who in found)
+    assert all(many <= few for many in crowd.values())
+    return Counter(tuple(tuple(row.values()) for row in rows) for rows in found.values())
+
+
+def home(rows):
+    return min((row[0] for row in rows if row[0] is not None), default=None)
+
+
+def test_what_a_person_holds_moves_nobody_to_another_home():
+    """The group hangs on the public column alone, on rows that are not kept too, never on a code."""
+    found = set()
+    for words in ("abc", "cba", "bca"):
+        frame = pa.table(
+            {
+                "who": ["ann"] * 3 + ["bob"],
+                "home": ["h2", "h1", "h3", "h1"],
+                "word": [*words, "a"],
+                "age": [0] * 4,
+            }
+        )
+        with open_table(frame, schema_of("text", 1, coded_last=True)) as table:
+            found.add(int(table.keeping("home", 1).answer(ASKED)[1][0]))
+    assert found == {1}  # ann or bob, both at h1
+
+
+def test_a_series_of_persons_is_refused():
+    frame = pa.table({"who": ["ann"], "home": ["h1"], "word": ["a"], "age": [0]})
+    with open_table(frame, schema_of("text", 2)) as table, pytest.raises(BadQuery, match=r"steps.*are rows"):
+        table.keeping("home", 2, "age")
+    plain = Schema(
+        (Text("who", compare="exact"), Text("home"), WORD, AGE),
+        unit=Person("who", 1),
+        neighbours="add_remove",
+    )
+    with open_table(frame, plain) as table, pytest.raises(BadSchema, match="compare"):
+        table.keeping("home", 2)
