@@ -25,8 +25,9 @@ demo: $(INSTALLED)
 installs:
 	$(PYTHON) tests/installs.py
 
+# Hundreds of processes start in the tests; each would compile us again if bytecode were not kept.
 test: $(INSTALLED)
-	$(BIN)/python -m pytest -m "not slow" --numprocesses 2 --dist worksteal
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -m "not slow" --numprocesses 2 --dist worksteal
 
 slow: $(INSTALLED)
 	$(BIN)/python -m pytest -m slow --durations 10

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
@@ -9,7 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from support import warm
+
 ROOT = Path(__file__).parent.parent
+QUOTED = re.compile(r"""'[^']*'|"[^"$`]*\"""")
+OF_THE_SHELL = re.compile(r"[|&;<>()$`*?\[\]{}~#\n]")
+SCREEN = {"COLUMNS": "120", "NO_COLOR": "1"}
 BLOCK = re.compile(r"(?:<!-- file: (?P<file>\S+) -->\n)?```(?P<kind>\w+)\n(?P<text>.*?)```", re.DOTALL)
 PAGES = [
     page
@@ -29,11 +35,16 @@ def commands(text):
 
 
 def run(command, folder):
+    """Run what the page says: our command in a process of its own, all else by the shell."""
+    line = command.replace("\\\n", " ").strip()
+    if line.startswith("entwined ") and not OF_THE_SHELL.search(QUOTED.sub("", line)):
+        found = warm.entwined(*shlex.split(line)[1:], folder=folder, **SCREEN)
+        return found.stdout + found.stderr
     here = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     found = subprocess.run(
         ["sh", "-c", command],
         cwd=folder,
-        env={**os.environ, "PATH": here, "COLUMNS": "120", "NO_COLOR": "1"},
+        env={**os.environ, "PATH": here, **SCREEN},
         capture_output=True,
         text=True,
         timeout=120,

@@ -11,7 +11,7 @@ from entwined.queries import Histogram
 from entwined.request.verbs import release
 from entwined.schema import Integer, approve, read_schema
 from entwined.tables import describe, open_table
-from support.command import entwined
+from support.warm import entwined
 
 ROWS = [
     ("m" if place % 3 else "f", 20 + place % 50, place / 8, "2020-01-02", place % 2 == 0)

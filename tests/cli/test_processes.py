@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from support.command import entwined
+from support import command
+from support.warm import entwined
 
 CHAIN = {"kind": "markov_chain", "length": 100, "transition": [[0.9, 0.1], [0.1, 0.9]]}
 
@@ -122,9 +123,9 @@ def test_failures_are_one_clear_line_with_the_right_code(chain, arguments, code,
 
 @pytest.mark.parametrize("arguments", [("--help",), ("--version",)])
 def test_start_up_takes_under_half_a_second_of_cpu(arguments, tmp_path):
-    entwined(*arguments, folder=tmp_path)  # compiles what is not compiled yet
+    command.entwined(*arguments, folder=tmp_path)  # compiles what is not compiled yet
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = entwined(*arguments, folder=tmp_path)
+    done = command.entwined(*arguments, folder=tmp_path)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0
     assert (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime) < 0.5

