@@ -173,7 +173,7 @@ def test_who_was_not_asked_is_counted_by_the_form():
     schema = Schema(
         (Categorical("form", ("A", "B")), Categorical("a", ("no", "yes", "-")), Categorical("d", ("x", "y")))
     )
-    noise = ("discrete Laplace of scale 2/1",)
+    noise = (DiscreteLaplace(Fraction(2)),)
     answers = [
         Answered('{"column":"form","query":"histogram"}', (10, 7), Around(6), ((11, 6),), noise),
         Answered('{"column":"a","query":"histogram"}', (4, 6, 0), Around(6), ((4, 7, -1),), noise),

@@ -142,7 +142,9 @@ def test_what_is_no_certificate_is_refused(wrong):
         None,
         {},
         {"format": "entwined release 1"},
-        {"format": "entwined release 1", "answers": [3], "certificate": {}},
+        {"format": "entwined release 2"},
+        {"format": "entwined release 2", "answers": [3], "certificate": {}},
+        {"format": "entwined release 2", "answers": [], "certificate": {}},
     ],
 )
 def test_what_is_no_release_is_refused(wrong):

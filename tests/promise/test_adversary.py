@@ -102,7 +102,7 @@ def test_a_chain_end_to_end(tmp_path):
         given = release(tables[17], query, leakage=1, dependence=models, ledger=ledger)
         assert ledger.spent().price.leakage["markov_chain"] <= 1
     planned = plan(schema, query, leakage=1, dependence=models)
-    assert given.answers[0].noise == (planned.statistics[0].text,)
+    assert given.answers[0].noise == (planned.statistics[0].law,)
     assert verify(given.certificate, schema).valid
     inner = given.certificate["models"][0]["certificate"]
     assert gain(chain_law(6), log_likelihoods(planned, tables)) <= inner["leakage"] <= 1

@@ -121,7 +121,7 @@ def outlook_of(names, asked, certificate):
 
     def expected(scale):
         return {
-            "noise": ["discrete Laplace"],
+            "noise": [{"law": "discrete Laplace", "scale": "2/1"}],
             "scale": scale,
             "mean_error": scale,
             "half_width": 3 * scale,
@@ -130,7 +130,7 @@ def outlook_of(names, asked, certificate):
             "assumes": None,
         }
 
-    ranks = {"noise": ["choice"], "scale": None, "mean_error": None, "half_width": None, "accuracy": []}
+    ranks = {"noise": [{"law": "exponential choice", "rate": "1/2"}], "scale": None, "mean_error": None, "half_width": None, "accuracy": []}
     nominal = float(Fraction(certificate["nominal"]))
     models = {model["name"]: model["certificate"]["leakage"] for model in certificate["models"]}
 
@@ -159,7 +159,7 @@ def outlook_of(names, asked, certificate):
         "statistics": [],
     }
     return {
-        "format": "entwined plan 1",
+        "format": "entwined plan 2",
         "title": "Election survey 1996",
         "unit": certificate["unit"],
         "neighbours": certificate["neighbours"],

@@ -35,7 +35,7 @@ LARGEST_DELTA: Final = Fraction(1, 100)
 class Pure:
     """Loss ε by L1 changes: Laplace noise, for every dependence model."""
 
-    delta: ClassVar[Fraction] = Fraction(0)
+    delta: ClassVar[None] = None
     is_pure: ClassVar[bool] = True
 
     def parts(self, statistic: Statistic, schema: Schema) -> tuple[Part, ...]:

@@ -52,7 +52,8 @@ class Statistic:
 
     def squared(self, moved: Sensitivity) -> Sensitivity:
         """Give the squared L2 change where this is the L1 change."""
-        return Sensitivity(moved.one**2 * self.concentration.one, moved.both**2 * self.concentration.both)
+        one, both = self.concentration.one, self.concentration.both
+        return Sensitivity(moved.one**2 * one, moved.both**2 * both)
 
     def parts(self, schema: Schema) -> tuple[Part, ...]:
         """Say where the loss falls: on the rows inside, or on each column that is read, one part a column.
