@@ -143,7 +143,7 @@ def test_a_learned_model_has_the_smoothed_tables_of_its_counts():
 
 def test_a_learned_model_makes_a_certificate_that_names_where_it_comes_from():
     model = learn(drawn(7), "wave 1").model
-    document = certify(bound(model, Loss.uniform("0.1", 4)))
+    document = certify(bound(model, Loss.uniform("0.1", 4))).document
     assert verify(document).valid
     assert any("another, public table" in words for words in document["trusted"])
 

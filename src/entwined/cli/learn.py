@@ -45,7 +45,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
             else learn_with_margin(codes, Path(public).name, confidence, parents=parents)
         )
         allowed = calibrate(found.model, 1.0, knowledge.value)
-        curve = {} if confidence else sensitivity_curve(found.model, allowed.loss, knowledge.value)
+        curve = {} if confidence else sensitivity_curve(found.model, allowed.exposure, knowledge.value)
     write_model(found.model, output)
     if as_document:
         told = {"model": str(output), "learned": found.title, "columns": found.model.units}
