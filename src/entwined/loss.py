@@ -79,6 +79,14 @@ class Loss:
             return cls(np.broadcast_to(np.float64(document["uniform"]), (int(document["units"]),)))
         return cls.of(document["per_unit"])
 
+    def widened(self, units: int) -> Self:
+        """Speak of so many units at least, each new one with the largest loss."""
+        if units <= self.units:
+            return self
+        if self.common is not None:
+            return type(self)(np.broadcast_to(np.float64(self.common), (units,)))
+        return type(self)(np.pad(self.per_unit, (0, units - self.units), constant_values=self.per_unit.max()))
+
     def __add__(self, other: "Loss") -> "Loss":
         """Add unit by unit: composition, sequential and parallel alike."""
         if other.units != self.units:

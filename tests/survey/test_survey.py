@@ -411,7 +411,7 @@ def test_forms_refuse_what_cannot_be():
     with pytest.raises(BadModel, match="No form asks"):
         Forms(answers, "form", np.array([[True, True, False]]))
     for filling in ((np.ones(2),), (np.ones(2),) * 3, (np.array([1.0]),) * 3):
-        with pytest.raises(EntwinedError, match="fills? blanks"):
+        with pytest.raises(EntwinedError, match=r"fills? blanks"):
             blanks_filled_bound(FilledBlanks(Loss.uniform(1, 4), filling), Forms(answers, "form", FORMS))
 
 

@@ -5,6 +5,7 @@ from entwined.bounds.calibrate import Calibration, calibrate
 from entwined.bounds.certificate import Certificate, Verdict, certify, verify
 from entwined.bounds.choose import Bound, bound
 from entwined.bounds.concentrated_loss import ConcentratedLoss
+from entwined.bounds.curve import Curve, curve
 from entwined.bounds.exposure import Exposure
 from entwined.bounds.noisy_sum import NoisySum
 from entwined.bounds.theorem import Knowledge, Theorem
@@ -14,6 +15,7 @@ __all__ = [
     "Calibration",
     "Certificate",
     "ConcentratedLoss",
+    "Curve",
     "Exposure",
     "Knowledge",
     "NoisySum",
@@ -23,5 +25,6 @@ __all__ = [
     "bound",
     "calibrate",
     "certify",
+    "curve",
     "verify",
 ]

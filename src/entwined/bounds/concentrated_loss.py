@@ -67,6 +67,13 @@ class ConcentratedLoss:
         rhos = tuple(map(Fraction, document["rho_per_unit"]))
         return cls(rhos, len(rhos), delta)
 
+    def widened(self, units: int) -> Self:
+        """Speak of so many units at least, each new one with the largest loss."""
+        if units <= self.units:
+            return self
+        more = () if len(self.rhos) == 1 else (max(self.rhos),) * (units - self.units)
+        return type(self)(self.rhos + more, units, self.delta)
+
     def __mul__(self, factor: float) -> Self:
         """The same mechanism, this many times."""
         return type(self)(tuple(rho * Fraction(factor) for rho in self.rhos), self.units, self.delta)

@@ -37,6 +37,9 @@ class Exposure(Protocol):
     def from_document(cls, document: Mapping[str, Any]) -> Self:
         """Read it back."""
 
+    def widened(self, units: int) -> Self:
+        """Speak of so many units at least, each new one shown as much of as of the worst."""
+
     def __mul__(self, factor: float) -> Self:
         """Show so many times as much."""
 

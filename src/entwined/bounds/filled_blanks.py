@@ -69,6 +69,12 @@ class FilledBlanks:
         losses = {key: value for key, value in document.items() if key != "filling"}
         return cls(Loss.from_document(losses), filling_laws(document["filling"]))
 
+    def widened(self, units: int) -> Self:
+        """Refuse: no model of questions has more of them for being stronger."""
+        if units > self.units:
+            raise BadLoss(f"There are {self.units} units, not {units}. Give one of as many units.")
+        return self
+
     def __mul__(self, factor: float) -> Self:
         """The same mechanism, this many times."""
         return type(self)(self.loss * factor, self.filling)

@@ -47,6 +47,12 @@ class NoisySum:
         """Read a noisy sum back."""
         return cls.of(document["weights"], float(document["laplace_scale"]), int(document["units"]))
 
+    def widened(self, units: int) -> Self:
+        """Refuse: no model of steps has more of them for being stronger."""
+        if units > self.units:
+            raise BadLoss(f"There are {self.units} units, not {units}. Give one of as many units.")
+        return self
+
     def __mul__(self, factor: float) -> Self:
         """The same sum with noise that shows so many times as much."""
         return type(self)(self.weights, self.scale / factor, self.units)
