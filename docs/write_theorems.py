@@ -6,13 +6,14 @@ from entwined.bounds.choose import THEOREMS
 
 HEAD = """# The theorems
 
-Each bound is a function from loss and model to leakage, and its docstring is the theorem. *Trusted* is what
-you must believe. Knowledge `any` covers an adversary who knows, of every other unit, its value or anything that
+Each bound is a function from what a mechanism shows and a model to leakage, and its docstring is the theorem. Most
+start from the losses of whatever was released; some from one noisy sum, from the concentrated losses of Gaussian
+noise, or from losses where blanks are filled. *Trusted* is what you must believe. Knowledge `any` covers an adversary who knows, of every other unit, its value or anything that
 depends on that value alone, such as a set that it is in; `values` one who knows the values of some other units
 and nothing of the rest; `model` one who knows the law only. What is known of several other units together is
 covered by none of them, unless it is a unit of the model.
 
-`entwined bound` asks all of them and takes the smallest that applies.
+`entwined bound` asks all that start from losses and takes the smallest that applies.
 """
 
 
@@ -28,7 +29,8 @@ def page() -> str:
             "Source": theorem.source,
         }
         parts = "\n\n".join(f"*{part}.* {words}" for part, words in text.items())
-        sections.append(f"## {theorem.name}\n\nKnowledge: {theorem.knowledge}. {theorem.title}\n\n{parts}\n")
+        head = f"Starts from {theorem.takes.plural}. Knowledge: {theorem.knowledge}. {theorem.title}"
+        sections.append(f"## {theorem.name}\n\n{head}\n\n{parts}\n")
     return "\n".join(sections)
 
 

@@ -14,7 +14,7 @@
 >>> round(entwined.calibrate(homes, leakage=1.0).multiple, 4)     # the loss of a row that leaks 1
 0.3333
 >>> found = entwined.bound(homes, entwined.Loss.uniform(0.1, units=3))
->>> round(found.leakage.worst, 3), entwined.verify(entwined.certify(found)).valid
+>>> round(found.leakage.worst, 3), entwined.verify(entwined.certify(found).document).valid
 (0.3, True)
 """
 

@@ -1,9 +1,9 @@
 """Loss, which adds, and Leakage, which does not."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -21,6 +21,10 @@ class Loss:
     """
 
     per_unit: FloatArray
+    plural: ClassVar[str] = "losses"
+    released: ClassVar[str] = "anything released with these losses"
+    believed: ClassVar[str] = "The mechanism has the stated base loss for each unit."
+    delta: ClassVar[Fraction] = Fraction(0)
 
     def __post_init__(self) -> None:
         values = np.asarray(self.per_unit, dtype=np.float64)
@@ -61,15 +65,37 @@ class Loss:
             return float(self.per_unit[0])
         return None
 
+    @property
+    def document(self) -> dict[str, Any]:
+        """A loss as it is written down: once if all units share it."""
+        if self.common is not None:
+            return {"uniform": self.common, "units": self.units}
+        return {"per_unit": self.per_unit.tolist()}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Self:
+        """Read a loss back."""
+        if set(document) == {"uniform", "units"}:
+            return cls(np.broadcast_to(np.float64(document["uniform"]), (int(document["units"]),)))
+        return cls.of(document["per_unit"])
+
+    def widened(self, units: int) -> Self:
+        """Speak of so many units at least, each new one with the largest loss."""
+        if units <= self.units:
+            return self
+        if self.common is not None:
+            return type(self)(np.broadcast_to(np.float64(self.common), (units,)))
+        return type(self)(np.pad(self.per_unit, (0, units - self.units), constant_values=self.per_unit.max()))
+
     def __add__(self, other: "Loss") -> "Loss":
         """Add unit by unit: composition, sequential and parallel alike."""
         if other.units != self.units:
             raise BadLoss(f"Losses over {self.units} and {other.units} units do not add. Use the same units.")
         return Loss(round_up(self.per_unit + other.per_unit, 1))
 
-    def __mul__(self, factor: float) -> "Loss":
+    def __mul__(self, factor: float) -> Self:
         """The same mechanism, this many times."""
-        return Loss(round_up(self.per_unit * factor, 1))
+        return type(self)(round_up(self.per_unit * factor, 1))
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -5,10 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from entwined.bounds import certify
-from entwined.bounds.certificate import digest, loss_from
+from entwined.bounds.certificate import digest
 from entwined.bounds.choose import Bound, named
 from entwined.dependence import model_from
 from entwined.errors import DoesNotApply, Refused
+from entwined.loss import Loss
 from entwined.request.verification import verify
 from entwined.schema import read_schema
 
@@ -104,7 +105,11 @@ def _by(document, name, knowledge):
         if model["declared"]["model"]["kind"] not in ("bayes_net", "markov_chain"):
             return False
         inputs = model["certificate"]["inputs"]
-        law, loss, theorem = model_from(inputs["model"], Path()), loss_from(inputs["loss"]), named(name)
+        law, loss, theorem = (
+            model_from(inputs["model"], Path()),
+            Loss.from_document(inputs["loss"]),
+            named(name),
+        )
         try:
             leakage = theorem(loss, law)
         except DoesNotApply:
@@ -118,9 +123,9 @@ def _by(document, name, knowledge):
 def _certified(bound, knowledge):
     """Certify for whoever knows anything; where that is refused, relabel a certificate for whoever knows less."""
     try:
-        return certify(bound)
+        return certify(bound).document
     except Refused:
-        found = certify(replace(bound, knowledge=knowledge))
+        found = certify(replace(bound, knowledge=knowledge)).document
         return {**found, "knowledge": "any"}
 
 

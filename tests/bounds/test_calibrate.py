@@ -39,16 +39,16 @@ def test_the_calibrated_loss_reaches_the_target_and_no_more(model, target, knowl
     found = calibrate(model, target, knowledge)
     assert found.leakage.worst <= target
     assert found.leakage.worst >= target * (1 - 1e-8)
-    assert bound(model, found.loss, knowledge).leakage.worst <= target
-    more = found.loss * (1 + 1e-6)
+    assert bound(model, found.exposure, knowledge).leakage.worst <= target
+    more = found.exposure * (1 + 1e-6)
     assert bound(model, more, knowledge).leakage.worst > target * (1 - 1e-9)
 
 
 def test_multiples_of_a_weight_vector():
     chain = MarkovChain(3, FLIP)
     found = calibrate(chain, 1.0, weights=Loss.of([1, 0, 2]))
-    assert found.loss.per_unit[1] == 0
-    assert found.loss.per_unit[2] == pytest.approx(2 * found.loss.per_unit[0])
+    assert found.exposure.per_unit[1] == 0
+    assert found.exposure.per_unit[2] == pytest.approx(2 * found.exposure.per_unit[0])
     assert 1 - 1e-8 <= found.leakage.worst <= 1
 
 
@@ -89,12 +89,12 @@ def test_allocation_keeps_the_target_and_beats_equal_losses(units):
     shared, equal = allocate(net, 1.0, importance), calibrate(net, 1.0)
     assert shared.leakage.worst <= 1
     assert cost(shared, importance) < cost(equal, importance) * 0.999
-    assert bound(net, shared.loss).leakage.worst <= 1
+    assert bound(net, shared.exposure).leakage.worst <= 1
 
 
 def test_allocation_without_dependence_gives_every_unit_the_whole_target():
     graph = Graph(3, np.zeros((0, 2), np.int64), np.zeros(0))
-    assert allocate(graph, 1.0, Loss.of([1, 5, 100])).loss.per_unit == pytest.approx([1, 1, 1])
+    assert allocate(graph, 1.0, Loss.of([1, 5, 100])).exposure.per_unit == pytest.approx([1, 1, 1])
 
 
 def test_the_price_iteration_finds_the_optimum():

@@ -23,10 +23,12 @@ from entwined.dependence import (
 from entwined.errors import BadCertificate, BadInput, Refused
 from entwined.loss import Loss
 
+CHAIN = MarkovChain(4, Box.exact([[0.9, 0.1], [0.2, 0.8]]), np.array([0.5, 0.5]))
+LOSSES = Loss.of([0.1, 0.2, 0.3, 0.4])
+
 
 def certificate(knowledge="any", source="declared"):
-    chain = MarkovChain(4, Box.exact([[0.9, 0.1], [0.2, 0.8]]), np.array([0.5, 0.5]), source)
-    return certify(bound(chain, Loss.of([0.1, 0.2, 0.3, 0.4]), knowledge))
+    return certify(bound(replace(CHAIN, source=source), LOSSES, knowledge)).document
 
 
 def numbers_in(document, path=()):
@@ -55,7 +57,8 @@ def changed(document, path, factor=1 + 1e-7):
 
 @pytest.mark.parametrize("knowledge", ["any", "values", "model"])
 def test_a_certificate_says_everything_and_verifies(knowledge, tmp_path):
-    written = certificate(knowledge)
+    proved = certify(bound(CHAIN, LOSSES, knowledge))
+    written = proved.document
     assert verify(written, tmp_path).valid
     assert {
         "guarantee",
@@ -69,7 +72,7 @@ def test_a_certificate_says_everything_and_verifies(knowledge, tmp_path):
     } <= set(written)
     assert f"exp({written['leakage']:.6g})" in written["guarantee"]
     path = tmp_path / "certificate.json"
-    write_certificate(written, path)
+    write_certificate(proved, path)
     assert verify(read_certificate(path), tmp_path).valid
     assert list(tmp_path.iterdir()) == [path]
 
@@ -196,12 +199,12 @@ def test_a_theorem_that_does_not_cover_the_knowledge_proves_nothing(theorem, tmp
     """Who knows that the drug is not none learns 1.8855; of the habit, theorems for less say 1.0304."""
     weaker = named(theorem)
     found = bound(noisy_copy(), Loss.uniform(1, 2), weaker.knowledge)
-    right = certify(replace(found, theorem=weaker))
+    right = certify(replace(found, theorem=weaker)).document
     assert right["per_unit"][0] == pytest.approx(1.0304, abs=1e-4)
     assert verify(right, tmp_path).valid
     with pytest.raises(Refused, match=f"'{theorem}' proves nothing for knowledge 'any'"):
         certify(replace(found, theorem=weaker, knowledge="any"))
-    honest = certify(bound(noisy_copy(), Loss.uniform(1, 2), "any"))
+    honest = certify(bound(noisy_copy(), Loss.uniform(1, 2), "any")).document
     forged = {**right, "knowledge": "any"}
     forged["guarantee"] = honest["guarantee"].replace(f"{honest['leakage']:.6g}", f"{right['leakage']:.6g}")
     verdict = verify(redigested(forged), tmp_path)
@@ -216,7 +219,7 @@ def test_who_knows_what_is_said_in_words():
     secret, public = (Forms.of(answers, "form", [["q1"], ["q2"]], public=known) for known in (False, True))
 
     def words(model, knowledge):
-        return certify(bound(model, Loss.uniform(0.5, model.units), knowledge))["guarantee"]
+        return certify(bound(model, Loss.uniform(0.5, model.units), knowledge)).document["guarantee"]
 
     anything = "of every other unit, its value or anything that depends on that value alone"
     for model in (chain, public):
@@ -248,7 +251,7 @@ def test_a_certificate_over_an_edge_list_notices_a_changed_edge(tmp_path):
     edges.write_text("source,target\n1,2\n2,3\n")
     (tmp_path / "graph.json").write_text('{"kind": "graph", "edges": "edges.csv", "log_odds": 0.4}')
     model = read_model(tmp_path / "graph.json")
-    written = certify(bound(model, Loss.uniform(0.5, model.units)))
+    written = certify(bound(model, Loss.uniform(0.5, model.units))).document
     assert verify(written, tmp_path).valid
     edges.write_text("source,target\n1,2\n1,3\n")
     assert not verify(written, tmp_path).valid
@@ -258,7 +261,7 @@ def test_a_certificate_over_an_edge_list_notices_a_changed_edge(tmp_path):
     "model", [Groups(6), Gaussian.of([[1.0, 0.5], [0.5, 1.0]])], ids=lambda model: model.kind
 )
 def test_other_models(model, tmp_path):
-    written = certify(bound(model, Loss.uniform(0.5, model.units)))
+    written = certify(bound(model, Loss.uniform(0.5, model.units))).document
     assert verify(json.loads(json.dumps(written)), tmp_path).valid
     assert ("unit of distance" in written["guarantee"]) == (model.kind == "gaussian")
 
@@ -276,7 +279,7 @@ def test_what_is_no_certificate_is_bad_input(text, tmp_path):
 def test_a_part_that_is_written_twice_is_refused(tmp_path):
     """Readers would disagree on which one it says."""
     path = tmp_path / "certificate.json"
-    write_certificate(certificate(), path)
+    write_certificate(certify(bound(CHAIN, LOSSES)), path)
     path.write_text(path.read_text().replace('"leakage":', '"leakage": 0.001, "leakage":', 1))
     with pytest.raises(BadCertificate, match="'leakage' is given twice"):
         read_certificate(path)
@@ -286,4 +289,4 @@ def test_a_missing_file_and_a_closed_folder(tmp_path):
     with pytest.raises(BadCertificate, match="cannot be read"):
         read_certificate(tmp_path / "none.json")
     with pytest.raises(BadInput, match="cannot be written"):
-        write_certificate(certificate(), tmp_path / "none" / "certificate.json")
+        write_certificate(certify(bound(CHAIN, LOSSES)), tmp_path / "none" / "certificate.json")

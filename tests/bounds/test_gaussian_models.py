@@ -10,7 +10,7 @@ from entwined.bounds.gaussian import (
     GAUSSIAN_THEOREMS,
     lange_max_correlation_bound,
 )
-from entwined.bounds.gaussian_series import checked_inverse, walk_sums
+from entwined.bounds.gaussian.series import checked_inverse, walk_sums
 from entwined.dependence.box import Box
 from entwined.dependence.gaussian import Correlations, Gaussian, MaxCorrelation, correlated
 from entwined.errors import BadModel

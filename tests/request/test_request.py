@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from entwined.bounds.choose import THEOREMS
+from entwined.bounds.choose import theorems_taking
 from entwined.dependence import Box, Groups, MarkovChain
 from entwined.errors import (
     BadInput,
@@ -21,6 +21,7 @@ from entwined.errors import (
     Unreachable,
 )
 from entwined.ledger import Book, Ledger
+from entwined.loss import Loss
 from entwined.mechanisms.batch import Added
 from entwined.promise.declared import Declared
 from entwined.promise.promise import Promise
@@ -285,7 +286,7 @@ def test_the_outlook_reads_no_rows_and_names_every_way(folder):
     assert found["statistics"][0]["wanted"] == 500
     assert found["statistics"][0]["cells"] == 3
     ways = by_name(found)
-    assert set(ways) == {"plain", *(theorem.name for theorem in THEOREMS)}
+    assert set(ways) == {"plain", *(theorem.name for theorem in theorems_taking(Loss))}
     assert found["proposed"] == "group"
     plain, group = ways["plain"], ways["group"]
     assert (plain["loss"], plain["leakage"]["households"]) == (1.0, pytest.approx(4))

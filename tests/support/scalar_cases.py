@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from entwined.bounds import NoisySum
+from entwined.bounds.scalar import exact_scalar_accountant_bound
 from support.chains import chain_of
 from support.oracle import count_law
 
@@ -27,3 +29,8 @@ def laws_of(chain, weights, unit):
         for value in range(chain.states)
     ]
     return [law for law in laws if law]
+
+
+def scalar_leakage(chain, weights, scale):
+    """The exact leakage of one sum with Laplace noise."""
+    return exact_scalar_accountant_bound(NoisySum.of(weights, scale, chain.units), chain)

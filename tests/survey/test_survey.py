@@ -9,17 +9,17 @@ import pytest
 from scipy.optimize import linprog
 
 from entwined.bounds import bound
-from entwined.bounds.choose import THEOREMS
+from entwined.bounds.choose import named
+from entwined.bounds.filled_blanks import FilledBlanks, blanks_filled_bound, laws_of_columns
 from entwined.bounds.forms import blanks_left_out_bound, blanks_left_out_without_knowledge_bound
 from entwined.dependence import BayesNet, Forms, Variable
-from entwined.errors import BadInput, BadLoss, BadModel, DoesNotApply, Refused
+from entwined.errors import BadInput, BadLoss, BadModel, DoesNotApply, EntwinedError, Refused
 from entwined.learning import Codes, learn, pair_counts
 from entwined.ledger import Ledger
 from entwined.loss import Loss
 from entwined.promise.promise import Promise
 from entwined.request.verbs import release
 from entwined.schema import Categorical, Cells, Schema
-from entwined.survey.filled_blanks import Filled, blanks_filled_bound, laws_of_columns
 from entwined.survey.proposals import Proposals
 from entwined.survey.sense import Form, blank_codes, decided_columns, forms, mixed_with_blanks
 from entwined.survey.sharing import OnForms, OnTree, share, within
@@ -340,8 +340,8 @@ def test_filled_blanks_leak_no_more_than_the_theorem_says(seed):
         filling = tuple(
             np.random.default_rng([6, seed, j]).dirichlet(np.ones(len(law))) for j, law in enumerate(filling)
         )
-    model = Filled(answers, "form", FORMS, filling)
-    found = blanks_filled_bound(Loss.of([*losses, own]), model).per_unit
+    exposed = FilledBlanks(Loss.of([*losses, own]), filling)
+    found = blanks_filled_bound(exposed, Forms(answers, "form", FORMS)).per_unit
     truth = truth_filled(joint_of(answers), FORMS, filling, losses, own)
     assert (truth <= found + 1e-9).all()
     assert found.max() <= 2 * truth.max()
@@ -360,7 +360,8 @@ def test_what_answers_say_together_about_the_form_is_not_nothing():
     asked = np.array([[True, True, True], [False, False, False]])
     filling, losses = laws_of_columns(answers), [1.0, 1.0, 1.0]
     truth = truth_filled(joint_of(answers), asked, filling, losses, 0.1)
-    found = blanks_filled_bound(Loss.of([*losses, 0.1]), Filled(answers, "form", asked, filling)).per_unit
+    exposed = FilledBlanks(Loss.of([*losses, 0.1]), filling)
+    found = blanks_filled_bound(exposed, Forms(answers, "form", asked)).per_unit
     assert 0.1 + 0.3 < truth[-1] <= found[-1]
 
 
@@ -394,7 +395,8 @@ def test_filling_by_the_wrong_law_costs_first_order_and_the_bound_says_so():
     answers = BayesNet.of([Variable(f"q{j}", ("0", "1"), (), [[0.5, 0.5]]) for j in range(3)])
     right, wrong = ((np.array([0.5, 0.5]),) * 3, (np.array([0.9, 0.1]),) * 3)
     loss = Loss.of([0.5, 0.5, 0.5, 0.1])
-    worst = [blanks_filled_bound(loss, Filled(answers, "form", FORMS, law)).worst for law in (right, wrong)]
+    model = Forms(answers, "form", FORMS)
+    worst = [blanks_filled_bound(FilledBlanks(loss, law), model).worst for law in (right, wrong)]
     truth = truth_filled(joint_of(answers), FORMS, wrong, [0.5] * 3, 0.1).max()
     assert worst[0] == pytest.approx(0.6)
     assert worst[0] < truth <= worst[1]
@@ -408,15 +410,19 @@ def test_forms_refuse_what_cannot_be():
         Forms(answers, "form", FORMS.astype(int))
     with pytest.raises(BadModel, match="No form asks"):
         Forms(answers, "form", np.array([[True, True, False]]))
-    with pytest.raises(BadModel, match="fill"):
-        Filled(answers, "form", FORMS, (np.ones(2),))
+    for filling in ((np.ones(2),), (np.ones(2),) * 3, (np.array([1.0]),) * 3):
+        with pytest.raises(EntwinedError, match=r"fills? blanks"):
+            blanks_filled_bound(FilledBlanks(Loss.uniform(1, 4), filling), Forms(answers, "form", FORMS))
 
 
 def test_no_release_is_certified_by_filled_blanks():
-    """The door reads rows as they are."""
-    assert blanks_filled_bound not in THEOREMS
-    with pytest.raises(DoesNotApply):
-        blanks_filled_bound(Loss.uniform(1, 4), Forms(small_answers(1), "form", FORMS))
+    """The door reads rows as they are: its losses are not those of a mechanism that fills blanks."""
+    model = Forms(small_answers(1), "form", FORMS)
+    assert named("blanks filled") is blanks_filled_bound
+    with pytest.raises(DoesNotApply, match="starts from losses where blanks are filled, not from losses"):
+        blanks_filled_bound(Loss.uniform(1, 4), model)
+    asked = bound(model, Loss.uniform(1, 4), "model")
+    assert "blanks filled" not in {said.theorem.name for said in asked.alternatives} | {asked.theorem.name}
 
 
 def survey(seed=1, **changes):

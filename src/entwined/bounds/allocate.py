@@ -25,7 +25,7 @@ PRICE_ROUNDS = 1_000
 
 def allocate(
     model: Dependence, leakage: float | str, importance: Loss, knowledge: Knowledge = "any"
-) -> Calibration:
+) -> Calibration[Loss]:
     """Minimise Σ importance_j / ε_j², the weighted squared noise scales, with every unit's leakage within
     the target.
 
@@ -50,20 +50,20 @@ def allocate(
         )
     best = largest_multiple(message_passing_bound, model, Loss.uniform(1, model.units), ceiling, knowledge)
     for _ in range(ROUNDS):
-        slopes, rest = tangent(best.loss.per_unit, model.couplings)
+        slopes, rest = tangent(best.exposure.per_unit, model.couplings)
         shape = cheapest(importance.per_unit, slopes, ceiling - rest)
         found = largest_multiple(message_passing_bound, model, Loss(shape), ceiling, knowledge)
         gain = 1 - cost(found, importance) / cost(best, importance)
         best = found if gain > 0 else best
         if gain < ENOUGH:
             break
-    sharpest = calibrate(model, leakage, knowledge, best.loss)
+    sharpest = calibrate(model, leakage, knowledge, best.exposure)
     return min(start, best, sharpest, key=lambda one: cost(one, importance))
 
 
-def cost(calibration: Calibration, importance: Loss) -> float:
+def cost(calibration: Calibration[Loss], importance: Loss) -> float:
     """The weighted sum of squared noise scales."""
-    return float(np.sum(importance.per_unit / calibration.loss.per_unit**2))
+    return float(np.sum(importance.per_unit / calibration.exposure.per_unit**2))
 
 
 def tangent(losses: FloatArray, couplings: Couplings) -> tuple[FloatArray, FloatArray]:

@@ -4,9 +4,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, Generic, overload
 
-from entwined.bounds.choose import THEOREMS
+from entwined.bounds.choose import theorems_taking
+from entwined.bounds.exposure import Exposure, Given
 from entwined.bounds.theorem import Knowledge, Theorem
 from entwined.dependence import Dependence
 from entwined.errors import DoesNotApply, Unreachable
@@ -18,23 +19,31 @@ TINY: Final = 1e-30
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
-    """A loss that is as large as its theorem allows for the target."""
+class Calibration(Generic[Given]):
+    """An exposure that is as large as its theorem allows for the target."""
 
     model: Dependence
-    loss: Loss
+    exposure: Given
     knowledge: Knowledge
-    theorem: Theorem[Any]
+    theorem: Theorem
     leakage: Leakage
     multiple: float
 
 
+@overload
+def calibrate(
+    model: Dependence, leakage: float | str | Fraction, knowledge: Knowledge = "any"
+) -> Calibration[Loss]: ...
+@overload
+def calibrate(
+    model: Dependence, leakage: float | str | Fraction, knowledge: Knowledge, weights: Given
+) -> Calibration[Given]: ...
 def calibrate(
     model: Dependence,
     leakage: float | str | Fraction,
     knowledge: Knowledge = "any",
-    weights: Loss | None = None,
-) -> Calibration:
+    weights: Exposure | None = None,
+) -> Calibration[Any]:
     """Find the largest multiple of the weights (by default the same loss for every unit) that leaks at most
     the target.
 
@@ -45,16 +54,16 @@ def calibrate(
     """
     ceiling = float_below(positive_fraction(leakage, "Leakage"))
     shape = Loss.uniform(1, model.units) if weights is None else weights
-    best: Calibration | None = None
+    best: Calibration[Exposure] | None = None
     reasons = []
-    for theorem in THEOREMS:
+    for theorem in theorems_taking(type(shape)):
         if not theorem.covers(knowledge):
             continue
         try:
-            if best is not None and theorem(best.loss, model).worst >= best.leakage.worst:
+            if best is not None and theorem(best.exposure, model).worst >= best.leakage.worst:
                 continue  # it allows no more
-            found = largest_multiple(theorem, model, shape, ceiling, knowledge)
-            best = found if best is None or found.multiple > best.multiple else best
+            reached = largest_multiple(theorem, model, shape, ceiling, knowledge)
+            best = reached if best is None or reached.multiple > best.multiple else best
         except (DoesNotApply, Unreachable) as reason:
             reasons.append(f"{theorem.name}: {reason}")
     if best is None:
@@ -63,16 +72,12 @@ def calibrate(
 
 
 def largest_multiple(
-    theorem: Theorem[Any], model: Dependence, shape: Loss, ceiling: float, knowledge: Knowledge
-) -> Calibration:
-    """Invert one theorem, which is increasing in the loss."""
-
-    def leakage_at(multiple: float) -> Leakage:
-        return theorem(shape * multiple, model)
-
-    multiple = invert(lambda at: leakage_at(at).worst, ceiling)
-    loss = shape * multiple
-    return Calibration(model, loss, knowledge, theorem, theorem(loss, model), multiple)
+    theorem: Theorem, model: Dependence, shape: Given, ceiling: float, knowledge: Knowledge
+) -> Calibration[Given]:
+    """Invert one theorem, which is increasing in what is shown."""
+    multiple = invert(lambda at: theorem(shape * at, model).worst, ceiling)
+    exposure = shape * multiple
+    return Calibration(model, exposure, knowledge, theorem, theorem(exposure, model), multiple)
 
 
 def invert(leakage_at: Callable[[float], float], ceiling: float) -> float:

@@ -6,7 +6,9 @@ from typing import Final
 
 import numpy as np
 
+from entwined.bounds.noisy_sum import NoisySum
 from entwined.bounds.sum_law import SumLaw, sum_law
+from entwined.bounds.theorem import theorem
 from entwined.dependence import MarkovChain
 from entwined.errors import BadLoss
 from entwined.loss import Leakage
@@ -19,7 +21,8 @@ VANISHING: Final = (
 )
 
 
-def scalar_leakage(chain: MarkovChain, weights: Sequence[int], scale: float) -> Leakage:
+@theorem("model")
+def exact_scalar_accountant_bound(noisy: NoisySum, model: MarkovChain) -> Leakage:
     """Give the leakage of one sum with Laplace noise, exactly, if the adversary knows the model alone.
 
     Theorem. Let F = Σ_t w(X_t) be a sum of integer weights over the steps of a Markov chain of known
@@ -50,11 +53,7 @@ def scalar_leakage(chain: MarkovChain, weights: Sequence[int], scale: float) -> 
     Source. Direct calculation; for one number it replaces the bounds of Song, Wang, Chaudhuri (2017) by
     the truth.
     """
-    if not (math.isfinite(scale) and scale > 0):
-        raise BadLoss(
-            f"Scale {scale} is not a positive number. Give the scale of the Laplace noise, such as 2.0."
-        )
-    return Leakage(noisy_range(sum_law(chain, tuple(weights)), scale))
+    return Leakage(noisy_range(sum_law(model, noisy.weights), noisy.scale))
 
 
 def least_scale(chain: MarkovChain, weights: Sequence[int], target: float) -> float:

@@ -1,14 +1,15 @@
-"""A theorem: a pure function from loss and model to leakage, whose docstring is the theorem."""
+"""A theorem: a pure function from exposure and model to leakage, whose docstring is the theorem."""
 
 import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Literal, TypeVar, get_args, get_type_hints
+from typing import Final, Literal, TypeVar, get_args, get_type_hints
 
+from entwined.bounds.exposure import Exposure, Given
 from entwined.dependence import Dependence
 from entwined.errors import BadInput, BadLoss, DoesNotApply
-from entwined.loss import Leakage, Loss
+from entwined.loss import Leakage
 
 Knowledge = Literal["any", "values", "model"]
 """What the adversary knows besides the law, the most first.
@@ -25,20 +26,37 @@ Model = TypeVar("Model", bound=Dependence)
 PARTS = ("Theorem", "Checked", "Trusted", "Proof", "Source")
 
 
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """What an adversary wants to tell apart: `per` is said after the factor, `trusted` wherever it is claimed."""
+
+    between: str
+    per: str = ""
+    trusted: str = ""
+
+
+UNIT_VALUE: Final = Secret("any two values of any one unit")
+
+
 @dataclass(frozen=True)
-class Theorem(Generic[Model]):
-    """A bound with its statement: what it says, what is checked, what must be believed, and why."""
+class Theorem:
+    """A bound with its statement: what it says, what is checked, what must be believed, and why.
+
+    `takes` is the kind of exposure that it starts from, `about` the kind of model, `secret` what it protects.
+    """
 
     name: str
     knowledge: Knowledge
+    secret: Secret
     title: str
     statement: str
     checked: str
     trusted: str
     proof: str
     source: str
-    about: type[Model]
-    bound: Callable[[Loss, Model], Leakage]
+    takes: type[Exposure]
+    about: type[Dependence]
+    claim: Callable[..., Leakage]
 
     def covers(self, knowledge: Knowledge) -> bool:
         """Whether the adversary of this theorem knows at least this much."""
@@ -46,29 +64,48 @@ class Theorem(Generic[Model]):
             raise BadInput(f"Knowledge {knowledge!r} is unknown. Use {', '.join(map(repr, KNOWLEDGE))}.")
         return KNOWLEDGE.index(self.knowledge) <= KNOWLEDGE.index(knowledge)
 
-    def __call__(self, loss: Loss, model: Dependence) -> Leakage:
+    def __call__(self, exposure: Exposure, model: Dependence) -> Leakage:
         """Bound the leakage of each unit, or say why this theorem does not apply."""
+        if not isinstance(exposure, self.takes):
+            raise DoesNotApply(f"It starts from {self.takes.plural}, not from {exposure.plural}.")
         if not isinstance(model, self.about):
             raise DoesNotApply(f"It is about {plural(self.about)}, not about {model.plural}.")
-        if not model.fits(loss.units):
-            raise BadLoss(f"The loss has {loss.units} units, the model {model.units}. Give one a unit.")
-        return self.bound(loss, model)
+        if not model.fits(exposure.units):
+            raise BadLoss(f"The loss has {exposure.units} units, the model {model.units}. Give one a unit.")
+        return self.claim(exposure, model)
 
 
-def theorem(knowledge: Knowledge) -> Callable[[Callable[[Loss, Model], Leakage]], Theorem[Model]]:
-    """Make a function a theorem; refuse one whose docstring lacks a part."""
+def theorem(
+    knowledge: Knowledge, *, secret: Secret = UNIT_VALUE, trusted: str = ""
+) -> Callable[[Callable[[Given, Model], Leakage]], Theorem]:
+    """Make a function a theorem; refuse one whose docstring lacks a part.
 
-    def state(function: Callable[[Loss, Model], Leakage]) -> Theorem[Model]:
+    `trusted` is what several theorems say in the same words: it is added to what the docstring says, and so is
+    what the secret asks for.
+    """
+
+    def state(function: Callable[[Given, Model], Leakage]) -> Theorem:
         title, parts = read_statement(function)
-        about: type[Model] = get_type_hints(function)["model"]
-        name = function.__name__.removesuffix("_bound").replace("_", " ")
-        texts = {part.lower(): parts[part] for part in PARTS[1:]}
-        return Theorem(name, knowledge, title, parts["Theorem"], **texts, about=about, bound=function)
+        takes, about = list(get_type_hints(function).values())[:2]
+        return Theorem(
+            name=function.__name__.removesuffix("_bound").replace("_", " "),
+            knowledge=knowledge,
+            secret=secret,
+            title=title,
+            statement=parts["Theorem"],
+            checked=parts["Checked"],
+            trusted=" ".join(filter(None, (parts["Trusted"], trusted, secret.trusted))),
+            proof=parts["Proof"],
+            source=parts["Source"],
+            takes=takes,
+            about=about,
+            claim=function,
+        )
 
     return state
 
 
-def read_statement(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
+def read_statement(function: Callable[..., object]) -> tuple[str, dict[str, str]]:
     """Split a docstring into its title and its five parts."""
     title, *paragraphs = re.split(r"\n\s*\n", inspect.getdoc(function) or "")
     parts: dict[str, str] = {}

@@ -9,7 +9,9 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from entwined.bounds.noisy_sum import NoisySum
 from entwined.bounds.sum_law import SumLaw, sum_law
+from entwined.bounds.theorem import theorem
 from entwined.dependence import MarkovChain
 from entwined.errors import BadInput, BadLoss, Unreachable
 from entwined.loss import Leakage
@@ -61,7 +63,8 @@ class Law:
         return cls(places[masses > 0], np.log(masses[masses > 0] / masses.sum()))
 
 
-def wasserstein_leakage(chain: MarkovChain, weights: Sequence[int], scale: float) -> Leakage:
+@theorem("model")
+def wasserstein_bound(noisy: NoisySum, model: MarkovChain) -> Leakage:
     """Bound the leakage of one sum with Laplace noise by the farthest that a secret moves it.
 
     Theorem. Let F = Σ_t w(X_t) be a sum of integer weights over the steps of a Markov chain of known
@@ -88,13 +91,9 @@ def wasserstein_leakage(chain: MarkovChain, weights: Sequence[int], scale: float
     Source. Song, Wang, Chaudhuri (2017), the Wasserstein Mechanism; the share that makes it safe in
     floats is new here.
     """
-    if not (math.isfinite(scale) and scale > 0):
-        raise BadLoss(
-            f"Scale {scale} is not a positive number. Give the scale of the Laplace noise, such as 2.0."
-        )
-    law = sum_law(chain, tuple(weights))
+    law = sum_law(model, noisy.weights)
     moved = farthest_moves(law)
-    return Leakage(np.where(moved > 0, round_up(moved / scale) + rounding(law), 0.0))
+    return Leakage(np.where(moved > 0, round_up(moved / noisy.scale) + rounding(law), 0.0))
 
 
 def wasserstein_scale(chain: MarkovChain, weights: Sequence[int], target: float) -> float:

@@ -10,6 +10,7 @@ from entwined.cli.show import as_json, number, progress, table
 
 if TYPE_CHECKING:
     from entwined.bounds import Bound
+    from entwined.loss import Loss
 
 
 def command(
@@ -40,7 +41,7 @@ def command(
         show(found, certificate)
 
 
-def seen_from(found: "Bound", model_folder: Path, folder: Path) -> "Bound":
+def seen_from(found: "Bound[Loss]", model_folder: Path, folder: Path) -> "Bound[Loss]":
     """Name an edge file as it is seen from the certificate's folder."""
     from dataclasses import replace
     from os.path import relpath
@@ -57,7 +58,7 @@ def seen_from(found: "Bound", model_folder: Path, folder: Path) -> "Bound":
     return replace(found, model=replace(model, fields=tuple(fields)))
 
 
-def document(found: "Bound") -> dict[str, Any]:
+def document(found: "Bound[Loss]") -> dict[str, Any]:
     """The contract's JSON."""
     from entwined.bounds.certificate import listed
 
@@ -74,11 +75,9 @@ def document(found: "Bound") -> dict[str, Any]:
     }
 
 
-def show(found: "Bound", certificate: Path | None) -> None:
+def show(found: "Bound[Loss]", certificate: Path | None) -> None:
     """The same for people: what bounds this model, and why others about such models do not."""
-    from entwined.bounds.certificate import promised
-
-    typer.echo(f"{promised(found.leakage.worst, found.knowledge, found.model)}\n")
+    typer.echo(f"{found.guarantee}\n")
     about = [
         said
         for said in found.alternatives

@@ -74,7 +74,7 @@ def calibrated(
     if importance is not None:
         found = allocate(model, leakage, Loss.of(numbers(importance, "Importance")), knowledge)
     else:
-        shape = Loss.of(numbers(weights, "Weights")) if weights is not None else None
+        shape = Loss.uniform(1, model.units) if weights is None else Loss.of(numbers(weights, "Weights"))
         found = calibrate(model, leakage, knowledge, shape)
     if weights is None and importance is None:
         return {
@@ -82,7 +82,7 @@ def calibrated(
             "laplace_scale": round_up_float(size / found.multiple),
             "theorem": found.theorem.name,
         }
-    losses = found.loss.per_unit.tolist()
+    losses = found.exposure.per_unit.tolist()
     scales = [round_up_float(size / one) if one else None for one in losses]
     return {"loss": losses, "laplace_scale": scales, "theorem": found.theorem.name}
 

@@ -1,13 +1,16 @@
 """`entwined learn`: a dependence model over columns, from a public table of the same questions."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption
 from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput
+
+if TYPE_CHECKING:
+    from entwined.bounds.curve import Point
 
 
 def command(  # noqa: PLR0913, PLR0917  (options of one command)
@@ -31,8 +34,9 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
 ) -> None:
     """Learn what depends on what between columns from a public table; nothing is charged, and its name is kept."""
     from entwined.bounds import calibrate
+    from entwined.bounds.curve import curve
     from entwined.dependence import write_model
-    from entwined.learning import learn, learn_with_margin, public_codes, sensitivity_curve
+    from entwined.learning import learn, learn_with_margin, public_codes
     from entwined.schema import read_schema
 
     if output.exists():
@@ -45,21 +49,21 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
             else learn_with_margin(codes, Path(public).name, confidence, parents=parents)
         )
         allowed = calibrate(found.model, 1.0, knowledge.value)
-        curve = {} if confidence else sensitivity_curve(found.model, allowed.loss, knowledge.value)
+        points = () if confidence else curve(found.model, allowed.exposure, knowledge.value).points
     write_model(found.model, output)
     if as_document:
         told = {"model": str(output), "learned": found.title, "columns": found.model.units}
-        shown = {f"{at:g}": leaks for at, leaks in curve.items()}
+        shown = {f"{point.share:g}": point.leakage for point in points}
         as_json({**told, "loss_of_leakage_1": allowed.multiple, "curve": shown})
         return
     say(f"A model of {found.model.units} columns, {found.title}, is in {output}.")
     say(f"Equal losses of {number(allowed.multiple)} a column leak at most 1 by it.")
-    if curve:
-        show(curve)
+    if points:
+        show(points)
 
 
-def show(curve: dict[float, float]) -> None:
+def show(points: "tuple[Point, ...]") -> None:
     """Print the sensitivity curve."""
     say()
-    rows = [[f"{share:+.0%}", number(leaks)] for share, leaks in curve.items()]
+    rows = [[f"{point.share:+.0%}", number(point.leakage)] for point in points]
     table("What the same losses leak if every log odds were larger", ["log odds", "#leakage"], rows)

@@ -1,7 +1,7 @@
 """Variables with causes: each has a table of its law given its parents."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from math import prod
@@ -85,6 +85,10 @@ class BayesNet(Coupled):
     def pairs(self) -> tuple[IntArray, FloatArray]:
         """Each pair in one table, with Δ between the two while all other variables are held fixed."""
         return pairs_of(self.blocks)
+
+    def times_as_strong(self, factor: float) -> "BayesNet":
+        """Raise every table to a power; those without parents stay."""
+        return replace(self, blocks=tuple(block.raised(factor) for block in self.blocks))
 
     @property
     def document(self) -> dict[str, Any]:

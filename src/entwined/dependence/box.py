@@ -107,6 +107,26 @@ class Box:
         refuse_where(empty, what, "is zero everywhere, so nothing can happen. Give a positive weight.")
         return self
 
+    def laws_raised(self, power: float) -> "Box":
+        """Raise probabilities to a power, rows (last axis) summing to 1 again: log odds ratios grow by the power.
+
+        Of a class it is the smallest box around all raised members, entry by entry.
+        """
+        low, high = self.low**power, self.high**power
+        others_low, others_high = (end.sum(axis=-1, keepdims=True) - end for end in (low, high))
+        return Box(shares_of(low, others_high), shares_of(high, others_low))
+
+    def weights_raised(self, power: float) -> "Box":
+        """Raise potentials to a power, the largest weight of each (last two axes) 1: log odds grow by the power."""
+        most = self.high.max(axis=(-2, -1), keepdims=True)
+        return Box((self.low / most) ** power, (self.high / most) ** power)
+
+
+def shares_of(part: FloatArray, others: FloatArray) -> FloatArray:
+    """Divide each entry by its sum with the others; what is nothing of nothing stays nothing."""
+    whole = part + np.maximum(others, 0.0)  # a difference of sums may end below zero
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+
 
 def first_misfit(tables: Sequence[Any], shape: tuple[int, int]) -> int:
     """Find the first table that cannot be read or has another shape, by halving."""

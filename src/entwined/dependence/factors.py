@@ -1,6 +1,6 @@
 """Factors of one shape, stacked, so that a million of them are one array."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -27,6 +27,13 @@ class Factors:
     def log_odds(self) -> FloatArray:
         """Δ of each factor (rows) for each of its units (columns)."""
         return log_odds(self.table, conditional=self.conditional)
+
+    def raised(self, power: float) -> "Factors":
+        """Raise what couples units to a power; the law of a single unit stays."""
+        if self.scope.shape[1] == 1:
+            return self
+        table = self.table.laws_raised(power) if self.conditional else self.table.weights_raised(power)
+        return replace(self, table=table)
 
     def pair_log_odds(self, first: int, second: int) -> FloatArray:
         """Δ between two of the axes of each factor while all the others are held fixed, at their worst

@@ -1,6 +1,6 @@
 """Questionnaires in several forms, drawn at random, each asking some of the questions."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -107,3 +107,7 @@ class Forms(Dependence):
     def group_totals(self, loss: Loss) -> FloatArray:
         """Everything has a bearing on everything that the form decides."""
         return np.full(self.units, round_up(loss.per_unit.sum(), self.units))
+
+    def times_as_strong(self, factor: float) -> "Forms":
+        """Let the answers depend on each other more."""
+        return replace(self, answers=self.answers.times_as_strong(factor))

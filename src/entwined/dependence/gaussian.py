@@ -8,7 +8,7 @@ GaussianLaws                     every leakage is per unit of distance between t
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -29,6 +29,7 @@ class GaussianLaws(Dependence):
 
     kind: ClassVar[str] = "gaussian"
     plural: ClassVar[str] = "Gaussian laws"
+    strength: ClassVar[str] = "every correlation"
 
     @property
     @abstractmethod
@@ -123,6 +124,10 @@ class Gaussian(GaussianLaws):
         """The model as the fields of its file."""
         return {"kind": self.kind, "covariance": self.covariance.tolist(), "source": self.source}
 
+    def times_as_strong(self, factor: float) -> "Gaussian":
+        """Multiply every covariance, the variances kept; refuse where that is no law."""
+        return replace(self, covariance=off_diagonal_times(self.covariance, factor))
+
 
 @dataclass(frozen=True, eq=False)
 class Correlations(GaussianLaws):
@@ -174,6 +179,11 @@ class Correlations(GaussianLaws):
         table = self.correlation.document
         return {"kind": self.kind, "correlation": table, **spread, "source": self.source}
 
+    def times_as_strong(self, factor: float) -> "Correlations":
+        """Multiply both ends of every interval."""
+        ends = (off_diagonal_times(end, factor) for end in (self.correlation.low, self.correlation.high))
+        return replace(self, correlation=Box(*ends))
+
 
 @dataclass(frozen=True, eq=False)
 class MaxCorrelation(GaussianLaws):
@@ -213,6 +223,15 @@ class MaxCorrelation(GaussianLaws):
         """The model as the fields of its file."""
         fields = {"size": self.size, "max_correlation": self.max_correlation}
         return {"kind": self.kind, **fields, "source": self.source}
+
+    def times_as_strong(self, factor: float) -> "MaxCorrelation":
+        """Multiply the bound."""
+        return replace(self, max_correlation=self.max_correlation * factor)
+
+
+def off_diagonal_times(matrix: FloatArray, factor: float) -> FloatArray:
+    """Multiply all but the diagonal."""
+    return np.where(np.eye(len(matrix), dtype=bool), matrix, matrix * factor)
 
 
 def correlated(

@@ -59,6 +59,10 @@ class Graph(Coupled):
         """Each edge."""
         return Couplings.pairs(self.size, self.ends, self.log_odds)
 
+    def times_as_strong(self, factor: float) -> "Graph":
+        """Multiply the log odds of every edge; it is no longer the model of a file."""
+        return replace(self, log_odds=self.log_odds * factor, fields=(), edges_digest="", edges_file=None)
+
     @property
     def document(self) -> dict[str, Any]:
         """The model as the fields of its file; where it was not read from one, with the edges written out."""

@@ -1,13 +1,16 @@
 """Units in groups of at most a given size; anything may happen inside a group."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from entwined.dependence.model import Dependence, Source, checked_source, checked_units
 from entwined.loss import Loss
 from entwined.numbers import FloatArray, round_up
+
+WHOLE: Final = 9  # digits after which a size is taken as a whole number: 10 × 1.1 is 11 units
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,7 @@ class Groups(Dependence):
     source: Source = "declared"
     kind: ClassVar[str] = "groups"
     plural: ClassVar[str] = "groups of units"
+    strength: ClassVar[str] = "the size of the largest group"
 
     def __post_init__(self) -> None:
         checked_units(self.largest)
@@ -52,3 +56,7 @@ class Groups(Dependence):
         )  # such a unit is itself among the top, the next one takes its place
         in_top = inside | (values == ranked[others - 1])
         return round_up(np.where(in_top, top.sum() + next_one, values + top.sum()), others + 2)
+
+    def times_as_strong(self, factor: float) -> "Groups":
+        """Groups that are larger by a factor, and so by a unit at least: inside one they cannot be stronger."""
+        return replace(self, largest=math.ceil(round(self.largest * factor, WHOLE)))

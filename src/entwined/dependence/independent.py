@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from entwined.dependence.groups import Groups
 from entwined.dependence.model import Dependence, Source, checked_source, checked_units
 from entwined.loss import Loss
 from entwined.numbers import FloatArray
@@ -16,6 +17,7 @@ class Independent(Dependence):
     source: Source = "declared"
     kind: ClassVar[str] = "independent"
     plural: ClassVar[str] = "independent units"
+    strength: ClassVar[str] = "the number of units that depend on each other, now 1"
 
     def __post_init__(self) -> None:
         checked_units(self.size)
@@ -34,3 +36,7 @@ class Independent(Dependence):
     def group_totals(self, loss: Loss) -> FloatArray:
         """Each unit is a group of its own."""
         return loss.per_unit
+
+    def times_as_strong(self, factor: float) -> Groups:
+        """Units that are not independent: any dependence in groups of so many units, 2 at least."""
+        return Groups(1, self.source).times_as_strong(factor)

@@ -1,6 +1,6 @@
 """Time steps of one series: each state depends on the one before."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -84,6 +84,10 @@ class MarkovChain(Coupled):
             return loss.per_unit
         total = loss.common * loss.units if loss.common is not None else float(loss.per_unit.sum())
         return np.broadcast_to(round_up_float(total, 64), (self.length,))
+
+    def times_as_strong(self, factor: float) -> "MarkovChain":
+        """Raise the transitions to a power; the start stays."""
+        return replace(self, transition=self.transition.laws_raised(factor))
 
     @property
     def document(self) -> dict[str, Any]:

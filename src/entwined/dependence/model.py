@@ -1,5 +1,6 @@
 """What every dependence model can say of itself."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from operator import index
@@ -7,7 +8,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.learned_from import LearnedFrom
-from entwined.errors import BadModel
+from entwined.errors import BadInput, BadModel, DoesNotApply
 from entwined.loss import Loss
 from entwined.numbers import FloatArray, IntArray
 
@@ -21,6 +22,7 @@ class Dependence(ABC):
 
     kind: ClassVar[str]
     plural: ClassVar[str] = "all models"
+    strength: ClassVar[str] = "every log odds ratio"  # what `stronger` makes larger
     source: Source
     learned_from: LearnedFrom | None = None
 
@@ -41,6 +43,16 @@ class Dependence(ABC):
     @abstractmethod
     def group_totals(self, loss: Loss) -> FloatArray:
         """For each unit, the losses of all units that its value can have a bearing on, summed."""
+
+    def stronger(self, share: float) -> "Dependence":
+        """Give the model of the same units whose dependence is stronger: its `strength` larger by a share."""
+        if not 0 <= share < math.inf:
+            raise BadInput(f"Dependence that is larger by {share}. Give a share from 0, such as 0.25.")
+        return self if share == 0 else self.times_as_strong(1.0 + share)
+
+    def times_as_strong(self, factor: float) -> "Dependence":
+        """Multiply the `strength` of the model; refuse where there would be no such law."""
+        raise DoesNotApply(f"A model of kind {self.kind} cannot be made {factor:g} times as strong.")
 
 
 class Coupled(Dependence):

@@ -1,7 +1,7 @@
 """Variables with mutual influence: a potential on each pair that interacts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple, Self
@@ -75,6 +75,10 @@ class RandomField(Coupled):
     def couplings(self) -> Couplings:
         """Each pair that interacts."""
         return couplings_of(self.units, self.blocks)
+
+    def times_as_strong(self, factor: float) -> "RandomField":
+        """Raise every table to a power."""
+        return replace(self, blocks=tuple(block.raised(factor) for block in self.blocks))
 
     @property
     def document(self) -> dict[str, Any]:

@@ -14,8 +14,6 @@ from entwined.bounds import certify
 from entwined.bounds.certificate import digest
 from entwined.canonical import fraction_text
 from entwined.ledger import Standing
-from entwined.promise.concentrated import certified
-from entwined.promise.measure import Pure
 from entwined.promise.part import Part
 from entwined.promise.promise import BaseLoss, Promise
 from entwined.schema import Schema
@@ -115,17 +113,10 @@ def _trusted(promise: Promise, schema: Schema) -> list[str]:
 
 def _models(promise: Promise, base: BaseLoss) -> list[dict[str, Any]]:
     """Certify what the loss leaks under each model."""
-    measure, judges = promise.measure, promise.judges
-    if isinstance(measure, Pure):
-        proved = {name: certify(bound) for name, bound in promise.bounds(base).items()}
-    else:
-        proved = {
-            name: certified(base.replace, measure, one.model, promise.knowledge)
-            for name, (one, _) in judges.items()
-        }
+    judges = promise.judges
     return [
-        {"name": name, "declared": judges[name][0].document, "certificate": found}
-        for name, found in proved.items()
+        {"name": name, "declared": judges[name][0].document, "certificate": certify(bound).document}
+        for name, bound in promise.bounds(base).items()
     ]
 
 

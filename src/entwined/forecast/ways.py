@@ -9,20 +9,18 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 from entwined.bounds.calibrate import largest_multiple
-from entwined.bounds.choose import THEOREMS
-from entwined.bounds.theorem import Theorem, read_statement
+from entwined.bounds.choose import theorems_taking
+from entwined.bounds.theorem import Theorem
 from entwined.errors import DoesNotApply, Refused, Unreachable
 from entwined.loss import Loss
 from entwined.mechanisms.batch import Batch
 from entwined.numbers import float_above, float_below
 from entwined.progress import report
-from entwined.promise.concentrated import concentrated_group
 from entwined.promise.declared import Declared
 from entwined.promise.judge import SLOW, Judge
-from entwined.promise.measure import Concentrated
 from entwined.promise.promise import BaseLoss, Promise
 
 PLAIN: Final = "plain"
@@ -84,8 +82,9 @@ class Crossing:
         if not self.promise.measure.is_pure:
             return (self.plain(), proposed)
         others: list[Way] = []
-        for number, theorem in enumerate(THEOREMS):
-            report("ways to protect", number, len(THEOREMS))
+        theorems = theorems_taking(Loss)
+        for number, theorem in enumerate(theorems):
+            report("ways to protect", number, len(theorems))
             if theorem.name != proposed.name:
                 others.append(self.by(theorem))
         others.sort(key=lambda way: (not way.applies, -(way.each or 0), way.worst))
@@ -99,9 +98,6 @@ class Crossing:
         if not leakage:
             why = "No dependence is declared: units are taken to be independent of each other."
             return Way(PLAIN, why, self.planned.loss, nominal, {}, keeps_promise=True)
-        if isinstance(self.promise.measure, Concentrated):
-            title, _ = read_statement(concentrated_group)
-            return Way("concentrated group", title, self.planned.loss, nominal, leakage, keeps_promise=True)
         bounds = self.promise.bounds(self.base)
         theorem = bounds[max(leakage, key=lambda name: leakage[name])].theorem
         return Way(theorem.name, theorem.title, self.planned.loss, nominal, leakage, keeps_promise=True)
@@ -121,7 +117,7 @@ class Crossing:
         )
         return Way(PLAIN, why, self.planned.loss * times, nominal, found, keeps)
 
-    def by(self, theorem: Theorem[Any]) -> Way:
+    def by(self, theorem: Theorem) -> Way:
         """Go by one theorem wherever it applies, and by the tightest one elsewhere."""
         try:
             times = self._multiple(theorem)
@@ -137,7 +133,7 @@ class Crossing:
         each = self.planned.loss * times
         return Way(theorem.name, theorem.title, each, float_above(base.nominal), found, keeps_promise=True)
 
-    def _multiple(self, theorem: Theorem[Any]) -> Fraction:
+    def _multiple(self, theorem: Theorem) -> Fraction:
         """Find how much more noise-saving than the plan a theorem allows to be, under every model."""
         reasons, found = [], []
         for one, judge in self.promise.judges.values():
@@ -156,7 +152,7 @@ class Crossing:
             raise DoesNotApply(" ".join(dict.fromkeys(reasons)))
         return Fraction(min(found))
 
-    def _leakage(self, theorem: Theorem[Any], one: Declared, judge: Judge, base: BaseLoss) -> float:
+    def _leakage(self, theorem: Theorem, one: Declared, judge: Judge, base: BaseLoss) -> float:
         loss = self.promise.loss(one, base)
         if _why_not(theorem, judge, loss):
             return judge.bound(loss).leakage.worst
@@ -168,7 +164,7 @@ def _times(base: BaseLoss, times: Fraction) -> BaseLoss:
     return BaseLoss(base.nominal * times, base.replace * times, columns)
 
 
-def _why_not(theorem: Theorem[Any], judge: Judge, loss: Loss) -> str:
+def _why_not(theorem: Theorem, judge: Judge, loss: Loss) -> str:
     """Say why a theorem has no word on a model; nothing if it has."""
     if not theorem.covers(judge.knowledge):
         return "It covers only an adversary who knows no values; ask with knowledge 'model'."

@@ -1,12 +1,11 @@
 """Dependence learned from a public table, or with a budget.
 
-`codes` public rows · `pairs`, `structure`, `models` from rows to a network · `stronger` the sensitivity curve.
+`codes` public rows · `pairs`, `structure`, `models` from rows to a network.
 """
 
 from entwined.learning.codes import Codes, public_codes
 from entwined.learning.models import Learned, learn, learn_with_margin
 from entwined.learning.pairs import PairCounts, pair_counts
-from entwined.learning.stronger import sensitivity_curve
 
 __all__ = [
     "Codes",
@@ -16,5 +15,4 @@ __all__ = [
     "learn_with_margin",
     "pair_counts",
     "public_codes",
-    "sensitivity_curve",
 ]

@@ -54,7 +54,7 @@ def learn(
     """Learn a tree, or a network with up to `parents` parents a column, from a public table.
 
     `smoothing` is added to every count. It makes chances that were never seen positive and the dependence
-    weaker, so it is part of what is trusted: see `stronger`. From the private rows themselves a model is
+    weaker, so it is part of what is trusted: see `Dependence.stronger`. From the private rows themselves a model is
     "exploratory": good for planning, refused by a release.
 
     >>> pilot = Codes.of({"a": 2, "b": 2}, [[0, 0]] * 8 + [[1, 1]] * 8)

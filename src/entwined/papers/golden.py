@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def symmetric_chain(flip: float) -> MarkovChain:
     return MarkovChain(LENGTH, Box.exact([[1 - flip, flip], [flip, 1 - flip]]), np.array([0.5, 0.5]))
 
 
-def scale_by(theorem: Theorem[Any]) -> Callable[[MarkovChain, float], float | None]:
+def scale_by(theorem: Theorem) -> Callable[[MarkovChain, float], float | None]:
     """The Laplace scale for a sum of sensitivity 1 that a theorem asks for."""
 
     def scale(chain: MarkovChain, target: float) -> float | None:

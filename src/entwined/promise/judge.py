@@ -9,11 +9,12 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from entwined.bounds.calibrate import largest_multiple
-from entwined.bounds.choose import THEOREMS, Bound
+from entwined.bounds.choose import THEOREMS, Bound, bound
 from entwined.bounds.elimination import elimination_bound, elimination_without_knowledge_bound
+from entwined.bounds.exposure import Exposure
 from entwined.bounds.theorem import Knowledge, Theorem
 from entwined.bounds.walks import self_avoiding_walks_bound
 from entwined.dependence import Dependence
@@ -38,10 +39,10 @@ class Judge:
     model: Dependence
     knowledge: Knowledge
     _uniform: dict[Fraction, float] = field(default_factory=dict)
-    _bounds: dict[bytes | tuple[float, int], Bound] = field(default_factory=dict)
+    _bounds: dict[bytes | tuple[float, int], Bound[Exposure]] = field(default_factory=dict)
 
     @cached_property
-    def theorems(self) -> tuple[Theorem[Any], ...]:
+    def theorems(self) -> tuple[Theorem, ...]:
         """The theorems that are tightest somewhere, first those that are quick."""
         slow = {id(theorem): most for theorem, most in SLOW}
         asked = [one for one in THEOREMS if self.model.units <= slow.get(id(one), self.model.units)]
@@ -55,7 +56,7 @@ class Judge:
             )
         return kept
 
-    def _tightest(self, asked: list[Theorem[Any]], loss: Loss) -> Theorem[Any] | None:
+    def _tightest(self, asked: list[Theorem], loss: Loss) -> Theorem | None:
         best, tightest = math.inf, None
         for theorem in asked:
             worst = self._worst(theorem, loss)
@@ -63,7 +64,7 @@ class Judge:
                 best, tightest = worst, theorem
         return tightest
 
-    def _worst(self, theorem: Theorem[Any], loss: Loss) -> float | None:
+    def _worst(self, theorem: Theorem, loss: Loss) -> float | None:
         if not theorem.covers(self.knowledge):
             return None
         try:
@@ -71,8 +72,15 @@ class Judge:
         except DoesNotApply:
             return None
 
-    def bound(self, loss: Loss) -> Bound:
-        """Bound what a loss leaks; what was asked lately is remembered."""
+    def bound(self, exposure: Exposure) -> Bound[Exposure]:
+        """Bound what an exposure leaks; of pure losses, what was asked lately is remembered."""
+        return (
+            self._remembered(exposure)
+            if isinstance(exposure, Loss)
+            else bound(self.model, exposure, self.knowledge)
+        )
+
+    def _remembered(self, loss: Loss) -> Bound[Exposure]:
         key = loss.per_unit.tobytes() if loss.common is None else (loss.common, loss.units)
         known = self._bounds.get(key)
         if known is None:
@@ -81,8 +89,8 @@ class Judge:
             known = self._bounds[key] = self._bound(loss)
         return known
 
-    def _bound(self, loss: Loss) -> Bound:
-        found: tuple[Theorem[Any], Leakage] | None = None
+    def _bound(self, loss: Loss) -> Bound[Exposure]:
+        found: tuple[Theorem, Leakage] | None = None
         for theorem in self.theorems:
             try:
                 leakage = theorem(loss, self.model)

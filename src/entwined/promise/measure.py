@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Final, TypeAlias
 
+from entwined.bounds import ConcentratedLoss
 from entwined.dependence import Dependence, Groups, Independent
 from entwined.errors import Refused
 from entwined.noise import (
@@ -66,6 +67,10 @@ class Pure:
         """No single factor says what a pure loss leaks under a model: theorems do."""
         return
 
+    def exposure(self, loss: Fraction, model: Dependence) -> None:  # noqa: ARG002  (as above)
+        """No single loss says what is shown of the units of a model: it falls on them as it is laid out."""
+        return
+
     @property
     def document(self) -> dict[str, Any]:
         """What a certificate says of it."""
@@ -117,6 +122,10 @@ class Concentrated:
     def largest(self, epsilon: Fraction) -> Fraction:
         """Give the largest loss of an ε at δ, rounded down."""
         return largest_rho(epsilon, self.delta)
+
+    def exposure(self, rho: Fraction, model: Dependence) -> ConcentratedLoss:
+        """Say what a loss of every unit of a model shows, before dependence."""
+        return ConcentratedLoss.uniform(rho, model.units, self.delta)
 
     def grown(self, model: Dependence) -> Fraction:
         """By how much a model multiplies a loss; refuse one that no theorem covers."""

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeAlias
 
-from entwined.bounds import Bound, Knowledge
+from entwined.bounds import Bound, Exposure, Knowledge
 from entwined.canonical import canonical, sha256
 from entwined.dependence import Dependence, Forms
 from entwined.errors import BadModel
@@ -142,24 +142,25 @@ class Promise:
     def leakages(self, base: BaseLoss) -> dict[str, Fraction | float]:
         """Give what a loss leaks under each model; of concentrated loss the ε at δ."""
         grown = {name: self.measure.grown(one.model) for name, (one, _) in self.judges.items()}
-        found: dict[str, Fraction | float] = {
-            name: bound.leakage.worst for name, bound in self.bounds(base).items() if grown[name] is None
-        }
+        pure = self.bounds(base) if self.measure.is_pure else {}
+        found: dict[str, Fraction | float] = {name: bound.leakage.worst for name, bound in pure.items()}
         return found | {
             name: self.measure.epsilon(base.replace * times)
             for name, times in grown.items()
             if times is not None and base.replace
         }
 
-    def bounds(self, base: BaseLoss) -> dict[str, Bound]:
-        """Bound what a pure loss leaks under each model."""
-        if not self.measure.is_pure:
-            return {}
+    def bounds(self, base: BaseLoss) -> dict[str, Bound[Exposure]]:
+        """Bound what a loss leaks under each model."""
         return {
-            name: judge.bound(self.loss(one, base))
+            name: judge.bound(self.exposure(one, base))
             for name, (one, judge) in self.judges.items()
             if base.replace
         }
+
+    def exposure(self, one: Declared, base: BaseLoss) -> Exposure:
+        """Say what a loss shows of the units of a model, before dependence."""
+        return self.measure.exposure(base.replace, one.model) or self.loss(one, base)
 
     def loss(self, one: Declared, base: BaseLoss) -> Loss:
         """Lay a loss out over the units of a model."""

@@ -5,9 +5,10 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Final
 
-from entwined.bounds import Bound, Calibration
+from entwined.bounds import Bound, Calibration, Exposure
 from entwined.estimate.answers import Answered, Release
 from entwined.estimate.spans import CONFIDENCE, Ranks
+from entwined.loss import Loss
 from entwined.mechanisms.batch import Batch
 from entwined.queries.documents import question_of
 from entwined.report.claims import Claims
@@ -66,8 +67,8 @@ def _reach(planned: Batch, use: int) -> str:
     return "a choice" if noise is None else f"± {figure(noise.half_width(CONFIDENCE))}"
 
 
-@to_html.register
-def _bound(shown: Bound) -> str:
+@to_html.register(Bound)
+def _bound(shown: Bound[Exposure]) -> str:
     rows = [(shown.theorem.name, figure(shown.leakage.worst, up=True), "the smallest")]
     rows += [
         (
@@ -80,10 +81,13 @@ def _bound(shown: Bound) -> str:
     return _table(f"Leakage under {readable(shown.model.kind)}", ("theorem", "leakage", ""), rows)
 
 
-@to_html.register
-def _calibration(shown: Calibration) -> str:
+@to_html.register(Calibration)
+def _calibration(shown: Calibration[Loss]) -> str:
     rows = [
-        ("largest loss of a unit", number(Fraction(float(shown.loss.per_unit.max())), FINEST, towards=-1)),
+        (
+            "largest loss of a unit",
+            number(Fraction(float(shown.exposure.per_unit.max())), FINEST, towards=-1),
+        ),
         ("leakage", figure(shown.leakage.worst, up=True)),
         ("theorem", shown.theorem.name),
     ]

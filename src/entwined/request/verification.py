@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from entwined.bounds import Verdict
+from entwined.bounds import Certificate, Verdict
 from entwined.bounds import verify as verify_bound
-from entwined.bounds.certificate import CLOSE, VERSIONS, derived, digest, same
+from entwined.bounds.certificate import CHANGED, CLOSE, digest, same
 from entwined.bounds.choose import named
 from entwined.canonical import canonical, fraction_from, sha256
 from entwined.dependence import model_from
@@ -23,7 +23,6 @@ from entwined.errors import BadCertificate, EntwinedError
 from entwined.ledger import Mark, Standing
 from entwined.mechanisms.batch import Batch
 from entwined.mechanisms.kinds import mechanism_from
-from entwined.promise.concentrated import certified
 from entwined.promise.declared import Declared
 from entwined.promise.measure import PURE, Concentrated
 from entwined.promise.part import Part
@@ -36,7 +35,6 @@ from entwined.signing import PublicKey, Signature
 HASH: Final = re.compile(r"[0-9a-f]{64}")
 ID: Final = re.compile(r"[0-9a-f]{32}")
 AMOUNTS: Final = ("nominal", "total")
-CHANGED: Final = "It was changed after it was written: its digest does not match."
 
 
 def verify(
@@ -210,23 +208,8 @@ class _Claimed:
 
 def _wrong_proof(given: dict[str, Any], promise: Promise, one: Declared, base: BaseLoss) -> str | None:
     """Say what is wrong with the certificate of one model."""
-    knowledge = promise.knowledge
-    if isinstance(promise.measure, Concentrated):
-        again = certified(base.replace, promise.measure, one.model, knowledge)
-        return None if same(given, again) else "its certificate does not follow from what was charged."
-    theorem = named(given["theorem"]["name"])
-    if not theorem.covers(knowledge):
-        return f"the theorem {theorem.name!r} says nothing of an adversary of knowledge {knowledge!r}."
-    if given.get("digest") != digest(opened(given)):
-        return CHANGED
-    versions = given["versions"]
-    if versions.keys() != VERSIONS.keys() or not all(isinstance(text, str) for text in versions.values()):
-        return "it does not say by which versions it was made."
-    again = derived(one.model, promise.loss(one, base), knowledge, theorem)
-    said = {key: value for key, value in opened(given).items() if key != "versions"}
-    if said.get("inputs") != again["inputs"]:
-        return "it is certified for another model or loss than was charged."
-    return None if same(said, again) else "its certificate does not follow from what was charged."
+    theorem, exposure = named(given["theorem"]["name"]), promise.exposure(one, base)
+    return Certificate(one.model, exposure, promise.knowledge, theorem).wrong_in(given)
 
 
 def _agrees(claimed: Any, value: Any, *, from_floats: bool) -> bool:

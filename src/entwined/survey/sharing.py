@@ -15,6 +15,7 @@ from entwined.bounds import Knowledge
 from entwined.bounds.allocate import cheapest
 from entwined.bounds.calibrate import invert
 from entwined.bounds.contraction import contract_one
+from entwined.bounds.filled_blanks import FilledBlanks, blanks_filled_bound
 from entwined.bounds.forms import (
     blanks_left_out_bound,
     blanks_left_out_without_knowledge_bound,
@@ -29,7 +30,6 @@ from entwined.dependence import BayesNet, Forms
 from entwined.errors import BadLoss, DoesNotApply
 from entwined.loss import Leakage, Loss
 from entwined.numbers import FloatArray, float_below, positive_fraction
-from entwined.survey.filled_blanks import Filled, blanks_filled_bound
 
 ROUNDS: Final = 16
 DAMPED: Final = 3  # from this round on only half the way is taken, in logarithms
@@ -71,9 +71,9 @@ class OnTree:
         return self.model.units
 
     @property
-    def theorem(self) -> Theorem[BayesNet]:
+    def theorem(self) -> Theorem:
         """The theorem that holds the bound."""
-        return transport_bound if self.knowledge == "model" else message_passing_bound  # type: ignore[return-value]  # about all that is coupled
+        return transport_bound if self.knowledge == "model" else message_passing_bound
 
     def base(self, losses: FloatArray) -> Loss:
         """A histogram's loss is its column's."""
@@ -96,12 +96,13 @@ class OnTree:
 class OnForms:
     """Histograms of all questions of a questionnaire in forms, and of the form itself, which comes last.
 
-    Blanks are left out of the histograms; of a model that says by what they are filled, they are, which helps
-    only against who knows no answers.
+    Blanks are left out of the histograms; where `filling` says by which laws, they are filled, which helps only
+    against who knows no answers.
     """
 
     model: Forms
     knowledge: Knowledge
+    filling: tuple[FloatArray, ...] = ()
 
     def __post_init__(self) -> None:
         if self.filled and self.knowledge != "model":
@@ -112,7 +113,7 @@ class OnForms:
     @property
     def filled(self) -> bool:
         """Whether blanks are filled."""
-        return isinstance(self.model, Filled)
+        return bool(self.filling)
 
     @property
     def columns(self) -> int:
@@ -120,10 +121,10 @@ class OnForms:
         return self.model.units
 
     @property
-    def theorem(self) -> Theorem[Forms]:
+    def theorem(self) -> Theorem:
         """The theorem that holds the bound."""
         if self.filled:
-            return blanks_filled_bound  # type: ignore[return-value]  # about the forms whose blanks are filled
+            return blanks_filled_bound
         if self.model.public:
             return public_form_without_knowledge_bound if self.knowledge == "model" else public_form_bound
         return blanks_left_out_without_knowledge_bound if self.knowledge == "model" else blanks_left_out_bound
@@ -135,7 +136,8 @@ class OnForms:
 
     def leakage(self, losses: FloatArray) -> Leakage:
         """Bound the leakage about every answer and the form."""
-        return self.theorem(self.base(losses), self.model)
+        base = self.base(losses)
+        return self.theorem(FilledBlanks(base, self.filling) if self.filled else base, self.model)
 
     def with_answers(self, model: BayesNet) -> "OnForms":
         """Say what the same histograms leak under another law of the answers."""

@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from entwined.bounds import Knowledge
+from entwined.bounds.filled_blanks import laws_of_columns
 from entwined.dependence import BayesNet, Forms
 from entwined.errors import BadInput, Refused
 from entwined.learning.codes import Codes
@@ -22,7 +23,6 @@ from entwined.numbers import FloatArray
 from entwined.queries import Histogram
 from entwined.queries.predicate import codes_in
 from entwined.schema import Schema
-from entwined.survey.filled_blanks import Filled, laws_of_columns
 from entwined.survey.sense import Blank, Decided, Form
 from entwined.survey.sharing import OnForms, OnTree, Shared, share
 
@@ -119,7 +119,7 @@ class Survey:
         if not filled:
             return OnForms(self.forms, knowledge)
         laws = laws_of_columns(self.learned.model)
-        return OnForms(Filled(self.forms.answers, self.forms.form, self.forms.asked, laws), knowledge)
+        return OnForms(replace(self.forms, public=False), knowledge, laws)
 
     def weights(self, *, filled: bool = False) -> FloatArray:
         """Count, for each histogram released, the cells of all histograms in which its noise ends up."""

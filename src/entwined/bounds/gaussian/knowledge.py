@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from entwined.bounds.gaussian_series import shortfall, walk_sums
+from entwined.bounds.gaussian.series import shortfall, walk_sums
 from entwined.numbers import ULP, FloatArray, IntArray, round_up
 
 

@@ -1,6 +1,7 @@
 """Gaussian units against an adversary who knows the law but no values: the exact leakage."""
 
-from entwined.bounds.gaussian_series import MOST_UNITS
+from entwined.bounds.gaussian.distances import AT_A_DISTANCE
+from entwined.bounds.gaussian.series import MOST_UNITS
 from entwined.bounds.theorem import theorem
 from entwined.dependence.gaussian import GaussianLaws
 from entwined.errors import DoesNotApply
@@ -8,7 +9,7 @@ from entwined.loss import Leakage, Loss
 from entwined.numbers import round_up
 
 
-@theorem("model")
+@theorem("model", secret=AT_A_DISTANCE)
 def gaussian_regression_bound(loss: Loss, model: GaussianLaws) -> Leakage:
     """Sum the losses of the others, each times its regression on the unit.
 
@@ -19,11 +20,8 @@ def gaussian_regression_bound(loss: Loss, model: GaussianLaws) -> Leakage:
 
     Checked. Nothing but the model itself: the deviations are positive and the correlations below 1.
 
-    Trusted. The adversary knows no unit's value: one who does can learn more. The units are jointly Gaussian
-    with these deviations and no larger correlations, whatever their means are. The mechanism's loss for unit
-    j is at most ε_j times the distance between the two values of unit j. Clipping values to an interval moves
-    no two values apart, so the bound holds for clipped data; for secrets that are pairs inside an interval of
-    length M the leakage is at most M times the bound, and pairs outside it are not covered by that figure.
+    Trusted. The adversary knows no unit's value: one who does can learn more. The units are jointly
+    Gaussian with these deviations and no larger correlations, whatever their means are.
 
     Proof. Given x_i the other units are Gaussian with a mean of β_j x_i plus a constant, β_j = ρ_ij σ_j/σ_i,
     and a covariance that does not depend on x_i. So the laws given x_i = a and x_i = b are shifts of each

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from entwined.bounds.gaussian.distances import AT_A_DISTANCE, EXACTLY_OR_NOT
 from entwined.bounds.theorem import theorem
 from entwined.dependence.gaussian import Gaussian
 from entwined.errors import DoesNotApply
@@ -24,7 +25,7 @@ class Tree(NamedTuple):
     """The size of the correlation of each unit with its parent, 0 for the root."""
 
 
-@theorem("any")
+@theorem("any", secret=AT_A_DISTANCE, trusted=EXACTLY_OR_NOT)
 def gaussian_tree_bound(loss: Loss, model: Gaussian) -> Leakage:
     """Pass the leakage along the edges of a Gaussian tree.
 
@@ -39,12 +40,7 @@ def gaussian_tree_bound(loss: Loss, model: Gaussian) -> Leakage:
     theorem refuses where that is more than a thousandth of the sum of the losses (in units of the units'
     deviations).
 
-    Trusted. Of every other unit the adversary knows the exact value or nothing: who knows something about a
-    value, such as its size without its sign, may learn more. The units are jointly Gaussian with this
-    covariance, whatever their means are. The mechanism's loss for unit j is at most ε_j times the distance
-    between the two values of unit j. Clipping values to an interval moves no two values apart, so the bound
-    holds for clipped data; for secrets that are pairs inside an interval of length M the leakage is at most M
-    times the bound, and pairs outside it are not covered by that figure.
+    Trusted. The units are jointly Gaussian with this covariance, whatever their means are.
 
     Proof. On a tree signs can be flipped, unit by unit from the root, until no correlation is negative;
     leakage does not change. Then the precision matrix is D (I − W) with W ≥ 0 and spectral radius of W below

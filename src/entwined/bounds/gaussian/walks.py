@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from entwined.bounds.gaussian_series import NEARLY_SINGULAR, checked_inverse, walk_sums
+from entwined.bounds.gaussian.distances import AT_A_DISTANCE, EXACTLY_OR_NOT
+from entwined.bounds.gaussian.series import NEARLY_SINGULAR, checked_inverse, walk_sums
 from entwined.bounds.theorem import theorem
 from entwined.dependence.gaussian import Gaussian
 from entwined.errors import DoesNotApply
@@ -13,7 +14,7 @@ from entwined.loss import Leakage, Loss
 from entwined.numbers import ULP, FloatArray, round_up
 
 
-@theorem("any")
+@theorem("any", secret=AT_A_DISTANCE, trusted=EXACTLY_OR_NOT)
 def gaussian_walk_bound(loss: Loss, model: Gaussian) -> Leakage:
     """Sum the losses over all walks from a unit that never come back to it.
 
@@ -26,12 +27,7 @@ def gaussian_walk_bound(loss: Loss, model: Gaussian) -> Leakage:
     Checked. The covariance is positive definite; its inverse and G were multiplied back and what was missing
     is added; the spectral radius is below 1 because some v > 0 was found with Cv < v.
 
-    Trusted. Of every other unit the adversary knows the exact value or nothing: who knows something about a
-    value, such as its size without its sign, may learn more. The units are jointly Gaussian with this
-    covariance, whatever their means are. The mechanism's loss for unit j is at most ε_j times the distance
-    between the two values of unit j. Clipping values to an interval moves no two values apart, so the bound
-    holds for clipped data; for secrets that are pairs inside an interval of length M the leakage is at most M
-    times the bound, and pairs outside it are not covered by that figure.
+    Trusted. The units are jointly Gaussian with this covariance, whatever their means are.
 
     Proof. As for the exact leakage, it is ε_i + Σ_{j∈U} ε_j |β_j| for a set U of unknown units, β = −Q_UU⁻¹
     Q_Ui. Write Q = D (I − W) with D diagonal, so W_jk = −Q_jk/Q_jj, and |W| is the transpose of C. Then β =
@@ -50,7 +46,7 @@ def gaussian_walk_bound(loss: Loss, model: Gaussian) -> Leakage:
     return Leakage(round_up(leakage, model.units + 8) / scales)
 
 
-@theorem("any")
+@theorem("any", secret=AT_A_DISTANCE, trusted=EXACTLY_OR_NOT)
 def gaussian_influence_bound(loss: Loss, model: Gaussian) -> Leakage:
     """Sum the losses over all walks from a unit, returning ones too: linear in the losses, for planning.
 
@@ -61,12 +57,7 @@ def gaussian_influence_bound(loss: Loss, model: Gaussian) -> Leakage:
     Checked. The covariance is positive definite; its inverse and (I − C)⁻¹ were multiplied back and what was
     missing is added; the spectral radius is below 1 because some v > 0 was found with Cv < v.
 
-    Trusted. Of every other unit the adversary knows the exact value or nothing: who knows something about a
-    value, such as its size without its sign, may learn more. The units are jointly Gaussian with this
-    covariance, whatever their means are. The mechanism's loss for unit j is at most ε_j times the distance
-    between the two values of unit j. Clipping values to an interval moves no two values apart, so the bound
-    holds for clipped data; for secrets that are pairs inside an interval of length M the leakage is at most M
-    times the bound, and pairs outside it are not covered by that figure.
+    Trusted. The units are jointly Gaussian with this covariance, whatever their means are.
 
     Proof. The theorem "gaussian walk" bounds the leakage by the sum over all walks from i that never return
     to i of their weight times ε at their end. The sum over all walks from i is no smaller, and is ((I − C)⁻¹

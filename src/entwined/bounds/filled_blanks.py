@@ -1,46 +1,93 @@
 """Blanks that are filled at random by the public law of the answers, so that they say nothing about the form.
 
 It takes a mechanism that the door does not have: it reads rows as they are and fills nothing. So this bound is for
-plans and simulations only, and it is not among the theorems that a release is certified by.
+plans and simulations: nothing that the door releases is an exposure of this kind.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
-from typing import Final
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
 from entwined.bounds.contraction import contract_one
 from entwined.bounds.forms import knowing_law
 from entwined.bounds.kernel import ROOT, Frontier, frontiers_of
-from entwined.bounds.theorem import theorem
+from entwined.bounds.theorem import Secret, theorem
 from entwined.bounds.transport import add
 from entwined.dependence import BayesNet, Forms
-from entwined.errors import BadModel, DoesNotApply
+from entwined.errors import BadLoss, DoesNotApply
 from entwined.loss import Leakage, Loss
 from entwined.numbers import ULP, FloatArray, round_up
 
 LAWS_ERROR: Final = 1e-12  # far above the rounding of a law worked out along a tree
+ANSWER_OR_BLANK: Final = Secret(
+    "any two answers of any one cell, that it was not asked among them, and between any two forms"
+)
 
 
-@dataclass(frozen=True, eq=False)
-class Filled(Forms):
-    """A questionnaire in forms whose blanks are filled: `filling[j]` is the public law for question j."""
+@dataclass(frozen=True, eq=False, slots=True)
+class FilledBlanks:
+    """Losses of a mechanism that fills the blanks of question j by draws from `filling[j]` before it looks."""
 
-    filling: tuple[FloatArray, ...] = ()
+    loss: Loss
+    filling: tuple[FloatArray, ...]
+    plural: ClassVar[str] = "losses where blanks are filled"
+    released: ClassVar[str] = "anything released with these losses where every blank is filled by a draw"
+    believed: ClassVar[str] = (
+        "The mechanism fills every blank by a draw of its own from the stated law, and has the stated base loss for "
+        "each unit."
+    )
+    delta: ClassVar[Fraction] = Fraction(0)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        sizes = [len(values) for values in self.answers.values]
-        if [law.shape for law in self.filling] != [(size,) for size in sizes]:
-            raise BadModel("The laws that fill blanks do not fit the questions. Give one chance an answer.")
+        if len(self.filling) != self.units - 1:
+            raise BadLoss(
+                f"{len(self.filling)} laws fill blanks of {self.units - 1} questions. Give one law a question."
+            )
+        for law in self.filling:
+            if law.ndim != 1 or not (law >= 0).all() or abs(law.sum() - 1) > LAWS_ERROR:
+                raise BadLoss(
+                    "A law that fills blanks has no chances that sum to 1. Give one chance an answer."
+                )
+
+    @property
+    def units(self) -> int:
+        """The questions and the form."""
+        return self.loss.units
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The losses, and the laws that fill blanks."""
+        return {**self.loss.document, "filling": [law.tolist() for law in self.filling]}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Self:
+        """Read losses and laws back."""
+        losses = {key: value for key, value in document.items() if key != "filling"}
+        return cls(Loss.from_document(losses), filling_laws(document["filling"]))
+
+    def widened(self, units: int) -> Self:
+        """Refuse: no model of questions has more of them for being stronger."""
+        if units > self.units:
+            raise BadLoss(f"There are {self.units} units, not {units}. Give one of as many units.")
+        return self
+
+    def __mul__(self, factor: float) -> Self:
+        """The same mechanism, this many times."""
+        return type(self)(self.loss * factor, self.filling)
 
 
-@theorem("model")
-def blanks_filled_bound(loss: Loss, model: Filled) -> Leakage:
+def filling_laws(laws: Sequence[Sequence[float]]) -> tuple[FloatArray, ...]:
+    """Read the laws that fill blanks."""
+    return tuple(np.array(law, dtype=np.float64) for law in laws)
+
+
+@theorem("model", secret=ANSWER_OR_BLANK)
+def blanks_filled_bound(exposed: FilledBlanks, model: Forms) -> Leakage:
     """Bound the leakage where every blank is filled by a draw of its own, if no cell is known.
-
-    The door fills nothing, so no release is certified by it: it is never among the theorems that are asked.
 
     Theorem. Let a respondent's form S be drawn independently of the answers Y to all questions. Let the cell of
     a question that is not asked be filled by an independent draw from a public law q_j. Let every statistic be
@@ -74,10 +121,16 @@ def blanks_filled_bound(loss: Loss, model: Filled) -> Leakage:
 
     Source. New here.
     """
-    losses, own = loss.per_unit[:-1], float(loss.per_unit[-1])
+    if model.public:
+        raise DoesNotApply(
+            "Who had which form is public here, and need not be hidden. A public form covers it."
+        )
+    losses, own = exposed.loss.per_unit[:-1], float(exposed.loss.per_unit[-1])
+    if [law.size for law in exposed.filling] != [len(values) for values in model.answers.values]:
+        raise DoesNotApply("The laws that fill blanks do not fit the questions. Give one chance an answer.")
     each = [knowing_law(Loss(np.where(row, losses, 0.0)), model.answers).per_unit for row in model.asked]
     joins = [_joined(np.where(row, losses, 0.0), model.answers) for row in model.asked]
-    off = np.array(list(map(_off, losses.tolist(), model.filling, laws_of_columns(model.answers))))
+    off = np.array(list(map(_off, losses.tolist(), exposed.filling, laws_of_columns(model.answers))))
     leakage = np.max(np.where(model.asked, each, 0.0), axis=0)
     worst = own
     for s, t in np.argwhere(~np.eye(len(joins), dtype=bool)).tolist():

@@ -2,14 +2,15 @@
 
 import numpy as np
 
-from entwined.bounds.gaussian_series import Inverse, checked_inverse
+from entwined.bounds.gaussian.distances import AT_A_DISTANCE, EXACTLY_OR_NOT
+from entwined.bounds.gaussian.series import Inverse, checked_inverse
 from entwined.bounds.theorem import theorem
 from entwined.dependence.gaussian import Gaussian
 from entwined.loss import Leakage, Loss
 from entwined.numbers import ULP, FloatArray, round_up
 
 
-@theorem("any")
+@theorem("any", secret=AT_A_DISTANCE, trusted=EXACTLY_OR_NOT)
 def gaussian_variance_bound(loss: Loss, model: Gaussian) -> Leakage:
     """Bound what a unit says about the others by how much of its own variance is left.
 
@@ -21,12 +22,7 @@ def gaussian_variance_bound(loss: Loss, model: Gaussian) -> Leakage:
     Checked. The covariance is positive definite, and its inverse was multiplied back; what was missing is
     added.
 
-    Trusted. Of every other unit the adversary knows the exact value or nothing: who knows something about a
-    value, such as its size without its sign, may learn more. The units are jointly Gaussian with this
-    covariance, whatever their means are. The mechanism's loss for unit j is at most ε_j times the distance
-    between the two values of unit j. Clipping values to an interval moves no two values apart, so the bound
-    holds for clipped data; for secrets that are pairs inside an interval of length M the leakage is at most M
-    times the bound, and pairs outside it are not covered by that figure.
+    Trusted. The units are jointly Gaussian with this covariance, whatever their means are.
 
     Proof. As for the exact leakage, it is ε_i + Σ_{j∈U} ε_j |β_j| for some set U of unknown units and the
     regression β of U on unit i given the known ones. Let w_j be ε_j with the sign of β_j, and v the variance

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from entwined.bounds.gaussian.distances import AT_A_DISTANCE, EXACTLY_OR_NOT
 from entwined.bounds.theorem import theorem
 from entwined.dependence.gaussian import MaxCorrelation
 from entwined.errors import DoesNotApply
@@ -11,7 +12,7 @@ from entwined.numbers import ULP, FloatArray, round_up, round_up_float
 MOST_UNEVEN = 20_000  # the work below grows with its square
 
 
-@theorem("any")
+@theorem("any", secret=AT_A_DISTANCE, trusted=EXACTLY_OR_NOT)
 def max_correlation_bound(loss: Loss, model: MaxCorrelation) -> Leakage:
     """Bound the worst law of which only the largest correlation is known.
 
@@ -24,12 +25,8 @@ def max_correlation_bound(loss: Loss, model: MaxCorrelation) -> Leakage:
 
     Checked. (m − 2) r is below 1 by more than rounding.
 
-    Trusted. Of every other unit the adversary knows the exact value or nothing: who knows something about a
-    value, such as its size without its sign, may learn more. The units are jointly Gaussian with equal
-    variances and no larger correlations, whatever their means are. The mechanism's loss for unit j is at most
-    ε_j times the distance between the two values of unit j. Clipping values to an interval moves no two
-    values apart, so the bound holds for clipped data; for secrets that are pairs inside an interval of length
-    M the leakage is at most M times the bound, and pairs outside it are not covered by that figure.
+    Trusted. The units are jointly Gaussian with equal variances and no larger correlations, whatever
+    their means are.
 
     Proof. Let K be k known units, S = K and i, and U the others. With r̄ equal to r off the diagonal, (I −
     r̄_SS)⁻¹ is (I + r J/(1 − kr))/(1 + r), J all ones, and the theorem "correlation intervals" says Σ ε_j
@@ -97,7 +94,7 @@ def worst_count(r: float, loss: Loss, own: FloatArray) -> FloatArray:
     return round_up(worst, 32)
 
 
-@theorem("any")
+@theorem("any", secret=AT_A_DISTANCE, trusted=EXACTLY_OR_NOT)
 def lange_max_correlation_bound(loss: Loss, model: MaxCorrelation) -> Leakage:
     """Bound the leakage by the published formula for a largest correlation, for comparison.
 
@@ -107,12 +104,8 @@ def lange_max_correlation_bound(loss: Loss, model: MaxCorrelation) -> Leakage:
 
     Checked. ρ (m − 2) is below 1 by more than rounding; ε is the largest loss.
 
-    Trusted. Of every other unit the adversary knows the exact value or nothing: who knows something about a
-    value, such as its size without its sign, may learn more. The units are jointly Gaussian with equal
-    variances and no larger correlations, whatever their means are. The mechanism's loss for unit j is at most
-    ε times the distance between the two values of unit j. Clipping values to an interval moves no two values
-    apart, so the bound holds for clipped data; for secrets that are pairs inside an interval of length M the
-    leakage is at most M times the bound, and pairs outside it are not covered by that figure.
+    Trusted. The units are jointly Gaussian with equal variances and no larger correlations, whatever
+    their means are.
 
     Proof. Let k units be known, S these and unit i. In each row the correlations within S sum to at most kρ,
     so no entry of the inverse of their matrix is above 1/(1 − kρ) ≤ 1/(1 − (m − 2) ρ), and no regression

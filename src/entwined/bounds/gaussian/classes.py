@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from entwined.bounds.gaussian_knowledge import Around, components, worst_of_known
-from entwined.bounds.gaussian_series import MOST_UNITS
+from entwined.bounds.gaussian.distances import AT_A_DISTANCE, EXACTLY_OR_NOT
+from entwined.bounds.gaussian.knowledge import Around, components, worst_of_known
+from entwined.bounds.gaussian.series import MOST_UNITS
 from entwined.bounds.theorem import theorem
 from entwined.dependence.gaussian import Correlations, GaussianLaws
 from entwined.errors import DoesNotApply
@@ -13,7 +14,7 @@ from entwined.numbers import ULP, FloatArray, round_up
 MOST_TOGETHER = 14
 
 
-@theorem("any")
+@theorem("any", secret=AT_A_DISTANCE, trusted=EXACTLY_OR_NOT)
 def correlation_intervals_bound(loss: Loss, model: Correlations) -> Leakage:
     """Bound the worst law whose correlations lie in intervals by trying every set of known units.
 
@@ -30,12 +31,8 @@ def correlation_intervals_bound(loss: Loss, model: Correlations) -> Leakage:
     Checked. For every set of known units one of the two series converges, proved by a vector v > 0 that it
     shrinks, with all rounding added; no more than 14 units are dependent on each other.
 
-    Trusted. Of every other unit the adversary knows the exact value or nothing: who knows something about a
-    value, such as its size without its sign, may learn more. The units are jointly Gaussian with these
-    deviations and correlations in these intervals, whatever their means are. The mechanism's loss for unit j
-    is at most ε_j times the distance between the two values of unit j. Clipping values to an interval moves
-    no two values apart, so the bound holds for clipped data; for secrets that are pairs inside an interval of
-    length M the leakage is at most M times the bound, and pairs outside it are not covered by that figure.
+    Trusted. The units are jointly Gaussian with these deviations and correlations in these intervals,
+    whatever their means are.
 
     Proof. In units of the deviations let R be the correlations; the exact leakage is ε_i + Σ_{j∈U} ε_j |β_j|,
     β_j = (R_jS R_SS⁻¹)_i. With R_SS = I + A, |A| ≤ r̄_SS, the series R_SS⁻¹ = Σ (−A)ⁿ is at most G in every
@@ -79,7 +76,7 @@ def enclosures(model: Correlations) -> list[Around]:
     return [independent, Around(centre, spread)]
 
 
-@theorem("any")
+@theorem("any", secret=AT_A_DISTANCE, trusted=EXACTLY_OR_NOT)
 def weak_correlation_bound(loss: Loss, model: GaussianLaws) -> Leakage:
     """Let each unit move the others by its correlations alone, where no unit is outweighed by the rest.
 
@@ -93,12 +90,8 @@ def weak_correlation_bound(loss: Loss, model: GaussianLaws) -> Leakage:
     Checked. The weights are the least ones, found by raising the units that are outweighed until none is, and
     w ≥ r̄w was checked with rounding counted against it.
 
-    Trusted. Of every other unit the adversary knows the exact value or nothing: who knows something about a
-    value, such as its size without its sign, may learn more. The units are jointly Gaussian with these
-    deviations and no larger correlations, whatever their means are. The mechanism's loss for unit j is at
-    most ε_j times the distance between the two values of unit j. Clipping values to an interval moves no two
-    values apart, so the bound holds for clipped data; for secrets that are pairs inside an interval of length
-    M the leakage is at most M times the bound, and pairs outside it are not covered by that figure.
+    Trusted. The units are jointly Gaussian with these deviations and no larger correlations, whatever
+    their means are.
 
     Proof. In units of the deviations let K be known, S = K and i, and U the others. Units that r̄ does not
     join to i play no part, and if r̄ joins some unit of weight 0 to i then w ≥ r̄w makes all weights there 0,

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from entwined.bounds.gaussian_knowledge import Around, components, worst_of_known
-from entwined.bounds.gaussian_series import NEARLY_SINGULAR
+from entwined.bounds.gaussian.distances import AT_A_DISTANCE, EXACTLY_OR_NOT
+from entwined.bounds.gaussian.knowledge import Around, components, worst_of_known
+from entwined.bounds.gaussian.series import NEARLY_SINGULAR
 from entwined.bounds.theorem import theorem
 from entwined.dependence.gaussian import Gaussian
 from entwined.errors import DoesNotApply
@@ -12,7 +13,7 @@ from entwined.loss import Leakage, Loss
 MOST_TOGETHER = 16
 
 
-@theorem("any")
+@theorem("any", secret=AT_A_DISTANCE, trusted=EXACTLY_OR_NOT)
 def gaussian_exact_bound(loss: Loss, model: Gaussian) -> Leakage:
     """Find the leakage exactly by trying every set of known units.
 
@@ -24,12 +25,7 @@ def gaussian_exact_bound(loss: Loss, model: Gaussian) -> Leakage:
     Checked. The covariance is positive definite, and no more than 16 units are dependent on each other. What
     the residual of each linear system can mean, by a proved bound on its inverse, is added to the result.
 
-    Trusted. Of every other unit the adversary knows the exact value or nothing: who knows something about a
-    value, such as its size without its sign, may learn more. The units are jointly Gaussian with this
-    covariance, whatever their means are. The mechanism's loss for unit j is at most ε_j times the distance
-    between the two values of unit j. Clipping values to an interval moves no two values apart, so the bound
-    holds for clipped data; for secrets that are pairs inside an interval of length M the leakage is at most M
-    times the bound, and pairs outside it are not covered by that figure.
+    Trusted. The units are jointly Gaussian with this covariance, whatever their means are.
 
     Proof. Given x_i and x_K the law of x_U is Gaussian, its mean is β x_i plus a constant and its covariance
     does not depend on x_i. So the laws given x_i = a and x_i = b are shifts of each other by β (a − b): pair

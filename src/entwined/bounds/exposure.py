@@ -1,0 +1,47 @@
+"""What a theorem starts from: how much a mechanism shows of each unit, before any dependence.
+
+Loss               pure losses ε_j, of whatever was released                    (entwined.loss)
+ConcentratedLoss   concentrated losses ρ_j at one δ, of Gaussian noise          (concentrated_loss)
+FilledBlanks       pure losses of a mechanism that fills blanks at random       (filled_blanks)
+NoisySum           one sum of integer weights with Laplace noise                (noisy_sum)
+
+A new kind needs no entry anywhere: a theorem that takes it names it in its signature, and a certificate names
+the theorem.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol, Self, TypeVar
+
+
+class Exposure(Protocol):
+    """What a mechanism shows of each unit to someone who knows all the others."""
+
+    plural: ClassVar[str]  # what such exposures are called
+    released: ClassVar[str]  # what a guarantee is about, as in "From anything released with these losses"
+    believed: ClassVar[str]  # what must be believed of the mechanism
+
+    @property
+    def units(self) -> int:
+        """How many units it speaks of."""
+
+    @property
+    def delta(self) -> Fraction:
+        """The chance with which a guarantee fails; 0 where it always holds."""
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The same as a part of a certificate."""
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Self:
+        """Read it back."""
+
+    def widened(self, units: int) -> Self:
+        """Speak of so many units at least, each new one shown as much of as of the worst."""
+
+    def __mul__(self, factor: float) -> Self:
+        """Show so many times as much."""
+
+
+Given = TypeVar("Given", bound=Exposure)
