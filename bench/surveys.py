@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.random import Generator
@@ -34,7 +34,6 @@ from entwined.learning.codes import NOT_ASKED, Codes, public_codes
 from entwined.learning.models import learn
 from entwined.learning.pairs import pair_counts
 from entwined.learning.private import Budget, NoisyTables, learn_privately
-from entwined.learning.stronger import stronger
 from entwined.learning.structure import network, tree
 from entwined.ledger import Ledger
 from entwined.loss import Leakage, Loss
@@ -206,7 +205,7 @@ def curve(plan: SurveyPlan) -> dict[str, float]:
     answers = plan.survey.learned.model
     found = {}
     for larger in (0.1, 0.25, 0.5):
-        model = stronger(answers, larger)
+        model = cast(BayesNet, answers.stronger(larger))
         found[f"{larger:.0%}"] = terms.with_answers(model).leakage(plan.shared.losses).worst
     return found
 

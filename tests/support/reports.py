@@ -130,7 +130,13 @@ def outlook_of(names, asked, certificate):
             "assumes": None,
         }
 
-    ranks = {"noise": [{"law": "exponential choice", "rate": "1/2"}], "scale": None, "mean_error": None, "half_width": None, "accuracy": []}
+    ranks = {
+        "noise": [{"law": "exponential choice", "rate": "1/2"}],
+        "scale": None,
+        "mean_error": None,
+        "half_width": None,
+        "accuracy": [],
+    }
     nominal = float(Fraction(certificate["nominal"]))
     models = {model["name"]: model["certificate"]["leakage"] for model in certificate["models"]}
 

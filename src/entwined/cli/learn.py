@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption
+from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, YesOption
 from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput
 
@@ -17,11 +17,18 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
     public: Annotated[
         str,
         typer.Argument(
-            metavar="PUBLIC", help="A public table: an earlier wave, a pilot. Not the private one."
+            metavar="PUBLIC|RELEASE.toml",
+            help="A public table: an earlier wave, a pilot. Not the private one; with --budget its release.toml.",
         ),
     ],
-    schema: Annotated[Path, typer.Option("--schema", help="The schema of the private table.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model, .json or .toml.")],
+    schema: Annotated[
+        Path | None, typer.Option("--schema", help="The schema of the private table, with a public table.")
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option("--budget", help="Learn from the private rows of a release.toml, charging this loss."),
+    ] = None,
     parents: Annotated[
         int, typer.Option("--parents", min=1, max=4, help="Parents of a column; 1 is a tree.")
     ] = 1,
@@ -31,8 +38,44 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
     ] = None,
     knowledge: KnowledgeOption = Knowledge.any,
     as_document: JsonOption = False,  # noqa: FBT002
+    yes: YesOption = False,  # noqa: FBT002
 ) -> None:
-    """Learn what depends on what between columns from a public table; nothing is charged, and its name is kept."""
+    """Learn what depends on what between columns: from a public table for nothing, or with a budget from the rows."""
+    if budget is not None:
+        from entwined.cli.learn_with_budget import learn_with_budget
+
+        if schema is not None:
+            raise BadInput("--schema is given, and the request says that. Leave it out with --budget.")
+        learn_with_budget(
+            Path(public),
+            budget,
+            output,
+            parents=parents,
+            smoothing=smoothing,
+            confidence=confidence,
+            as_document=as_document,
+            yes=yes,
+        )
+        return
+    if schema is None:
+        raise BadInput(
+            "--schema is missing: a public table is coded by the schema of the private one. Give it."
+        )
+    learn_publicly(public, schema, output, parents, smoothing, confidence, knowledge, as_document=as_document)
+
+
+def learn_publicly(  # noqa: PLR0913, PLR0917  (options of one command)
+    public: str,
+    schema: Path,
+    output: Path,
+    parents: int,
+    smoothing: str,
+    confidence: str | None,
+    knowledge: Knowledge,
+    *,
+    as_document: bool,
+) -> None:
+    """Learn from a public table; nothing is charged, and its name is kept."""
     from entwined.bounds import calibrate
     from entwined.bounds.curve import curve
     from entwined.dependence import write_model

@@ -23,6 +23,7 @@ from entwined.mechanisms.structure_search import StructureSearch
 from entwined.noise import Additive
 from entwined.noise.lattice import probability
 from entwined.numbers import IntArray, positive_fraction
+from entwined.promise.price import Price
 from entwined.promise.promise import Promise
 from entwined.queries import Marginal
 from entwined.request.verbs import release_batch
@@ -110,6 +111,14 @@ def learn_privately(
     agreed = _shaped([one.value for one in answers], shapes)
     noise = max((one.law for one in batch.statistics if isinstance(one, Added)), key=lambda law: law.scale)
     return NoisyTables(tuple(names), chosen, drawn, agreed, noise, _rows(promise, agreed))
+
+
+def price_of(promise: Promise, budget: Budget, parents: int = 1) -> Price:
+    """Bound what learning costs, if all losses of the tables fall together."""
+    measure = promise.measure
+    both = measure.largest(budget.structure) + measure.largest(budget.tables)
+    search = StructureSearch.of(promise, parents, both, _noise_scale(promise.schema, budget))
+    return promise.price({part.key: part for part in search.parts(promise)})
 
 
 def _noise_scale(schema: Schema, budget: Budget) -> Fraction:

@@ -37,7 +37,7 @@ def fulfil(request: Request, planned: Batch, receipt: str | None = None) -> Fulf
         _require(request.place, receipt)
     with (
         open_table(request.source, request.schema) as table,
-        ledger_for(request, planned, witness_of(table)) as ledger,
+        ledger_for(request, planned.promise, planned.price, witness_of(table)) as ledger,
     ):
         before = ledger.spent().price
         door = Door(table, planned.promise, ledger)

@@ -14,6 +14,7 @@ from entwined.ledger.witness import Witness
 from entwined.mechanisms.batch import Batch
 from entwined.numbers import float_above
 from entwined.promise.price import Price
+from entwined.promise.promise import Promise
 from entwined.request.request import URL_MARK, Request
 from entwined.tables import open_table
 
@@ -147,20 +148,20 @@ def _why_over(after: Price, cap: Fraction) -> str | None:
     )
 
 
-def ledger_for(request: Request, planned: Batch, witness: Witness | None) -> Ledger:
+def ledger_for(request: Request, promise: Promise, price: Price, witness: Witness | None) -> Ledger:
     """Open the ledger of a request, or begin it: not for what its cap would refuse, nor a second one for a table."""
     try:
         cap = request.cap or _cap_of(request.place)
-        return Ledger.open(request.place, cap, planned.promise)
+        return Ledger.open(request.place, cap, promise)
     except NoLedger:
         if request.cap is None:
             raise BadInput("There is no ledger yet, and no cap for it. Give cap.") from None
         if witness is not None:
             witness.refuse_new()
-        over = _why_over(planned.price, request.cap)
+        over = _why_over(price, request.cap)
         if over:
             raise OverBudget(f"{over} Nothing was charged.") from None
-        return Ledger.create(request.place, request.cap, planned.promise)
+        return Ledger.create(request.place, request.cap, promise)
 
 
 def _cap_of(place: str) -> Fraction:

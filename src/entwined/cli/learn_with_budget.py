@@ -1,0 +1,64 @@
+"""`entwined learn --budget`: a dependence model from the private rows themselves, charged to their ledger."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from entwined.cli.arguments import confirmed
+from entwined.cli.show import as_json, number, progress, say
+from entwined.errors import BadInput
+
+if TYPE_CHECKING:
+    from entwined.learning.models import Learned
+    from entwined.learning.private import NoisyTables
+
+HALF = Fraction(1, 2)
+
+
+def learn_with_budget(  # noqa: PLR0913  (options of one command)
+    request_file: Path,
+    budget: str,
+    output: Path,
+    *,
+    parents: int,
+    smoothing: str,
+    confidence: str | None,
+    as_document: bool,
+    yes: bool,
+) -> None:
+    """Spend a loss on learning, half of it on which columns depend on which, half on how much."""
+    from entwined.dependence import write_model
+    from entwined.learning.on_request import learn_on_request
+    from entwined.learning.private import Budget, price_of
+    from entwined.numbers import positive_fraction
+    from entwined.request.request_file import read_request
+
+    if output.exists():
+        raise BadInput(f"{output} is there already. Give another name, so that no model is lost.")
+    total = positive_fraction(budget, "Budget")
+    spending = Budget(total * HALF, total * HALF)
+    with progress():
+        request = read_request(request_file)
+        cost = price_of(request.promise, spending, parents)
+    confirmed(f"Spend up to {number(float(cost.worst))} on learning?", yes=yes)
+    with progress():
+        done = learn_on_request(request, spending, parents)
+    model = _model(done.tables, smoothing, confidence)
+    write_model(model.model, output)
+    left = max(float(done.cap - done.after.worst), 0.0)
+    told: dict[str, Any] = {"model": str(output), "learned": model.title, "columns": model.model.units}
+    if as_document:
+        as_json({**told, "loss": float(total), "spent": float(done.after.worst), "left": left})
+        return
+    say(f"A model of {model.model.units} columns, {model.title}, is in {output}.")
+    say(
+        f"Spent so far: {number(float(done.after.worst))} of {number(float(done.cap))}; {number(left)} is left."
+    )
+    say(
+        "To release under it, name it in the request and carry what was spent over: entwined budget migrate "
+        f"{request_file}"
+    )
+
+
+def _model(tables: "NoisyTables", smoothing: str, confidence: str | None) -> "Learned":
+    return tables.smoothed(smoothing) if confidence is None else tables.with_margin(confidence)
