@@ -84,7 +84,7 @@ __all__ = [  # noqa: RUF022  (in the order of the path; looked up when first use
 ]
 
 
-draw_with(lambda value: str(import_module("entwined.report").to_html(value)))
+draw_with(lambda: import_module("entwined.report.shown"))
 
 
 def __getattr__(name: str) -> Any:

@@ -1,15 +1,33 @@
-"""How notebooks show a value: whoever draws it says so here, so that no value has to know who does."""
+"""How values show themselves in notebooks, terminals and frames: whoever draws them says so here.
+
+No value has to know who draws it, so that nothing is imported upward.
+"""
 
 from collections.abc import Callable
-
-_drawn_by: list[Callable[[object], str]] = []
-
-
-def draw_with(to_html: Callable[[object], str]) -> None:
-    """Let this function draw values from now on."""
-    _drawn_by[:] = [to_html]
+from typing import Any, Final, Protocol
 
 
-def as_html(value: object) -> str:
-    """Draw a value as HTML; as plain text if nobody draws."""
-    return _drawn_by[0](value) if _drawn_by else f"<pre>{type(value).__name__}</pre>"
+class Artist(Protocol):
+    """Who draws values."""
+
+    def to_html(self, value: object) -> str:
+        """Draw a value for a notebook."""
+
+    def to_text(self, value: object) -> str:
+        """Draw a value for a terminal."""
+
+    def to_arrow(self, value: object) -> Any:
+        """Give a value as an Arrow table."""
+
+
+_artists: Final[list[Callable[[], Artist]]] = []
+
+
+def draw_with(artist: Callable[[], Artist]) -> None:
+    """Let this one draw from now on; it is asked for when first needed."""
+    _artists[:] = [artist]
+
+
+def drawn_by() -> Artist:
+    """Give who draws."""
+    return _artists[0]()

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
 from typing import Any, Final, Self, TypeAlias
@@ -12,8 +12,9 @@ from entwined.errors import BadInput, BadQuery
 from entwined.estimate.spans import CONFIDENCE, Around, Between, Ranks, Span
 from entwined.noise import Law, law_from, law_of_sentence
 from entwined.queries import Answer, Query
+from entwined.schema import Schema
 from entwined.schema.grids import exact_number, number_text
-from entwined.showing import as_html
+from entwined.showing import drawn_by
 
 FORMAT: Final = "entwined release 2"
 FIRST: Final = "entwined release 1"  # it named its noise by sentences
@@ -74,13 +75,48 @@ class Release:
     """Everything that a batch of queries gave, in the order in which they were asked.
 
     `agreement` says in words whether counts and totals were made to agree with each other; `names` are those that
-    the questions were given, if any.
+    the questions were given, if any, and the `schema` names their cells; both are not written.
     """
 
     answers: tuple[Answered, ...]
     certificate: Mapping[str, Any]
     agreement: str = AS_DRAWN
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...] = field(default=(), compare=False)
+    schema: Schema | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        """Show the numbers, if it is known what they are called."""
+        return drawn_by().to_text(self) if self.schema else f"<Release of {len(self.answers)} answers>"
+
+    def under(self, schema: Schema) -> "Release":
+        """Say under which schema it was made, so that its cells have names."""
+        return replace(self, schema=schema)
+
+    def __getitem__(self, name: str) -> Answered:
+        """Find an answer by its name."""
+        if name not in self.names:
+            raise BadQuery(
+                f"No answer is called {name!r:.100}. There are: {', '.join(self.names) or 'no names'}."
+            )
+        return self.answers[self.names.index(name)]
+
+    def to_arrow(self) -> Any:
+        """Give one line a number as an Arrow table."""
+        return drawn_by().to_arrow(self)
+
+    def to_pandas(self) -> Any:
+        """Give one line a number as a pandas frame."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """Give one line a number as a polars frame."""
+        from polars import from_arrow
+
+        return from_arrow(self.to_arrow())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Let any library that reads Arrow take the numbers."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     @property
     def values(self) -> tuple[Answer, ...]:
@@ -126,7 +162,7 @@ class Release:
 
     def _repr_html_(self) -> str:
         """Show it in a notebook."""
-        return as_html(self)
+        return drawn_by().to_html(self)
 
     @property
     def content(self) -> bytes:

@@ -24,7 +24,7 @@ from entwined.promise.promise import Promise
 from entwined.queries import Aggregate, Query, Statistic
 from entwined.queries.documents import as_written, written
 from entwined.schema import Schema
-from entwined.showing import as_html
+from entwined.showing import drawn_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,13 @@ class Batch:
     price: Price
     shares: tuple[Fraction, ...]
 
+    def __repr__(self) -> str:
+        """Show what it would cost and the noise of each query."""
+        return drawn_by().to_text(self)
+
     def _repr_html_(self) -> str:
         """Show it in a notebook."""
-        return as_html(self)
+        return drawn_by().to_html(self)
 
     @property
     def schema(self) -> Schema:

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from entwined.estimate.spans import CONFIDENCE
 from entwined.report.findings import Cell, Finding
 from entwined.report.words import noise_words
 from entwined.schema.grids import number_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 BEFORE: Final = {"statistic": "string", "kind": "string", "cell": "string"}
 AFTER: Final = {
@@ -123,22 +126,43 @@ def _written(value: Any) -> str:
 
 def _write_parquet(path: Path, headings: Mapping[str, str], blocks: Iterator[Block]) -> None:
     """Write numbers as doubles and times as times, whichever a statistic has."""
-    import pyarrow as pa
     from pyarrow import parquet
+
+    schema = _arrow_schema(headings)
+    with parquet.ParquetWriter(path, schema) as file:
+        for batch in _record_batches(schema, headings, blocks):
+            file.write_batch(batch)
+
+
+def arrow_table(findings: Sequence[Finding]) -> "pa.Table":
+    """Give all numbers as one Arrow table, as they stand in values.parquet."""
+    import pyarrow as pa
+
+    headings = _headings(findings)
+    schema = _arrow_schema(headings)
+    return pa.Table.from_batches(_record_batches(schema, headings, _blocks(findings)), schema)
+
+
+def _arrow_schema(headings: Mapping[str, str]) -> "pa.Schema":
+    import pyarrow as pa
 
     kinds = {**BEFORE, **dict.fromkeys(headings.values(), "string"), **AFTER}
     fields = [pa.field(name, getattr(pa, kind)()) for name, kind in kinds.items()]
-    schema = pa.schema(fields + [pa.field(name, pa.timestamp("us")) for name in TIMES])
-    with parquet.ParquetWriter(path, schema) as file:
-        for one, cells in blocks:
-            columns = _columns(one, cells, headings)
-            arrays = [
-                pa.array(
-                    columns.get(field.name, itertools.repeat(None, len(cells))), field.type, size=len(cells)
-                )
-                for field in schema
-            ]
-            file.write_batch(pa.record_batch(arrays, schema=schema))
+    return pa.schema(fields + [pa.field(name, pa.timestamp("us")) for name in TIMES])
+
+
+def _record_batches(
+    schema: "pa.Schema", headings: Mapping[str, str], blocks: Iterator[Block]
+) -> "Iterator[pa.RecordBatch]":
+    import pyarrow as pa
+
+    for one, cells in blocks:
+        columns = _columns(one, cells, headings)
+        arrays = [
+            pa.array(columns.get(field.name, itertools.repeat(None, len(cells))), field.type, size=len(cells))
+            for field in schema
+        ]
+        yield pa.record_batch(arrays, schema=schema)
 
 
 def _columns(one: Finding, cells: list[Cell], headings: Mapping[str, str]) -> dict[str, Iterable[Any]]:

@@ -87,4 +87,4 @@ def release_batch(  # noqa: PLR0913  (who asks, and how the answers are to look)
     drawn = as_drawn(batch, passed.output).ordered(query.bound(batch.schema) for query in queries)
     release = make_consistent(batch, drawn) if consistent else drawn
     proof = covering(passed.certificate, released=release.digest)
-    return replace(release, certificate=proof, names=names)
+    return replace(release, certificate=proof, names=names, schema=batch.schema)
