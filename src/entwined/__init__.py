@@ -9,12 +9,12 @@
 
 `open` gives a door to a table; the other names here are the ones most used, and everything else is in those rooms.
 
->>> import entwined
->>> homes = entwined.Groups(largest=3)
->>> round(entwined.calibrate(homes, leakage=1.0).multiple, 4)     # the loss of a row that leaks 1
+>>> import entwined as ew
+>>> homes = ew.Groups(largest=3)
+>>> round(ew.calibrate(homes, leakage=1.0).multiple, 4)     # the loss of a row that leaks 1
 0.3333
->>> found = entwined.bound(homes, entwined.Loss.uniform(0.1, units=3))
->>> round(found.leakage.worst, 3), entwined.verify(entwined.certify(found).document).valid
+>>> proved = ew.bound(homes, ew.Loss.uniform(0.1, units=3))
+>>> round(proved.leakage.worst, 3), ew.verify(ew.certify(proved)).valid
 (0.3, True)
 """
 
@@ -30,30 +30,34 @@ if TYPE_CHECKING:
     from entwined.errors import EntwinedError
     from entwined.loss import Loss
     from entwined.promise.declared import Declared
-    from entwined.queries import Count, GroupBy, Histogram, Marginal, Mean, Median, Total, parse
-    from entwined.request.opening import open_ledger
-    from entwined.request.verbs import plan, release
+    from entwined.queries import Count, GroupBy, Histogram, Marginal, Mean, Median, Total, col
+    from entwined.request.desk import open_desk as open  # noqa: A004  (its name in the package alone)
+    from entwined.request.verbs import release
     from entwined.request.verification import verify
     from entwined.schema import Schema, read_schema
     from entwined.tables import describe, open_table
 
 _HOMES = {
+    "entwined.request.desk": ("open_desk",),
+    "entwined.request.verbs": ("release",),
+    "entwined.request.verification": ("verify",),
     "entwined.tables": ("open_table", "describe"),
     "entwined.schema": ("Schema", "read_schema"),
     "entwined.dependence": ("Groups", "MarkovChain", "BayesNet", "Graph", "read_model"),
-    "entwined.queries": ("Count", "Histogram", "Marginal", "GroupBy", "Total", "Mean", "Median", "parse"),
-    "entwined.bounds": ("bound", "calibrate", "certify"),
     "entwined.promise.declared": ("Declared",),
-    "entwined.request.opening": ("open_ledger",),
-    "entwined.request.verbs": ("plan", "release"),
-    "entwined.request.verification": ("verify",),
+    "entwined.queries": ("col", "Count", "Histogram", "Marginal", "GroupBy", "Total", "Mean", "Median"),
+    "entwined.bounds": ("bound", "calibrate", "certify"),
     "entwined.loss": ("Loss",),
     "entwined.errors": ("EntwinedError",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
+_CALLED = {"open": "open_desk"}  # a name that is Python's own anywhere else
 
 __all__ = [  # noqa: RUF022  (in the order of the path; looked up when first used, so that the command starts fast)
     "__version__",
+    "open",
+    "release",
+    "verify",
     "open_table",
     "describe",
     "Schema",
@@ -63,6 +67,8 @@ __all__ = [  # noqa: RUF022  (in the order of the path; looked up when first use
     "BayesNet",
     "Graph",
     "read_model",
+    "Declared",
+    "col",
     "Count",
     "Histogram",
     "Marginal",
@@ -70,28 +76,22 @@ __all__ = [  # noqa: RUF022  (in the order of the path; looked up when first use
     "Total",
     "Mean",
     "Median",
-    "parse",
     "bound",
     "calibrate",
     "certify",
-    "Declared",
-    "open_ledger",
-    "plan",
-    "release",
-    "verify",
     "Loss",
     "EntwinedError",
 ]
-
 
 draw_with(lambda: import_module("entwined.report.shown"))
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
-    if name not in _HOME:
+    if name not in __all__:
         raise AttributeError(f"entwined has no {name!r}. Its names are: {', '.join(__all__)}.")
-    return getattr(import_module(_HOME[name]), name)
+    called = _CALLED.get(name, name)
+    return getattr(import_module(_HOME[called]), called)
 
 
 def __dir__() -> list[str]:
