@@ -66,18 +66,16 @@ class Door:
     ) -> Passed[Output]:
         """Let one mechanism out: check it, charge it, and only then lend it the rows."""
         self._require_terms()
-        parts = mechanism.parts(self.promise)
+        document, parts = mechanism.document, mechanism.parts(self.promise)
         refuse_own_rows(self.table, self.promise.declared)
         source = self._kept()
         source.check(mechanism.needs(self.promise.schema))
         with witnessed(self.table, self.ledger):
-            receipt = self.ledger.reserve(self._charge(mechanism, parts, request, analyst))
+            receipt = self.ledger.reserve(self._charge(document, parts, request, analyst))
             drawn = receipt.answer
             if drawn is None:
                 drawn = run_charged(self.ledger, receipt, lambda: self._run(mechanism, source), FAILED)
-        proof = certificate(
-            self.promise, mechanism.document, parts, self.ledger.standing(), sha256_of_bytes(drawn)
-        )
+        proof = certificate(self.promise, document, parts, self.ledger.standing(), sha256_of_bytes(drawn))
         return Passed(mechanism.output(drawn), receipt.price, proof)
 
     def _require_terms(self) -> None:
@@ -97,9 +95,8 @@ class Door:
         return self.table.keeping(kept.by, kept.most, kept.order)
 
     def _charge(
-        self, mechanism: Mechanism[Output], parts: tuple[Part, ...], request: str | None, analyst: str
+        self, document: Mapping[str, Any], parts: tuple[Part, ...], request: str | None, analyst: str
     ) -> Charge:
-        document = mechanism.document
         question = question_of(self.table, self.promise, document)
         return Charge(request or uuid4().hex, question, parts, analyst, document)
 

@@ -1,22 +1,17 @@
 """From exact integers to released ones: the only lines in which noise meets what was read."""
 
 from collections.abc import Sequence
-from typing import Final, TypeAlias
 
+from entwined.door.answering import Exact
+from entwined.door.lending import WRONG
 from entwined.errors import Unreadable
 from entwined.mechanisms.asked import Asked
 from entwined.noise.lattice import integers
 from entwined.numbers import IntArray
 
-Exact: TypeAlias = Sequence[int] | IntArray
-
-WRONG: Final = "The table gave something other than what it was asked for. Open it again, or another one."
-
 
 def draw(asked: Sequence[Asked], exact: Sequence[Exact]) -> tuple[tuple[int, ...], ...]:
     """Add noise to what an engine found, statistic by statistic."""
-    if len(exact) != len(asked):
-        raise Unreadable(WRONG)
     return tuple(tuple(noisy(one, found).tolist()) for one, found in zip(asked, exact, strict=True))
 
 
