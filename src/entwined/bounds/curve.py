@@ -79,8 +79,8 @@ def curve(
     if cap is None:
         return Curve(model.strength, points)
     theorems = tuple(dict.fromkeys(point.theorem for point in points if point.theorem is not None))
-    asked = Asked(model, exposure, knowledge, theorems)
-    holds, breaks = asked.crossing(cap, sorted({0.0, *shares, *FARTHER}))
+    probe = Probe(model, exposure, knowledge, theorems)
+    holds, breaks = probe.crossing(cap, sorted({0.0, *shares, *FARTHER}))
     return Curve(model.strength, points, cap, holds, and_beyond=breaks is None)
 
 
@@ -95,7 +95,7 @@ def point_at(model: Dependence, share: float, exposure: Exposure, knowledge: Kno
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Probe:
     """A model, an exposure, an adversary, and the few theorems that are asked again and again."""
 
     model: Dependence
