@@ -23,7 +23,7 @@ from entwined.bounds.gaussian.series import shortfall, walk_sums
 from entwined.numbers import ULP, FloatArray, IntArray, round_up
 
 
-class Enclosure(NamedTuple):
+class LawsAround(NamedTuple):
     """The symmetric matrices that differ from a centre by at most a spread, entry by entry."""
 
     centre: FloatArray
@@ -56,7 +56,7 @@ def components(linked: NDArray[np.bool_]) -> Iterator[IntArray]:
 
 
 def worst_of_known(
-    losses: FloatArray, laws: Sequence[Enclosure], sizes: FloatArray | None = None
+    losses: FloatArray, laws: Sequence[LawsAround], sizes: FloatArray | None = None
 ) -> FloatArray:
     """Bound each unit's leakage over all sets of known units; infinite where nothing was proved.
 
@@ -90,7 +90,7 @@ def sets_of(units: int, count: int) -> KnownSets:
     return KnownSets(inside, np.nonzero(is_outside)[1].reshape(len(inside), units - count))
 
 
-def regressions(known: KnownSets, law: Enclosure) -> Regressions:
+def regressions(known: KnownSets, law: LawsAround) -> Regressions:
     """Bound the regression of the unknown units on each set, for every law of the class."""
     inside, outside = known
     count, rows = inside.shape[1], inside[:, :, None]
