@@ -14,6 +14,7 @@ from entwined.queries.query import Answer, Numbers, Query
 from entwined.queries.rows import rows_inside
 from entwined.queries.sensitivity import Part, Sensitivity
 from entwined.queries.shapes import Quotient, Shapes
+from entwined.queries.share import Share
 from entwined.queries.statistic import Scores, Statistic
 from entwined.queries.sums import Mean, Total, Variance
 from entwined.queries.where import Where
@@ -47,6 +48,7 @@ __all__ = [
     "Scores",
     "Sensitivity",
     "Shapes",
+    "Share",
     "Statistic",
     "SumOf",
     "TableOf",

@@ -12,6 +12,7 @@ from entwined.queries.parser import parse
 from entwined.queries.predicate import predicate_from
 from entwined.queries.quantile import Maximum, Median, Minimum, Quantile
 from entwined.queries.query import Query
+from entwined.queries.share import Share
 from entwined.queries.sums import Mean, Total, Variance
 from entwined.queries.where import settled
 from entwined.schema import Schema
@@ -29,6 +30,7 @@ KINDS: Final[Mapping[str, type[Query]]] = {
     "histogram": Histogram,
     "marginal": Marginal,
     "group_by": GroupBy,
+    "share": Share,
 }
 
 
