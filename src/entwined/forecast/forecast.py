@@ -144,7 +144,9 @@ class _Forecasts:
         law = self._as_drawn if self.agreed is None else self.agreed
         aggregate = self.asked[0].statistic.aggregate
         sums = aggregate.adds is not None and not aggregate.sides
-        exact = self.drawn or (sums and law[1] == self._as_drawn[1])  # nothing has to agree with such a sum
+        exact = (
+            self.drawn or self.agreed is None or (sums and law[1] == self._as_drawn[1])
+        )  # nothing has to agree with such a sum
         return self._by_law(law, float(step), "" if exact else AGREED)
 
     def rising(self, step: Fraction) -> Forecast:

@@ -4,6 +4,7 @@ from entwined.queries.aggregates import Aggregate, Axis, CountOf, FoldOf, SumOf,
 from entwined.queries.conditions import Condition, among, between, compare, is_missing
 from entwined.queries.counts import Count, Histogram, Marginal
 from entwined.queries.cover import Cover, Layers, max_cover, max_pair
+from entwined.queries.custom import Custom
 from entwined.queries.documents import query_from
 from entwined.queries.expressions import Col, Expression, col
 from entwined.queries.groups import GroupBy
@@ -29,6 +30,7 @@ __all__ = [
     "Count",
     "CountOf",
     "Cover",
+    "Custom",
     "Expression",
     "FoldOf",
     "GroupBy",
