@@ -1,6 +1,7 @@
-"""Keep tests out of the holder's folders, and set how much hypothesis tries."""
+"""Keep tests out of the holder's folders, set how much hypothesis tries, and waste no processor."""
 
 import atexit
+import gc
 import os
 import shutil
 import tempfile
@@ -10,8 +11,26 @@ from hypothesis import HealthCheck, settings
 
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="entwined-state-")  # no test finds what another left
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices are small here, and threads wait by spinning
 pytest.register_assert_rewrite("support")
 settings.register_profile(
     "every commit", max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("every commit")
+
+LONGEST = (  # a file stays in one process and shares its fixtures; those that take long are begun first
+    "bounds/test_bounds.py", "tables/test_spark.py", "attack/test_attack.py", "audit/test_door.py", "noise/test_law.py", "tables/test_sources.py",
+    "bounds/test_numerics.py", "survey/test_survey.py", "report/test_report.py", "ledger/test_processes.py", "corpus/test_processes.py",
+    "corpus/test_corpus.py", "bounds/test_calibrate.py", "report/test_browser.py", "queries/test_sql.py", "test_docs.py", "papers/test_tabular_ddp.py",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items):
+    places = {file: place for place, file in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.nodeid.split("::")[0].removeprefix("tests/"), len(places)))
+
+
+def pytest_collection_finish():
+    gc.collect()
+    gc.freeze()  # what was imported stays: no need to look through it again and again
+    gc.set_threshold(10_000)
