@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, YesOption
+from entwined.cli.learn_with_budget import learn_with_budget, require_free
 from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput
 
@@ -42,8 +43,6 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
 ) -> None:
     """Learn what depends on what between columns: from a public table for nothing, or with a budget from the rows."""
     if budget is not None:
-        from entwined.cli.learn_with_budget import learn_with_budget
-
         if schema is not None:
             raise BadInput("--schema is given, and the request says that. Leave it out with --budget.")
         learn_with_budget(
@@ -82,8 +81,7 @@ def learn_publicly(  # noqa: PLR0913, PLR0917  (options of one command)
     from entwined.learning import learn, learn_with_margin, public_codes
     from entwined.schema import read_schema
 
-    if output.exists():
-        raise BadInput(f"{output} is there already. Give another name, so that no model is lost.")
+    require_free(output)
     with progress():
         codes = public_codes(public, read_schema(schema))
         found = (

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from entwined.cli.arguments import confirmed
 from entwined.cli.show import as_json, number, progress, say
-from entwined.errors import BadInput
 
 if TYPE_CHECKING:
     from entwined.learning.models import Learned
@@ -33,8 +32,7 @@ def learn_with_budget(  # noqa: PLR0913  (options of one command)
     from entwined.numbers import positive_fraction
     from entwined.request.request_file import read_request
 
-    if output.exists():
-        raise BadInput(f"{output} is there already. Give another name, so that no model is lost.")
+    require_free(output)
     total = positive_fraction(budget, "Budget")
     spending = Budget(total * HALF, total * HALF)
     with progress():
