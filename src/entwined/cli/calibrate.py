@@ -89,7 +89,7 @@ def calibrated(
 
 def counted(model: "Dependence", leakage: str, knowledge: Known, state: int) -> dict[str, Any]:
     """Scale for the count of one state of a chain, exact."""
-    from entwined.bounds.scalar import least_scale
+    from entwined.bounds.scalar import exact_scalar_accountant_bound, least_scale
     from entwined.dependence import MarkovChain
     from entwined.numbers import float_below, positive_fraction
 
@@ -105,4 +105,4 @@ def counted(model: "Dependence", leakage: str, knowledge: Known, state: int) -> 
         raise BadInput(
             f"The count of state {state} never changes, so it needs no noise. Count another state."
         )
-    return {"loss": 1 / scale, "laplace_scale": scale, "theorem": "exact scalar promise"}
+    return {"loss": 1 / scale, "laplace_scale": scale, "theorem": exact_scalar_accountant_bound.name}
