@@ -1,4 +1,4 @@
-"""Step 9: what people see."""
+"""What people see of a plan and of a release: words, tables and pages."""
 
 from entwined.report.charts import no_charts, require_charts
 from entwined.report.folder import require_free, write_release
