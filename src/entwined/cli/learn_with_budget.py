@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from entwined.cli.arguments import confirmed
 from entwined.cli.show import as_json, number, progress, say
+from entwined.errors import BadInput
 
 if TYPE_CHECKING:
     from entwined.learning.models import Learned
