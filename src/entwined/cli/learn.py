@@ -14,29 +14,40 @@ if TYPE_CHECKING:
     from entwined.bounds.curve import Point
 
 
+PublicTable = Annotated[
+    str,
+    typer.Argument(
+        metavar="PUBLIC|RELEASE.toml",
+        help="A public table: an earlier wave, a pilot. Not the private one; with --budget its release.toml.",
+    ),
+]
+OutputOption = Annotated[
+    Path, typer.Option("--output", "-o", help="Where to write the model, .json or .toml.")
+]
+SchemaOption = Annotated[
+    Path | None, typer.Option("--schema", help="The schema of the private table, with a public table.")
+]
+BudgetOption = Annotated[
+    str | None,
+    typer.Option("--budget", help="Learn from the private rows of a release.toml, charging this loss."),
+]
+ParentsOption = Annotated[
+    int, typer.Option("--parents", min=1, max=4, help="Parents of a column; 1 is a tree.")
+]
+SmoothingOption = Annotated[str, typer.Option("--smoothing", help="What is added to every count.")]
+ConfidenceOption = Annotated[
+    str | None, typer.Option("--confidence", help="Instead of smoothing: intervals of this confidence.")
+]
+
+
 def command(  # noqa: PLR0913, PLR0917  (options of one command)
-    public: Annotated[
-        str,
-        typer.Argument(
-            metavar="PUBLIC|RELEASE.toml",
-            help="A public table: an earlier wave, a pilot. Not the private one; with --budget its release.toml.",
-        ),
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model, .json or .toml.")],
-    schema: Annotated[
-        Path | None, typer.Option("--schema", help="The schema of the private table, with a public table.")
-    ] = None,
-    budget: Annotated[
-        str | None,
-        typer.Option("--budget", help="Learn from the private rows of a release.toml, charging this loss."),
-    ] = None,
-    parents: Annotated[
-        int, typer.Option("--parents", min=1, max=4, help="Parents of a column; 1 is a tree.")
-    ] = 1,
-    smoothing: Annotated[str, typer.Option("--smoothing", help="What is added to every count.")] = "1",
-    confidence: Annotated[
-        str | None, typer.Option("--confidence", help="Instead of smoothing: intervals of this confidence.")
-    ] = None,
+    public: PublicTable,
+    output: OutputOption,
+    schema: SchemaOption = None,
+    budget: BudgetOption = None,
+    parents: ParentsOption = 1,
+    smoothing: SmoothingOption = "1",
+    confidence: ConfidenceOption = None,
     knowledge: KnowledgeOption = Knowledge.any,
     as_document: JsonOption = False,  # noqa: FBT002
     yes: YesOption = False,  # noqa: FBT002

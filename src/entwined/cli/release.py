@@ -1,7 +1,7 @@
 """`entwined release`: plan, charge, read, add noise, and write what may be published into a folder."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,10 +9,19 @@ from entwined.cli.arguments import JsonOption, KeyFile, ReceiptOption, RequestFi
 from entwined.cli.plan import worst
 from entwined.cli.show import as_json, number, progress, say
 
+if TYPE_CHECKING:
+    from entwined.request.fulfil import Fulfilled
+    from entwined.signing import Key
+
+
+OutputOption = Annotated[
+    Path, typer.Option("--output", "-o", help="A new or empty folder for what comes out.")
+]
+
 
 def command(
     request_file: RequestFile,
-    output: Annotated[Path, typer.Option("--output", "-o", help="A new or empty folder for what comes out.")],
+    output: OutputOption,
     as_document: JsonOption = False,  # noqa: FBT002
     yes: YesOption = False,  # noqa: FBT002
     receipt: ReceiptOption = None,
@@ -47,15 +56,23 @@ def command(
             models=models,
             key=key,
         )
-    names, budget = [path.name for path in files], done.funds.document
     if as_document:
+        names, budget = [path.name for path in files], done.funds.document
         made = {"folder": str(output), "files": names, "no_report": no_charts() or None, "budget": budget}
         as_json(made)
         return
-    say(f"Released {len(request.questions)} statistics into {output}: {', '.join(names)}.")
+    _say(output, files, done, key)
+
+
+def _say(output: Path, files: "list[Path]", done: "Fulfilled", key: "Key | None") -> None:
+    """Say what was written, what it cost, and how to check it."""
+    from entwined.report import no_charts
+
+    names = ", ".join(path.name for path in files)
+    say(f"Released {len(done.release.answers)} statistics into {output}: {names}.")
     if lacking := no_charts():
         say(f"There is no report.html: {lacking} The same request then gives it, and is not charged again.")
-    say(spent(budget, stored=done.was_stored))
+    say(spent(done.funds.document, stored=done.was_stored))
     say(f"receipt {done.funds.receipt}")
     if key is not None:
         say(f"The certificate is signed with the key {key.public.fingerprint}.")
