@@ -10,7 +10,9 @@ from entwined.cli.plan import worst
 from entwined.cli.show import as_json, number, progress, say
 
 if TYPE_CHECKING:
+    from entwined.mechanisms.batch import Batch
     from entwined.request.fulfil import Fulfilled
+    from entwined.request.funds import Funds
     from entwined.signing import Key
 
 
@@ -41,9 +43,7 @@ def command(
         models = [one.model for one in request.dependence]
         require_free(output, models)
         ahead = outlook(request)
-    if ahead.funds.refused is None:
-        cost = float(ahead.planned.price.worst)
-        confirmed(f"Spend {number(cost)}, after which {number(ahead.funds.left or 0)} is left?", yes=yes)
+    confirm_price(ahead.planned, ahead.funds, yes=yes)
     with progress():
         done = fulfil(request, ahead.planned, receipt)
         files = write_release(
@@ -62,6 +62,13 @@ def command(
         as_json(made)
         return
     _say(output, files, done, key)
+
+
+def confirm_price(planned: "Batch", funds: "Funds", *, yes: bool) -> None:
+    """Ask before spending; what will be refused anyway is not asked about."""
+    if funds.refused is None:
+        cost, left = number(float(planned.price.worst)), number(funds.left or 0)
+        confirmed(f"Spend {cost}, after which {left} is left?", yes=yes)
 
 
 def _say(output: Path, files: "list[Path]", done: "Fulfilled", key: "Key | None") -> None:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, YesOption, confirmed
-from entwined.cli.release import spent
-from entwined.cli.show import as_json, number, progress, say, table
+from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, YesOption
+from entwined.cli.release import confirm_price, spent
+from entwined.cli.show import as_json, progress, say, table
 from entwined.errors import BadInput
 
 if TYPE_CHECKING:
@@ -61,11 +61,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
             asked = _from_options(text, given, knowledge.value, leakage, loss)
         planned = asked.plan()
         funds = funds_of(asked, planned)
-    if funds.refused is None:
-        confirmed(
-            f"Spend {number(float(planned.price.worst))}, after which {number(funds.left or 0)} is left?",
-            yes=yes,
-        )
+    confirm_price(planned, funds, yes=yes)
     with progress():
         done = fulfil(asked, planned)
     if as_document:
