@@ -57,9 +57,12 @@ def command(
             key=key,
         )
     if as_document:
-        names, budget = [path.name for path in files], done.funds.document
-        made = {"folder": str(output), "files": names, "no_report": no_charts() or None, "budget": budget}
-        as_json(made)
+        made = {
+            "folder": str(output),
+            "files": [path.name for path in files],
+            "no_report": no_charts() or None,
+        }
+        as_json({**made, "budget": done.funds.document})
         return
     _say(output, files, done, key)
 
