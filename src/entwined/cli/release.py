@@ -40,8 +40,7 @@ def command(
     key = None if key_file is None else Key.read(key_file)
     with progress():
         request = read_request(request_file)
-        models = [one.model for one in request.dependence]
-        require_free(output, models)
+        require_free(output, models := [one.model for one in request.dependence])
         ahead = outlook(request)
     confirm_price(ahead.planned, ahead.funds, yes=yes)
     with progress():
@@ -57,12 +56,8 @@ def command(
             key=key,
         )
     if as_document:
-        made = {
-            "folder": str(output),
-            "files": [path.name for path in files],
-            "no_report": no_charts() or None,
-        }
-        as_json({**made, "budget": done.funds.document})
+        told = {"folder": str(output), "files": [path.name for path in files]}
+        as_json({**told, "no_report": no_charts() or None, "budget": done.funds.document})
         return
     _say(output, files, done, key)
 
