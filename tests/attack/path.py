@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attack.answers import scales, write_csv
-from entwined.door import door
 from entwined.errors import EntwinedError
+from entwined.mechanisms import batch
 from entwined.request.fulfil import fulfil
 from entwined.request.request_file import read_request
 from entwined.request.verification import verify
@@ -100,8 +100,8 @@ def released(folder, name="release.toml"):
     certificate = document["certificate"]
     verdict = verify(certificate, read_schema(folder / "schema.toml"), folder, release=document)
     assert verdict.valid, verdict.why
-    laws = {one.text for one in planned.statistics}
-    assert laws == {text for answer in done.release.answers for text in answer.noise}
+    laws = {one.law for one in planned.statistics}
+    assert laws == {law for answer in done.release.answers for law in answer.noise}
     return Given(
         document,
         certificate,
@@ -115,14 +115,14 @@ def released(folder, name="release.toml"):
 @contextmanager
 def spying():
     """Write down the exact answers that the door draws noise for."""
-    seen, draw = [], door.draw
+    seen, draw = [], batch.draw
 
     def spy(statistics, exact):
         seen.append([np.asarray(one) for one in exact])
         return draw(statistics, exact)
 
-    door.draw = spy
+    batch.draw = spy
     try:
         yield seen
     finally:
-        door.draw = draw
+        batch.draw = draw

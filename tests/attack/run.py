@@ -6,7 +6,7 @@ from io import StringIO
 
 import numpy as np
 
-from attack import budgets, cells, groups, series
+from attack import budgets, cells, groups, series, traps
 from attack.tally import Tally
 from entwined.tables.rows import CodedRows
 
@@ -22,6 +22,7 @@ POPULATIONS = {
     "several releases": budgets.several,
     "migrated": budgets.migrated,
     "learned with a budget": budgets.learned_first,
+    "learned in households": traps.learned_in_households,
 }
 
 

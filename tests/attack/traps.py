@@ -181,7 +181,6 @@ TRAPS = {
     "the private table as the pilot": private_as_pilot,
     "two ledgers for one table": other_ledger,
     "two frames under one ledger": another_frame,
-    "learned from rows that were not picked": learned_in_households,
     "households by a text that is spelled freely": spelled_freely,
     "a blank that is recoded as an answer": examples.recoded_blank,
 }

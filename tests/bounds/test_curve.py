@@ -8,6 +8,7 @@ import pytest
 
 from entwined.bounds import ConcentratedLoss, NoisySum, bound, curve
 from entwined.bounds.calibrate import calibrate
+from entwined.bounds.choose import named
 from entwined.dependence import (
     BayesNet,
     Box,
@@ -151,6 +152,15 @@ def test_the_crossing_is_where_the_cap_breaks(knowledge):
     assert document["strength"] == "every log odds ratio"
     assert document["holds_up_to"] == shown.holds_up_to
     assert [point["share"] for point in document["points"]] == [0, 0.1, 0.25, 0.5]
+
+
+def test_a_few_theorems_are_quicker_and_never_lower():
+    chain, loss = MarkovChain(30, STEP, np.array([0.5, 0.5])), Loss.uniform("0.1", 30)
+    best = curve(chain, loss, "model", cap=1.0)
+    group = curve(chain, loss, "model", cap=4.0, theorems=[named("group")])
+    assert {point.theorem.name for point in group.points} == {"group"}
+    assert all(few.leakage >= all_.leakage for few, all_ in zip(group.points, best.points, strict=True))
+    assert group.and_beyond
 
 
 def test_a_cap_that_never_breaks_and_one_that_is_broken_already():

@@ -149,6 +149,29 @@ def test_copies_in_one_noisy_sum_learn_no_more_and_nearly_as_much(seed):
     assert delta_at(larger, claim) > DELTA
 
 
+def test_no_law_of_a_group_and_nothing_that_is_known_learns_more():
+    """Three bits of any joint law in one Gaussian sum: the exact δ at the claimed ε, for all secrets and known sets."""
+    rng, outputs = np.random.default_rng(17), np.linspace(-12, 16, 4001)
+    delta, largest = Fraction(1, 1000), 0.0
+    for _ in range(12):
+        joint = rng.dirichlet(np.full(8, rng.choice([0.1, 1.0]))).reshape(2, 2, 2)
+        rhos = rng.uniform(0.02, 0.5, 3)
+        claim = concentrated_group_bound(ConcentratedLoss.of(rhos.tolist(), delta), Groups(3)).worst
+        sums = np.tensordot(np.sqrt(2 * rhos), np.indices((2, 2, 2)), 1)
+        density = joint[..., None] * norm.pdf(outputs - sums[..., None])
+        for i in range(3):
+            for seen in ((), *((j,) for j in range(3) if j != i)):
+                chance, means = (np.moveaxis(one, i, 0) for one in (joint, density))
+                unknown = tuple(place + (place < i) for place in range(3) if place != i and place not in seen)
+                chance, means = chance.sum(unknown), means.sum(unknown)
+                for laws in np.moveaxis(means / chance[..., None], 0, -1).reshape(-1, outputs.size, 2):
+                    for a, b in ((0, 1), (1, 0)):
+                        excess = np.maximum(laws[:, a] - math.exp(claim) * laws[:, b], 0)
+                        largest = max(largest, float(np.trapezoid(excess, outputs)))
+                assert largest <= delta
+    assert largest > 1e-9
+
+
 @pytest.mark.parametrize("size", [1, 2, 7])
 def test_equal_losses_are_squared_by_the_size_of_the_group_exactly(size):
     loss = ConcentratedLoss.uniform("0.013", size, DELTA)

@@ -9,7 +9,7 @@ import pytest
 
 from entwined.bounds.kernel import Frontier
 from entwined.bounds.messages import message_passing_bound
-from entwined.bounds.transport import Course, transport_bound
+from entwined.bounds.transport import StepLaws, transport_bound
 from entwined.dependence import BayesNet, Edge, RandomField, Variable
 from entwined.errors import DoesNotApply
 from entwined.loss import Loss
@@ -183,7 +183,7 @@ def test_a_long_chain_gets_what_it_gets_step_by_step(name, even):
 )
 def test_laws_that_stand_for_later_ones_are_as_close_as_they_say(name):
     chain = CHAINS[name]
-    course = Course.of(chain.initial, chain.transition.low, 100_000)
+    course = StepLaws.of(chain.initial, chain.transition.low, 100_000)
     law = np.array(chain.initial)
     for t in range(3_000):
         stand_in = t if t < course.start else course.start + (t - course.start) % course.period

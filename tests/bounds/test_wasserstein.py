@@ -9,7 +9,7 @@ import pytest
 
 from entwined.bounds import NoisySum
 from entwined.bounds.scalar import least_scale
-from entwined.bounds.wasserstein import Law, farthest_move, wasserstein_bound, wasserstein_scale
+from entwined.bounds.wasserstein import FiniteLaw, farthest_move, wasserstein_bound, wasserstein_scale
 from entwined.errors import BadInput, BadLoss, Unreachable
 from support.chains import chain_of, symmetric
 from support.oracle import count_law, laplace_leakage
@@ -48,7 +48,7 @@ def random_law(rng, kinds):
 
 def as_law(law):
     atoms = sorted(law)
-    return Law.of(atoms, [float(law[atom]) for atom in atoms])
+    return FiniteLaw.of(atoms, [float(law[atom]) for atom in atoms])
 
 
 @pytest.mark.parametrize("kinds", ["integers", "reals"])
@@ -64,19 +64,21 @@ def test_it_is_the_largest_gap_between_quantiles(kinds):
 
 def test_a_difference_too_small_to_sum_still_counts():
     rare = 1e-200
-    assert farthest_move(Law.of([0, 1, 100], [0.5, 0.5, rare]), Law.of([0, 1], [0.5, 0.5])) == 99
-    assert farthest_move(Law.of([-50, 0, 1], [rare, 0.5, 0.5]), Law.of([0, 1], [0.5, 0.5])) == 50
+    assert farthest_move(FiniteLaw.of([0, 1, 100], [0.5, 0.5, rare]), FiniteLaw.of([0, 1], [0.5, 0.5])) == 99
+    assert farthest_move(FiniteLaw.of([-50, 0, 1], [rare, 0.5, 0.5]), FiniteLaw.of([0, 1], [0.5, 0.5])) == 50
     # but a sliver of a large atom may stay behind: it is counted in the leakage, not in the distance
-    near = Law.of([0, 1], [0.5 + 1e-12, 0.5 - 1e-12])
-    assert farthest_move(near, Law.of([0, 1], [0.5, 0.5])) == 0
+    near = FiniteLaw.of([0, 1], [0.5 + 1e-12, 0.5 - 1e-12])
+    assert farthest_move(near, FiniteLaw.of([0, 1], [0.5, 0.5])) == 0
     # and a difference above the share is never let off
-    assert farthest_move(Law.of([0, 1], [0.5 + 1e-7, 0.5 - 1e-7]), Law.of([0, 1], [0.5, 0.5])) == 1
+    assert (
+        farthest_move(FiniteLaw.of([0, 1], [0.5 + 1e-7, 0.5 - 1e-7]), FiniteLaw.of([0, 1], [0.5, 0.5])) == 1
+    )
 
 
 def test_the_share_left_behind_is_paid_for():
     for excess in (1e-12, 1e-10, 2e-9, 1e-8, 1e-7):
         one, other = {0: 0.5 + excess, 50: 0.5 - excess}, {0: 0.5, 50: 0.5}
-        moved = farthest_move(*(Law.of(list(law), list(law.values())) for law in (one, other)))
+        moved = farthest_move(*(FiniteLaw.of(list(law), list(law.values())) for law in (one, other)))
         for scale in (0.1, 1.0, 30.0):
             assert laplace_leakage(one, other, scale, 1001) <= moved / scale + 1.1e-8
 
@@ -158,7 +160,7 @@ def test_bad_input_is_told_what_to_do():
     ]
     for atoms, chances in wrong:
         with pytest.raises(BadInput):
-            Law.of(atoms, chances)
+            FiniteLaw.of(atoms, chances)
     chain = symmetric(0.1, 5)
     for number in (0.0, -1.0, np.nan, np.inf):
         with pytest.raises(BadLoss, match="Give"):

@@ -130,10 +130,20 @@ def test_groups_are_kept_small_by_a_real_engine(tmp_path, source, columns):
     assert verify(given.certificate, SCHEMA).valid
 
 
-def test_an_engine_that_fails_tells_nothing(tmp_path, source):
-    with open_table(source, SCHEMA) as table, ledger_at(tmp_path, SCHEMA, 1) as ledger:
+def test_an_engine_that_fails_tells_nothing(tmp_path, source, monkeypatch):
+    reserve = Ledger.reserve
+
+    def unlinked(ledger, charge):
+        receipt = reserve(ledger, charge)
         source.unlink()
+        return receipt
+
+    monkeypatch.setattr(Ledger, "reserve", unlinked)
+    with open_table(source, SCHEMA) as table, ledger_at(tmp_path, SCHEMA, 1) as ledger:
         with pytest.raises(Unreadable, match="What was charged stays charged") as failed:
             release(table, Count(), loss="0.25", ledger=ledger)
         assert failed.value.__context__ is None
+        assert ledger.spent().price.nominal == Fraction(1, 4)
+        with pytest.raises(Unreadable, match="Nothing was charged"):
+            release(table, Count(), loss="0.25", ledger=ledger)
         assert ledger.spent().price.nominal == Fraction(1, 4)

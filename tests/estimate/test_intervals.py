@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from entwined.errors import BadLoss, BadNoise, BadQuery
 from entwined.estimate.consistency import consistent, error_laws
-from entwined.estimate.error_law import ErrorLaw, Share
+from entwined.estimate.error_law import ErrorLaw, Weighted
 from entwined.estimate.intervals import intervals
 from entwined.estimate.layout import Layout, NoisyTable
 from entwined.estimate.least_squares import least_squares
@@ -52,7 +52,7 @@ noises = st.one_of(
     st.sampled_from(["0.05", "0.3", "0.5", "1", "2.5", "7"]).map(laplace),
     st.sampled_from(["0.3", "1", "1.5", "5"]).map(lambda scale: DiscreteGaussian(Fraction(scale))),
 )
-shares = st.builds(Share, st.sampled_from([1.0, 0.5, 0.31, 0.123, 0.01]), noises)
+shares = st.builds(Weighted, st.sampled_from([1.0, 0.5, 0.31, 0.123, 0.01]), noises)
 
 
 @given(parts=st.lists(shares, min_size=1, max_size=2), confidence=st.sampled_from([0.5, 0.9, 0.95, 0.999]))
@@ -92,13 +92,13 @@ def test_transforms_are_those_of_the_laws(parts, frequency):
 
 
 def test_many_draws_come_near_the_normal_law():
-    law = ErrorLaw((Share(0.1, laplace(5), 2000),))
+    law = ErrorLaw((Weighted(0.1, laplace(5), 2000),))
     assert law.half_width(0.95) == pytest.approx(1.96 * math.sqrt(law.variance), rel=0.012)
 
 
 def test_laws_add_up_and_stretch():
     law = ErrorLaw.of([1, -1, 0.5, 0], [laplace(2), laplace(2), laplace(3), laplace(9)])
-    assert law.shares == (Share(1.0, laplace(2), 2), Share(0.5, laplace(3), 1))
+    assert law.shares == (Weighted(1.0, laplace(2), 2), Weighted(0.5, laplace(3), 1))
     assert (law + law * -2).variance == pytest.approx(5 * law.variance)
     assert (law * 0).half_width(0.95) == 0
     assert (law * 3).half_width(0.95) == pytest.approx(3 * law.half_width(0.95))

@@ -18,6 +18,7 @@ from entwined.queries import (
     Mean,
     Median,
     Quantile,
+    Share,
     Total,
     Variance,
     parse,
@@ -68,6 +69,10 @@ QUERIES = {
     "groups": GroupBy(("place",)),
     "totals by group": GroupBy(("place",), "height"),
     "variance": Variance("height"),
+    "share": Share(where=parse("place = 'a'", SCHEMA), of=parse("well", SCHEMA)),
+    "share of few": Share(where=parse("well", SCHEMA), of=parse("age > 70", SCHEMA)),
+    "share of hardly any": Share(where=parse("age > 95", SCHEMA), count="noisy"),
+    "share by a public count": Share(where=parse("well", SCHEMA)),
     "variance of few": Variance("age", where=parse("age > 60", SCHEMA)),
 }
 WIDER = {"variance of few"}  # holds whatever the truth is, more often than it has to

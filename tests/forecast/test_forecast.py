@@ -34,6 +34,7 @@ from entwined.queries import (
     Median,
     Minimum,
     Quantile,
+    Share,
     Total,
     Variance,
     everything,
@@ -72,6 +73,7 @@ SINGLE = [
     Mean("pay", where=parse("place in ('a', 'b') and well", HIDDEN)),
     Variance("age"),
     Variance("pay"),
+    Share(where=parse("place = 'a'", HIDDEN), of=parse("score < 20", HIDDEN)),
 ]
 TABLES = [
     Histogram("score"),
@@ -113,6 +115,8 @@ def answers(query, schema, numbers):
             else:
                 largest = (term.factor * (column.levels - 1) / 2) ** 2
                 found = np.clip(numbers[1] / rows - mean**2, 0, largest) * (step / term.factor) ** 2
+        case Share():
+            found = numbers[0] / (numbers[0] + numbers[1])
         case Total() | GroupBy(total=str()):
             found = numbers[0] * float(total_term(column)[1])
         case _:

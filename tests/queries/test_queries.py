@@ -18,6 +18,7 @@ from entwined.queries import (
     Median,
     Minimum,
     Quantile,
+    Share,
     Total,
     Variance,
     everything,
@@ -97,6 +98,9 @@ QUERIES = [
     Maximum("t"),
     Quantile("n", Fraction(1, 4)),
     Quantile("x", Fraction(9, 10)),
+    Share(where=where("n > 0")),
+    Share(where=where("n > 0"), count="noisy"),
+    Share(where=where("n > 0"), of=where("g = 'a'")),
 ]
 
 

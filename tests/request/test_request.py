@@ -25,7 +25,7 @@ from entwined.loss import Loss
 from entwined.mechanisms.batch import Added
 from entwined.promise.declared import Declared
 from entwined.promise.promise import Promise
-from entwined.queries import Count, GroupBy, Histogram, Mean, Median, parse
+from entwined.queries import Count, GroupBy, Histogram, Mean, Median, Share, parse
 from entwined.request.fulfil import fulfil
 from entwined.request.funds import shown
 from entwined.request.outlook import outlook
@@ -120,6 +120,15 @@ total = "age"
         found.plan().price
         == plan(SCHEMA, found.queries, leakage=1, dependence=found.dependence, knowledge="model").price
     )
+
+
+def test_a_share_has_two_conditions(folder):
+    asked = '[[query]]\nkind = "share"\nwhere = "age > 60"\nof = "age > 20"\n'
+    (found,) = read(folder, TOP + asked).questions
+    assert found.name == "share of rows where age > 60 among age > 20"
+    assert found.query == Share(where="age > 60", of="age > 20").bound(SCHEMA)
+    with pytest.raises(BadQuery, match="condition"):
+        read(folder, TOP + '[[query]]\nkind = "share"\nwhere = "age > 60"\nof = ["age"]\n')
 
 
 def test_amounts_are_read_exactly(folder):

@@ -35,12 +35,13 @@ def rows_of(rng, rows):
     }
 
 
-def check_homes(keep, folder, rows=40):
+WAYS = (("text", 3, 1), ("code", 2, 2), ("code", 1, 1), ("text", 9, 2))
+
+
+def check_homes(keep, folder, rows=40, ways=WAYS):
     """Hold the persons that an engine keeps against the rule in plain Python."""
     rng = random.Random(7)
-    for turn, (which, most, few) in enumerate(
-        (("text", 3, 1), ("code", 2, 2), ("code", 1, 1), ("text", 9, 2))
-    ):
+    for turn, (which, most, few) in enumerate(ways):
         (folder / f"homes{turn}").mkdir()
         source, seen = keep(rows_of(rng, rows // (1 + turn % 2)), folder / f"homes{turn}")
         schema = schema_of(which, most, coded_last=turn > 1)

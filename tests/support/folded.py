@@ -47,17 +47,19 @@ def rows_of(rng, rows):
     }
 
 
-def check_folds(keep, folder, rows=200):
+PLAIN = Schema(COLUMNS)
+WAYS = (
+    (Schema(COLUMNS, unit=Person("who", 7), neighbours="add_remove"), lambda table: table),
+    (PLAIN, lambda table: table.keeping("who", 3, "step")),
+    (PLAIN, lambda table: table),
+    (PLAIN, lambda table: table.keeping("who", 5)),
+)
+
+
+def check_folds(keep, folder, rows=200, ways=WAYS):
     """Ask for tables and for folds that are the same tables."""
     source, _ = keep(rows_of(random.Random(3), rows), folder)
-    plain = Schema(COLUMNS)
-    person = Schema(COLUMNS, unit=Person("who", 7), neighbours="add_remove")
-    for schema, pick in (
-        (plain, lambda table: table),
-        (person, lambda table: table),
-        (plain, lambda table: table.keeping("who", 5)),
-        (plain, lambda table: table.keeping("who", 3, "step")),
-    ):
+    for schema, pick in ways:
         with open_table(source, schema) as table:
             found = [numbers.tolist() for numbers in pick(table).answer([*ASKED, *FOLDS, FOLDS[0]])]
         tables, folds = found[: len(ASKED)], found[len(ASKED) :]

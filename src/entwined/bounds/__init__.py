@@ -1,4 +1,19 @@
-"""Step 5: what an answer can leak."""
+"""Step 5: what an answer can leak.
+
+theorem, exposure         what a theorem is, and what it starts from: losses, concentrated losses, a noisy sum, …
+choose                    the one list of theorems, and `bound`, which takes the best that applies
+calibrate, allocate       turned round: the most that may be shown for a leakage
+curve                     what if units depended on each other more
+certificate, guarantee    what was proved, in numbers and words; `verify` derives it again without the data
+
+group                     whatever depends on what inside a group; concentrated_group under Gaussian noise
+messages                  any factor graph: chains, trees, loopy; walks, influence, elimination beside it
+transport, tilted         forests, by their kernels
+quilt, markov, pairwise   what others have published, where it is sound
+forms, filled_blanks      questionnaires in forms
+scalar, wasserstein       one noisy sum
+gaussian                  units that are Gaussian
+"""
 
 from entwined.bounds.allocate import allocate
 from entwined.bounds.calibrate import Calibration, calibrate

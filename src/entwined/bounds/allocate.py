@@ -52,13 +52,13 @@ def allocate(
     for _ in range(ROUNDS):
         slopes, rest = tangent(best.exposure.per_unit, model.couplings)
         shape = cheapest(importance.per_unit, slopes, ceiling - rest)
-        found = largest_multiple(message_passing_bound, model, Loss(shape), ceiling, knowledge)
-        gain = 1 - cost(found, importance) / cost(best, importance)
-        best = found if gain > 0 else best
+        nearer = largest_multiple(message_passing_bound, model, Loss(shape), ceiling, knowledge)
+        gain = 1 - cost(nearer, importance) / cost(best, importance)
+        best = nearer if gain > 0 else best
         if gain < ENOUGH:
             break
     sharpest = calibrate(model, leakage, knowledge, best.exposure)
-    return min(start, best, sharpest, key=lambda one: cost(one, importance))
+    return min(start, best, sharpest, key=lambda choice: cost(choice, importance))
 
 
 def cost(calibration: Calibration[Loss], importance: Loss) -> float:

@@ -29,7 +29,7 @@ def chain_quilt_leakage(loss: Loss, chain: MarkovChain) -> FloatArray:
         raise DoesNotApply(
             f"The chain has {chain.states} states; quilts are searched up to {MOST_STATES}. Use the messages."
         )
-    shown = shown_by(chain)
+    shown = ratios_at_ends(chain)
     if loss.common is not None:
         return even(loss.common, shown)
     if chain.length * shown.pairs > MOST_CELLS:
@@ -41,7 +41,7 @@ def chain_quilt_leakage(loss: Loss, chain: MarkovChain) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Shown:
+class EndRatios:
     """What the end of a quilt at distance d shows of each pair of values (last axis): log ratios, rounded up.
 
     `ahead[d−1]` is for an end after the unit. For an end before it, at step t, p(y | s) / p(y | s') is by
@@ -92,9 +92,9 @@ class Shown:
 
 
 @lru_cache(maxsize=2)
-def shown_by(chain: MarkovChain) -> Shown:
+def ratios_at_ends(chain: MarkovChain) -> EndRatios:
     """Keep what quilts show: it does not depend on the losses, so calibration asks for it once."""
-    return Shown.of(chain)
+    return EndRatios.of(chain)
 
 
 def pairs_of(states: int) -> tuple[IntArray, IntArray]:
@@ -145,7 +145,7 @@ def widest(logs: FloatArray, faint: BoolArray) -> FloatArray:
     return best
 
 
-def even(epsilon: float, shown: Shown) -> FloatArray:
+def even(epsilon: float, shown: EndRatios) -> FloatArray:
     """Bound units of equal losses: a side costs the same wherever it has the same number of steps."""
     length, reach = shown.chain.length, shown.reach
     inside = round_up(np.arange(reach, dtype=np.float64) * epsilon, 1)[:, None]
@@ -175,7 +175,7 @@ def even(epsilon: float, shown: Shown) -> FloatArray:
     return np.minimum(round_up(epsilon + worst, 8), length * epsilon * (1 + 4 * ULP))
 
 
-def before_even(inside: FloatArray, shown: Shown) -> FloatArray:
+def before_even(inside: FloatArray, shown: EndRatios) -> FloatArray:
     """Give the least cost, but for the odds, of an end before unit 0, 1, …; the last row is for all later."""
     settled, reach = shown.supports.settled, shown.reach
     table = np.full((settled + reach + 1, shown.pairs), np.inf)
@@ -194,7 +194,9 @@ def totals(losses: FloatArray) -> tuple[FloatArray, FloatArray]:
     return round_up(before, losses.size), round_up(after, losses.size)
 
 
-def uneven(losses: FloatArray, shown: Shown, part: slice, whole: tuple[FloatArray, FloatArray]) -> FloatArray:
+def uneven(
+    losses: FloatArray, shown: EndRatios, part: slice, whole: tuple[FloatArray, FloatArray]
+) -> FloatArray:
     """Bound units of any losses: try one distance after the other until no unit can gain by going farther."""
     length, settled = shown.chain.length, shown.supports.settled
     units = np.arange(length)[part]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
+from entwined.canonical import fraction_text
 from entwined.errors import BadLoss
 from entwined.noise.lattice import probability
 from entwined.numbers import positive_fraction
@@ -55,8 +56,12 @@ class ConcentratedLoss:
     def document(self) -> dict[str, Any]:
         """The losses as exact fractions, once if all units share it."""
         if self.common is not None:
-            return {"rho": written(self.common), "units": self.units, "delta": written(self.delta)}
-        return {"rho_per_unit": [written(rho) for rho in self.rhos], "delta": written(self.delta)}
+            return {
+                "rho": fraction_text(self.common),
+                "units": self.units,
+                "delta": fraction_text(self.delta),
+            }
+        return {"rho_per_unit": [fraction_text(rho) for rho in self.rhos], "delta": fraction_text(self.delta)}
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Self:
@@ -77,8 +82,3 @@ class ConcentratedLoss:
     def __mul__(self, factor: float) -> Self:
         """The same mechanism, this many times."""
         return type(self)(tuple(rho * Fraction(factor) for rho in self.rhos), self.units, self.delta)
-
-
-def written(exact: Fraction) -> str:
-    """An exact number as text."""
-    return f"{exact.numerator}/{exact.denominator}"

@@ -80,8 +80,8 @@ def theorem(
 ) -> Callable[[Callable[[Given, Model], Leakage]], Theorem]:
     """Make a function a theorem; refuse one whose docstring lacks a part.
 
-    `trusted` is what several theorems say in the same words: it is added to what the docstring says, and so is
-    what the secret asks for.
+    `trusted` is what several theorems say in the same words: it is said before what the docstring says, and after
+    it what the secret asks for.
     """
 
     def state(function: Callable[[Given, Model], Leakage]) -> Theorem:
@@ -94,7 +94,7 @@ def theorem(
             title=title,
             statement=parts["Theorem"],
             checked=parts["Checked"],
-            trusted=" ".join(filter(None, (parts["Trusted"], trusted, secret.trusted))),
+            trusted=" ".join(filter(None, (trusted, parts["Trusted"], secret.trusted))),
             proof=parts["Proof"],
             source=parts["Source"],
             takes=takes,

@@ -158,7 +158,7 @@ def kernels_of(chain: MarkovChain) -> tuple[tuple[Run[Kernel], ...], tuple[Run[K
         return idle, idle
     with np.errstate(under="raise"):
         try:
-            course = Course.of(start, step, chain.length - 1)
+            course = StepLaws.of(start, step, chain.length - 1)
             laws = course.backward(step)
         except FloatingPointError:
             raise DoesNotApply(TOO_SMALL) from None
@@ -170,7 +170,7 @@ def kernels_of(chain: MarkovChain) -> tuple[tuple[Run[Kernel], ...], tuple[Run[K
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Course:
+class StepLaws:
     """The laws of the state at steps 0, 1, … until, from `start` on, they return every `period` steps.
 
     `laws` holds one more than the distinct steps; `errors[t]` is how far, in Hilbert's distance, laws[t] may

@@ -24,7 +24,7 @@ MOST_WRONG: Final = 1e-6  # probabilities may miss a sum of 1 by this much
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Law:
+class FiniteLaw:
     """A law on finitely many numbers: `atoms` in rising order, logarithms of their chances and tails."""
 
     atoms: FloatArray
@@ -126,21 +126,23 @@ def farthest_moves(law: SumLaw) -> FloatArray:
     moved = np.zeros(law.logs.shape[2])
     for unit, states in enumerate(law.logs.transpose(2, 1, 0)):
         kept = np.isfinite(states)
-        given = [Law(sums[some], logs[some]) for logs, some in zip(states, kept, strict=True) if some.any()]
+        given = [
+            FiniteLaw(sums[some], logs[some]) for logs, some in zip(states, kept, strict=True) if some.any()
+        ]
         moved[unit] = max((farthest_move(one, other) for one, other in combinations(given, 2)), default=0.0)
     return moved
 
 
-def farthest_move(one: Law, other: Law) -> float:
+def farthest_move(one: FiniteLaw, other: FiniteLaw) -> float:
     """Give the ∞-Wasserstein distance of two laws, a small share of each atom apart: a quantile gap.
 
-    >>> farthest_move(Law.of([0, 1], [0.5, 0.5]), Law.of([1, 5], [0.5, 0.5]))
+    >>> farthest_move(FiniteLaw.of([0, 1], [0.5, 0.5]), FiniteLaw.of([1, 5], [0.5, 0.5]))
     4.0
     """
     return max(farthest_from(one, other), farthest_from(other, one))
 
 
-def farthest_from(one: Law, other: Law) -> float:
+def farthest_from(one: FiniteLaw, other: FiniteLaw) -> float:
     """Give the farthest that an atom of the one goes, a share at both ends of its quantiles left out.
 
     Each end is looked up among the lower tails and among the upper tails, widened by their rounding, and

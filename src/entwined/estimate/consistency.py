@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from entwined.errors import BadQuery, QueryTooComplex
-from entwined.estimate.error_law import ErrorLaw, Share
+from entwined.estimate.error_law import ErrorLaw, Weighted
 from entwined.estimate.intervals import Interval, intervals
 from entwined.estimate.layout import Layout, NoisyTable
 from entwined.estimate.least_squares import LeastSquares, Weights, least_squares
@@ -156,7 +156,7 @@ def _laws(found: Weights, noises: Noises) -> Iterator[ErrorLaw]:
         totals = np.bincount(places, weights=copies).tolist()
         yield ErrorLaw(
             tuple(
-                Share(unit * step / SAME_WEIGHT, noises.known[number], int(total))
+                Weighted(unit * step / SAME_WEIGHT, noises.known[number], int(total))
                 for (number, step), total in zip(numbers_and_steps, totals, strict=True)
                 if step
             )

@@ -29,7 +29,7 @@ TILTS: Final = np.concatenate([np.arange(1, 16) / 8, np.arange(2, 20)])
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class Weighted:
     """So many independent draws of one noise, each with this weight."""
 
     weight: float
@@ -47,14 +47,14 @@ class ErrorLaw:
     20.6
     """
 
-    shares: tuple[Share, ...]
+    shares: tuple[Weighted, ...]
 
     @classmethod
     def of(cls, weights: Iterable[float], noises: Iterable[Additive]) -> Self:
         """Give the law of Σ weight · noise, one draw of each."""
         counted = Counter((abs(float(weight)), noise) for weight, noise in zip(weights, noises, strict=True))
         kept = ((weight, additive(noise), copies) for (weight, noise), copies in counted.items() if weight)
-        return cls(tuple(Share(*one) for one in kept))
+        return cls(tuple(Weighted(*one) for one in kept))
 
     def __add__(self, other: "ErrorLaw") -> "ErrorLaw":
         """Give the law of the sum of two independent errors."""
@@ -65,7 +65,7 @@ class ErrorLaw:
         if factor == 0:
             return ErrorLaw(())
         return ErrorLaw(
-            tuple(Share(abs(factor) * share.weight, share.noise, share.copies) for share in self.shares)
+            tuple(Weighted(abs(factor) * share.weight, share.noise, share.copies) for share in self.shares)
         )
 
     @property

@@ -22,7 +22,7 @@ from entwined.forecast.draft import Draft, Laws
 from entwined.mechanisms.asked import Asked
 from entwined.noise import Additive, Law, additive
 from entwined.numbers import FloatArray
-from entwined.queries import Predicate, Query, Quotient, Scores, SumOf
+from entwined.queries import Predicate, Query, Quotient, Scores
 from entwined.queries.shapes import Number
 from entwined.schema import Schema
 from entwined.schema.schema import USUAL_ROWS
@@ -142,8 +142,11 @@ class _Forecasts:
     def lattice(self, step: int | Fraction) -> Forecast:
         """Predict the errors of single numbers or the cells of a table by the law of their noise."""
         law = self._as_drawn if self.agreed is None else self.agreed
-        sums = isinstance(self.asked[0].statistic.aggregate, SumOf)
-        exact = self.drawn or (sums and law[1] == self._as_drawn[1])  # nothing has to agree with such a sum
+        aggregate = self.asked[0].statistic.aggregate
+        sums = aggregate.adds is not None and not aggregate.sides
+        exact = (
+            self.drawn or self.agreed is None or (sums and law[1] == self._as_drawn[1])
+        )  # nothing has to agree with such a sum
         return self._by_law(law, float(step), "" if exact else AGREED)
 
     def rising(self, step: Fraction) -> Forecast:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from entwined.queries import Scores, Statistic
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class _Noised:
     """A statistic of the batch whose integers are released with noise."""
 
     statistic: Statistic
@@ -28,13 +28,23 @@ class Added:
         """Nothing is chosen."""
         return
 
-    def at(self, times: Fraction) -> "Added":
+    def at(self, times: Fraction) -> Self:
         """Give it so many times its loss."""
         return replace(self, law=self.law.at(times))
 
     def drawn(self, exact: IntArray) -> IntArray:
         """Add noise to each integer."""
         return self.law.add(exact)
+
+
+@dataclass(frozen=True, slots=True)
+class Added(_Noised):
+    """Counts or sums with noise, which have to agree with others about the same rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alone(_Noised):
+    """Integers with noise that nothing else has to agree with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,4 +76,4 @@ class Chosen:
         return np.array(places, dtype=np.int64).reshape(*exact.shape[:-1], 1)
 
 
-Asked: TypeAlias = Added | Chosen
+Asked: TypeAlias = Added | Alone | Chosen

@@ -2,10 +2,7 @@
 
 Either adds up over releases, part by part, and falls on rows in the same way: so much for a row that enters or
 leaves a condition, so much for one that changes inside. Only at the end does ρ become an ε, at one public δ.
-
-Why dependence by groups costs k²ρ. Given a unit's value, the others of its group have some law. Two values of
-the unit give two mixtures of output laws, each pair of which is at most k replacements apart, so at k²ρ (Bun and
-Steinke 2016, Proposition 1.9). Rényi divergence is jointly quasi-convex: no mixture is further apart.
+Dependence by groups of k costs k²ρ: the theorem "concentrated group" says why.
 """
 
 import math
@@ -128,14 +125,14 @@ class Concentrated:
         return ConcentratedLoss.uniform(rho, model.units, self.delta)
 
     def grown(self, model: Dependence) -> Fraction:
-        """By how much a model multiplies a loss; refuse one that no theorem covers."""
+        """By how much a model multiplies a loss; refuse one that a release with this noise does not take."""
         match model:
             case Independent():
                 return Fraction(1)
             case Groups(largest=most):
                 return group_rho(1, most)
         raise Refused(
-            f"Gaussian noise under a model of kind {model.kind}: it is proved for independent units and for "
+            f"Gaussian noise under a model of kind {model.kind}: a release takes it for independent units and for "
             "groups. Leave delta out, so that the noise is Laplace, or declare groups."
         )
 

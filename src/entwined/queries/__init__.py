@@ -4,6 +4,7 @@ from entwined.queries.aggregates import Aggregate, Axis, CountOf, FoldOf, SumOf,
 from entwined.queries.conditions import Condition, among, between, compare, is_missing
 from entwined.queries.counts import Count, Histogram, Marginal
 from entwined.queries.cover import Cover, Layers, max_cover, max_pair
+from entwined.queries.custom import Custom
 from entwined.queries.documents import query_from
 from entwined.queries.expressions import Col, Expression, col
 from entwined.queries.groups import GroupBy
@@ -14,6 +15,7 @@ from entwined.queries.query import Answer, Numbers, Query
 from entwined.queries.rows import rows_inside
 from entwined.queries.sensitivity import Part, Sensitivity
 from entwined.queries.shapes import Quotient, Shapes
+from entwined.queries.share import Share
 from entwined.queries.statistic import Scores, Statistic
 from entwined.queries.sums import Mean, Total, Variance
 from entwined.queries.where import Where
@@ -28,6 +30,7 @@ __all__ = [
     "Count",
     "CountOf",
     "Cover",
+    "Custom",
     "Expression",
     "FoldOf",
     "GroupBy",
@@ -47,6 +50,7 @@ __all__ = [
     "Scores",
     "Sensitivity",
     "Shapes",
+    "Share",
     "Statistic",
     "SumOf",
     "TableOf",

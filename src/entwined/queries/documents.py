@@ -7,11 +7,13 @@ from typing import Any, Final
 
 from entwined.errors import BadQuery
 from entwined.queries.counts import Count, Histogram, Marginal
+from entwined.queries.custom import Custom
 from entwined.queries.groups import GroupBy
 from entwined.queries.parser import parse
 from entwined.queries.predicate import predicate_from
 from entwined.queries.quantile import Maximum, Median, Minimum, Quantile
 from entwined.queries.query import Query
+from entwined.queries.share import Share
 from entwined.queries.sums import Mean, Total, Variance
 from entwined.queries.where import settled
 from entwined.schema import Schema
@@ -29,7 +31,11 @@ KINDS: Final[Mapping[str, type[Query]]] = {
     "histogram": Histogram,
     "marginal": Marginal,
     "group_by": GroupBy,
+    "share": Share,
 }
+
+WRITTEN: Final[Mapping[str, type[Query]]] = {**KINDS, Custom.kind: Custom}
+"""What can be read back; a function of the holder's own cannot be asked for in a file."""
 
 
 def query_from(given: Mapping[str, Any], schema: Schema) -> Query:
@@ -69,7 +75,7 @@ def written(query: Query) -> dict[str, Any]:
 def as_written(document: Any) -> Query:
     """Read a query back; refuse what no query could have written."""
     try:
-        kind = KINDS[document["query"]]
+        kind = WRITTEN[document["query"]]
         conditions = {name: predicate_from(document[name]) for name in kind.conditions}
         query = kind(**_fields(document, kind), **conditions)
         same = json.dumps(written(query), sort_keys=True) == json.dumps(document, sort_keys=True)
@@ -87,7 +93,7 @@ def question_of(text: str) -> Query:
     ('age',)
     """
     document = json.loads(text)
-    kind = KINDS[document["query"]]
+    kind = WRITTEN[document["query"]]
     return kind(**_fields(document, kind))
 
 

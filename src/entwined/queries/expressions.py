@@ -154,7 +154,7 @@ class Within(Expression):
 
 
 @dataclass(frozen=True, slots=True)
-class Missing(Expression):
+class IsMissing(Expression):
     """A column's value is missing."""
 
     column: str
@@ -272,7 +272,7 @@ class Col:
 
     def is_missing(self) -> Expression:
         """Say that the value is missing."""
-        return Missing(self.name)
+        return IsMissing(self.name)
 
 
 def col(name: str) -> Col:

@@ -91,6 +91,11 @@ class Query(ABC):
         return float(high - low)
 
     @property
+    def numbered(self) -> tuple[str, ...]:
+        """What the numbers of an answer are called that is no table; none where there is one number, or a table."""
+        return ()
+
+    @property
     def unit(self) -> str:
         """What the answer's numbers are numbers of."""
         return "rows"
@@ -156,9 +161,9 @@ class Query(ABC):
                 "Take fewer columns or wider bins."
             )
         largest = int(statistic.row.one) * schema.most_rows
-        if asked.adds is not None and largest >= TOO_LARGE:
+        if not statistic.selects and largest >= TOO_LARGE:
             raise QueryTooComplex(
-                f"{self.kind} of {asked.adds.column!r} could reach {largest:.1e} in {schema.most_rows:,} "
+                f"{self.kind} of {', '.join(self.values)} could reach {largest:.1e} in {schema.most_rows:,} "
                 "rows, beyond 2^63. Declare a smaller most_rows, narrower bounds or a coarser step."
             )
 

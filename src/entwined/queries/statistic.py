@@ -32,13 +32,15 @@ class Statistic:
     `alone` says how far when only the code of one column changes and the row stays inside. With a `choice` the
     integers are not released: one of their places is chosen by scores that move by at most the sensitivity
     each; choosing by score / scale costs 2 · change / scale. `concentration` is what the squared L2 change is of
-    the square of the L1 change at most: 1, if all of it may fall on one integer.
+    the square of the L1 change at most: 1, if all of it may fall on one integer. Counts and sums that `agrees` marks
+    are made to agree with others about the same rows.
     """
 
     aggregate: Aggregate
     row: Sensitivity
     alone: tuple[tuple[str, int], ...] = ()
     choice: Scores | None = None
+    agrees: bool = True
     concentration: Sensitivity = Sensitivity(Fraction(1), Fraction(1))  # noqa: RUF009  (a frozen value)
 
     @property

@@ -25,6 +25,7 @@ from entwined.schema import Boolean, Coded, Moment, Numeric, Schema
 from entwined.schema.grids import STEPS
 
 Counting: TypeAlias = Literal["noisy", "public"]
+COUNTINGS: Final[tuple[Counting, ...]] = get_args(Counting)
 FINENESS: Final = Fraction(1, 10**6)  # ratios are rounded to such parts of their column's step
 
 
@@ -107,7 +108,7 @@ class Mean(_OfColumn):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.count not in get_args(Counting):
+        if self.count not in COUNTINGS:
             raise BadQuery(f'A mean with count = {self.count!r}. Give "noisy" or "public".')
 
     @property

@@ -76,6 +76,11 @@ class Finding:
         return tuple(axis.column for axis in self.axes)
 
     @property
+    def headings(self) -> tuple[str, ...]:
+        """What stands above the names of the cells."""
+        return ("number",) if self.size > 1 and not self.axes else tuple(map(self.titled, self.sides))
+
+    @property
     def size(self) -> int:
         """How many numbers there are."""
         return len(self.answer.value) if isinstance(self.answer.value, tuple) else 1
@@ -96,6 +101,9 @@ class Finding:
         ends: Any = self.answer.interval or (None, None)
         if not isinstance(value, tuple):
             yield Cell((), (), value, *ends)
+            return
+        if self.query.numbered:
+            yield from map(Cell, zip(self.query.numbered, strict=True), itertools.repeat(()), value, *ends)
             return
         sides = [side_names(axis, self.schema) for axis in self.axes]
         names, keys = (itertools.product(*([one[at] for one in side] for side in sides)) for at in (0, 1))

@@ -75,7 +75,7 @@ def _shown(finding: Finding, *, drawn: bool) -> dict[str, Any]:
         "name": readable(finding.name),
         "question": finding.question,
         "drawing": drawing_of(finding) if drawn else None,
-        "sides": [finding.titled(side) for side in finding.sides],
+        "sides": finding.headings,
         "unit": readable(finding.unit, 60),
         "lines": lines,
         "hidden": finding.size - len(lines),

@@ -30,7 +30,7 @@ ANY_TABLE: Final = "t"
 
 
 @dataclass(frozen=True, slots=True)
-class Funds:
+class Purse:
     """What a ledger may spend and has spent: on its worst model, and model by model."""
 
     cap: Fraction
@@ -91,9 +91,9 @@ class Desk(Door):
         return self.release(named, leakage=leakage, loss=loss, analyst=analyst)
 
     @property
-    def budget(self) -> Funds:
+    def budget(self) -> Purse:
         """What may be spent, and what has been."""
-        return Funds(self.ledger.cap, self.ledger.spent().price)
+        return Purse(self.ledger.cap, self.ledger.spent().price)
 
     def _bound(self, queries: Asked) -> list[Query]:
         listed: Iterable[Query]

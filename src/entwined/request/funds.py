@@ -84,19 +84,18 @@ def funds_of(request: Request, planned: Batch) -> Funds:
     if request.is_exploratory:
         return Funds(place, request.cap, NOTHING, NOTHING, PLANNING_ONLY)
     try:
-        cap = fraction_from(book.terms().fields["cap"])
+        cap = _cap_of(book)
         spent = book.spent().price
         again = _was_answered(book, request, planned)
+        try:
+            after = Ledger(book, request.cap or cap, planned.promise).price(planned.charged)
+        except BadLedger as reason:
+            return Funds(place, cap, spent, spent, str(reason))
     except NoLedger:
         refused = _why_not_begun(book, request, planned)
         return Funds(place, request.cap, NOTHING, planned.price, refused)
     finally:
         book.close()
-    try:
-        with Ledger(Book(request.place), request.cap or cap, planned.promise) as ledger:
-            after = ledger.price(planned.charged)
-    except BadLedger as reason:
-        return Funds(place, cap, spent, spent, str(reason))
     return Funds(place, cap, spent, after, _why_over(after, cap), again)
 
 
@@ -150,10 +149,12 @@ def _why_over(after: Price, cap: Fraction) -> str | None:
 
 def ledger_for(request: Request, promise: Promise, price: Price, witness: Witness | None) -> Ledger:
     """Open the ledger of a request, or begin it: not for what its cap would refuse, nor a second one for a table."""
+    book = Book(request.place)
     try:
-        cap = request.cap or _cap_of(request.place)
-        return Ledger.open(request.place, cap, promise)
+        ledger = Ledger(book, request.cap or _cap_of(book), promise)
+        book.check()
     except NoLedger:
+        book.close()
         if request.cap is None:
             raise BadInput("There is no ledger yet, and no cap for it. Give cap.") from None
         if witness is not None:
@@ -162,11 +163,8 @@ def ledger_for(request: Request, promise: Promise, price: Price, witness: Witnes
         if over:
             raise OverBudget(f"{over} Nothing was charged.") from None
         return Ledger.create(request.place, request.cap, promise)
+    return ledger
 
 
-def _cap_of(place: str) -> Fraction:
-    book = Book(place)
-    try:
-        return fraction_from(book.terms().fields["cap"])
-    finally:
-        book.close()
+def _cap_of(book: Book) -> Fraction:
+    return fraction_from(book.terms().fields["cap"])

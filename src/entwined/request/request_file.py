@@ -204,7 +204,7 @@ def _asked(given: Mapping[str, Any], schema: Schema, table: str) -> list[Questio
     if "where" in about:
         _text(about, "where")
     query = query_from({"query": kind, **about}, schema)
-    words = in_words(query, given.get("where", ""))
+    words = in_words(query, given.get("where", ""), given.get("of", "") if "of" in query.conditions else "")
     return [Question(name or words, query, words, within, chosen=bool(name))]
 
 

@@ -10,15 +10,17 @@ from entwined.queries import Query
 LONGEST: Final = 120
 
 
-def in_words(query: Query, where: str = "") -> str:
-    """Say in a line what a query asks, with its condition as it was written.
+def in_words(query: Query, where: str = "", among: str = "") -> str:
+    """Say in a line what a query asks, with its conditions as they were written.
 
     >>> from entwined.queries import Histogram
     >>> in_words(Histogram("region", 5), "age > 20")
     'histogram of region in 5 bins where age > 20'
     """
-    inside = " ".join(where.split())
-    said = query.words + (f" where {inside}" if inside else "")
+    said = query.words
+    for word, condition in (("where", where), ("among", among)):
+        inside = " ".join(condition.split())
+        said += f" {word} {inside}" if inside else ""
     return said if len(said) <= LONGEST else said[: LONGEST - 1] + "…"
 
 

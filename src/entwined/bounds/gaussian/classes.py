@@ -3,7 +3,7 @@
 import numpy as np
 
 from entwined.bounds.gaussian.distances import AT_A_DISTANCE, EXACTLY_OR_NOT
-from entwined.bounds.gaussian.knowledge import Around, components, worst_of_known
+from entwined.bounds.gaussian.knowledge import LawsAround, components, worst_of_known
 from entwined.bounds.gaussian.series import MOST_UNITS
 from entwined.bounds.theorem import theorem
 from entwined.dependence.gaussian import Correlations, GaussianLaws
@@ -54,7 +54,7 @@ def correlation_intervals_bound(loss: Loss, model: Correlations) -> Leakage:
             )
         place = np.ix_(group, group)
         sizes = model.strengths[place] + np.eye(group.size)
-        around = [Around(law.centre[place], law.spread[place]) for law in laws]
+        around = [LawsAround(law.centre[place], law.spread[place]) for law in laws]
         leakage[group] = worst_of_known(losses[group], around, sizes)
     if not np.isfinite(leakage).all():
         raise DoesNotApply(
@@ -63,17 +63,17 @@ def correlation_intervals_bound(loss: Loss, model: Correlations) -> Leakage:
     return Leakage(round_up(leakage / model.scales, 2))
 
 
-def enclosures(model: Correlations) -> list[Around]:
+def enclosures(model: Correlations) -> list[LawsAround]:
     """Enclose the class around independent units, and around the middle of its intervals if that differs."""
     low, high = model.correlation.low, model.correlation.high
     low, high = np.minimum(low, low.T), np.maximum(high, high.T)
-    independent = Around(np.eye(model.units), model.strengths)
+    independent = LawsAround(np.eye(model.units), model.strengths)
     centre = (low + high) / 2
     if (centre == np.eye(model.units)).all():
         return [independent]
     spread = np.maximum(high - centre, centre - low) * (1 + 2 * ULP)
     np.fill_diagonal(spread, 0.0)
-    return [independent, Around(centre, spread)]
+    return [independent, LawsAround(centre, spread)]
 
 
 @theorem("any", secret=AT_A_DISTANCE, trusted=EXACTLY_OR_NOT)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from entwined.bounds.gaussian.distances import AT_A_DISTANCE, EXACTLY_OR_NOT
-from entwined.bounds.gaussian.knowledge import Around, components, worst_of_known
+from entwined.bounds.gaussian.knowledge import LawsAround, components, worst_of_known
 from entwined.bounds.gaussian.series import NEARLY_SINGULAR
 from entwined.bounds.theorem import theorem
 from entwined.dependence.gaussian import Gaussian
@@ -46,7 +46,7 @@ def gaussian_exact_bound(loss: Loss, model: Gaussian) -> Leakage:
                 f"{group.size} units depend on each other; "
                 f"every set of known units can be tried for up to {MOST_TOGETHER}."
             )
-        law = Around(matrix[np.ix_(group, group)], np.zeros((group.size, group.size)))
+        law = LawsAround(matrix[np.ix_(group, group)], np.zeros((group.size, group.size)))
         leakage[group] = worst_of_known(losses[group], [law])
     if not np.isfinite(leakage).all():
         raise DoesNotApply(NEARLY_SINGULAR)

@@ -23,14 +23,14 @@ from entwined.bounds.gaussian.series import shortfall, walk_sums
 from entwined.numbers import ULP, FloatArray, IntArray, round_up
 
 
-class Around(NamedTuple):
+class LawsAround(NamedTuple):
     """The symmetric matrices that differ from a centre by at most a spread, entry by entry."""
 
     centre: FloatArray
     spread: FloatArray
 
 
-class Known(NamedTuple):
+class KnownSets(NamedTuple):
     """Sets of one size, a set a row: the secret and known units `inside`, the unknown ones `outside`."""
 
     inside: IntArray
@@ -55,7 +55,9 @@ def components(linked: NDArray[np.bool_]) -> Iterator[IntArray]:
     yield from np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
 
 
-def worst_of_known(losses: FloatArray, laws: Sequence[Around], sizes: FloatArray | None = None) -> FloatArray:
+def worst_of_known(
+    losses: FloatArray, laws: Sequence[LawsAround], sizes: FloatArray | None = None
+) -> FloatArray:
     """Bound each unit's leakage over all sets of known units; infinite where nothing was proved.
 
     Each of `laws` holds all laws of the class, and the best of them is used for each set. `sizes`, bounds on
@@ -80,15 +82,15 @@ def worst_of_known(losses: FloatArray, laws: Sequence[Around], sizes: FloatArray
     return round_up(losses + moved, 4 * units + 8)
 
 
-def sets_of(units: int, count: int) -> Known:
+def sets_of(units: int, count: int) -> KnownSets:
     """Give all sets of `count` out of `units` units."""
     inside = np.array(list(combinations(range(units), count)), dtype=np.int64)
     is_outside = np.ones((len(inside), units), dtype=bool)
     np.put_along_axis(is_outside, inside, values=False, axis=1)
-    return Known(inside, np.nonzero(is_outside)[1].reshape(len(inside), units - count))
+    return KnownSets(inside, np.nonzero(is_outside)[1].reshape(len(inside), units - count))
 
 
-def regressions(known: Known, law: Around) -> Regressions:
+def regressions(known: KnownSets, law: LawsAround) -> Regressions:
     """Bound the regression of the unknown units on each set, for every law of the class."""
     inside, outside = known
     count, rows = inside.shape[1], inside[:, :, None]
