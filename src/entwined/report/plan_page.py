@@ -8,7 +8,7 @@ from entwined.report import charts
 from entwined.report.claims import SOURCES
 from entwined.report.drawings import Drawing
 from entwined.report.page import rendered
-from entwined.report.ways import Way, budget_of, exploratory, leaks_drawing, promised, ways_of
+from entwined.report.ways import WayShown, budget_of, exploratory, leaks_drawing, promised, ways_of
 from entwined.report.words import figure, readable
 
 FORMATS: Final = ("entwined plan 2", "entwined plan 1")
@@ -47,7 +47,7 @@ def _content(document: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _unfit(ways: Sequence[Way]) -> list[tuple[str, list[str]]]:
+def _unfit(ways: Sequence[WayShown]) -> list[tuple[str, list[str]]]:
     """Gather the ways that do not apply by why they do not."""
     titles: dict[str, list[str]] = {}
     for way in ways:

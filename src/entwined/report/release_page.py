@@ -12,7 +12,7 @@ from entwined.report.claims import SOURCES, Claims, model_words, times, worst
 from entwined.report.drawings import drawing_of
 from entwined.report.findings import Cell, Finding, findings
 from entwined.report.page import rendered
-from entwined.report.ways import Budget, exploratory, leaks_drawing, ways_of
+from entwined.report.ways import BudgetShown, exploratory, leaks_drawing, ways_of
 from entwined.report.words import digits_for, exactly, figure, moment, noise_words, number, readable
 from entwined.schema import Schema
 
@@ -50,10 +50,10 @@ def report_page(
     )
 
 
-def _budget(promise: Claims, given: Mapping[str, Any]) -> Budget:
+def _budget(promise: Claims, given: Mapping[str, Any]) -> BudgetShown:
     """Show what the certificate says was spent; a stored answer was charged before, so nothing is added."""
     before = min(worst(given["spent"]), promise.total)
-    return Budget(readable(given.get("ledger") or ""), promise.cap, before, promise.total)
+    return BudgetShown(readable(given.get("ledger") or ""), promise.cap, before, promise.total)
 
 
 def _model(model: Mapping[str, Any]) -> dict[str, Any]:
