@@ -8,10 +8,10 @@ HEAD = """# The theorems
 
 Each bound is a function from what a mechanism shows and a model to leakage, and its docstring is the theorem. Most
 start from the losses of whatever was released; some from one noisy sum, from the concentrated losses of Gaussian
-noise, or from losses where blanks are filled. *Trusted* is what you must believe. Knowledge `any` covers an adversary who knows, of every other unit, its value or anything that
-depends on that value alone, such as a set that it is in; `values` one who knows the values of some other units
-and nothing of the rest; `model` one who knows the law only. What is known of several other units together is
-covered by none of them, unless it is a unit of the model.
+noise, or from losses where blanks are filled. *Trusted* is what you must believe. Knowledge `any` covers an
+adversary who knows, of every other unit, its value or anything that depends on that value alone, such as a set that it
+is in; `values` one who knows the values of some other units and nothing of the rest; `model` one who knows the law
+only. What is known of several other units together is covered by none of them, unless it is a unit of the model.
 
 `entwined bound` asks all that start from losses and takes the smallest that applies.
 """

@@ -35,10 +35,11 @@ def commands(text):
 
 
 def run(command, folder):
-    """Run what the page says: our command in a process of its own, all else by the shell."""
+    """Run what the page says: our command or a script in a process of its own, all else by the shell."""
     line = command.replace("\\\n", " ").strip()
-    if line.startswith("entwined ") and not OF_THE_SHELL.search(QUOTED.sub("", line)):
-        found = warm.entwined(*shlex.split(line)[1:], folder=folder, **SCREEN)
+    if line.startswith(("entwined ", "python ")) and not OF_THE_SHELL.search(QUOTED.sub("", line)):
+        program, *arguments = shlex.split(line)
+        found = getattr(warm, program)(*arguments, folder=folder, **SCREEN)
         return found.stdout + found.stderr
     here = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     found = subprocess.run(

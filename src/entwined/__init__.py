@@ -21,7 +21,7 @@ what they see; `learning` and `survey` are built of these rooms.
 >>> round(ew.calibrate(homes, leakage=1.0).multiple, 4)     # the loss of a row that leaks 1
 0.3333
 >>> proved = ew.bound(homes, ew.Loss.uniform(0.1, units=3))
->>> round(proved.leakage.worst, 3), ew.verify(ew.certify(proved)).valid
+>>> round(proved.leakage.worst, 3), ew.verify(ew.certify(proved).document).valid
 (0.3, True)
 """
 

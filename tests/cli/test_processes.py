@@ -66,6 +66,7 @@ def test_calibrate_prints_the_contract(chain):
         folder=chain,
     )
     assert json.loads(exact.stdout)["laplace_scale"] == pytest.approx(8.64, abs=0.005)
+    assert json.loads(exact.stdout)["theorem"] == "exact scalar accountant"
 
 
 def test_certificate_and_verify(chain):

@@ -1,4 +1,4 @@
-"""Our command in processes forked from a warm one: each has its own folder, environment, output and exit code.
+"""Our command, and scripts, in processes forked from a warm one: each has its own folder, environment, output and exit code.
 
 Most of what a new Python does for a command is to import; here that was done once. What is said about starting up is
 for `support.command`, which starts anew.
@@ -8,6 +8,7 @@ import atexit
 import gc
 import json
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -25,6 +26,15 @@ IMPORTED = (  # without those that start threads when they are imported
 
 def entwined(*arguments, folder, timeout=120, **more):
     """Run the command in a folder; `more` is put into its environment."""
+    return _run(["entwined", *arguments], folder, timeout, more)
+
+
+def python(*arguments, folder, timeout=120, **more):
+    """Run a script in a folder, as `python FILE` does there."""
+    return _run(["python", *arguments], folder, timeout, more)
+
+
+def _run(arguments, folder, timeout, more):
     warm = _warm()
     with _LOCK, tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         asked = {
@@ -82,7 +92,17 @@ def become(asked):
     for number, stream in enumerate([nothing, *streams]):
         os.dup2(stream, number)
     signal.alarm(asked["seconds"])
-    sys.argv = ["entwined", *asked["arguments"]]
+    sys.argv = asked["arguments"]
+
+
+def work():
+    """Do what was asked for: our command, or a script."""
+    if sys.argv[0] == "entwined":
+        sys.modules["entwined.cli"].main()
+        return
+    del sys.argv[0]
+    sys.path.insert(0, "")
+    runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 def leave(code):
@@ -97,7 +117,7 @@ def leave(code):
 if __name__ == "__main__":
     serve()
     try:
-        sys.modules["entwined.cli"].main()
+        work()
     except SystemExit as end:
         leave(end.code or 0)
     except BaseException:  # noqa: BLE001  (whatever it was, it is shown as Python shows it)

@@ -1,5 +1,10 @@
 """Step 5: what an answer can leak.
 
+    exposure.Exposure ─┐                     ┌─> choose.bound: the smallest leakage that a theorem proves
+    dependence model ──┴─> theorem.Theorem ──┤─> calibrate: the largest loss for a leakage; allocate: shared out
+                            one file each    ├─> curve: what it leaks if units depend more on each other
+                                             └─> certificate: derived again without data (`verify`)
+
 theorem, exposure         what a theorem is, and what it starts from: losses, concentrated losses, a noisy sum, …
 choose                    the one list of theorems, and `bound`, which takes the best that applies
 calibrate, allocate       turned round: the most that may be shown for a leakage

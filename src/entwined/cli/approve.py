@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from entwined.schema.unit import Unit
 
 LARGEST_FILE = 50_000_000
-WORDS = {"rows": "one row", "person": "all rows of one person", "cells": "one cell of one row"}
 
 
 def command(
@@ -60,7 +59,7 @@ def show(schema: "Schema") -> None:
     """Print what is being approved."""
     from entwined.schema import Coded
 
-    say(f"Protected: {WORDS[schema.unit.kind]}{_which(schema.unit)}.")
+    say(f"Protected: {schema.unit.words}{_which(schema.unit)}.")
     say(f"Neighbouring tables: {schema.neighbours}. At most {schema.most_rows:,} rows.")
     if schema.rows is not None:
         say(f"The number of rows is public: {schema.rows:,}.")
@@ -82,9 +81,6 @@ def _short(value: object) -> str:
 
 def _which(unit: "Unit") -> str:
     """Say which column names a person."""
-    document = unit.document
-    return (
-        f" (named by {document['column']}, of whom at most {document['most']} are used)"
-        if "column" in document
-        else ""
-    )
+    if unit.id_column is None:
+        return ""
+    return f" (named by {unit.id_column}, of whom at most {unit.most_rows} are used)"

@@ -12,24 +12,31 @@ if TYPE_CHECKING:
     from entwined.dependence import Dependence
 
 
+LeakageOption = Annotated[str, typer.Option("--leakage", help="The most that any unit may leak.")]
+SensitivityOption = Annotated[
+    str, typer.Option("--sensitivity", help="How far one unit can move the statistic.")
+]
+WeightsOption = Annotated[
+    str | None, typer.Option("--weights", help="Losses in these proportions, one a unit: 1,2,…")
+]
+ImportanceOption = Annotated[
+    str | None,
+    typer.Option("--importance", help="Share the leakage so that Σ importance × noise² is least: 1,2,…"),
+]
+CountOption = Annotated[
+    int | None,
+    typer.Option("--count", help="Exact noise for the count of this state (0, 1, …) of a chain."),
+]
+
+
 def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
     model_file: ModelFile,
-    leakage: Annotated[str, typer.Option("--leakage", help="The most that any unit may leak.")],
+    leakage: LeakageOption,
     knowledge: KnownOption = Known.any,
-    sensitivity: Annotated[
-        str, typer.Option("--sensitivity", help="How far one unit can move the statistic.")
-    ] = "1",
-    weights: Annotated[
-        str | None, typer.Option("--weights", help="Losses in these proportions, one a unit: 1,2,…")
-    ] = None,
-    importance: Annotated[
-        str | None,
-        typer.Option("--importance", help="Share the leakage so that Σ importance × noise² is least: 1,2,…"),
-    ] = None,
-    count: Annotated[
-        int | None,
-        typer.Option("--count", help="Exact noise for the count of this state (0, 1, …) of a chain."),
-    ] = None,
+    sensitivity: SensitivityOption = "1",
+    weights: WeightsOption = None,
+    importance: ImportanceOption = None,
+    count: CountOption = None,
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Find the largest loss whose leakage stays within a target, and the Laplace scale that gives it."""
@@ -89,7 +96,7 @@ def calibrated(
 
 def counted(model: "Dependence", leakage: str, knowledge: Known, state: int) -> dict[str, Any]:
     """Scale for the count of one state of a chain, exact."""
-    from entwined.bounds.scalar import least_scale
+    from entwined.bounds.scalar import exact_scalar_accountant_bound, least_scale
     from entwined.dependence import MarkovChain
     from entwined.numbers import float_below, positive_fraction
 
@@ -105,4 +112,4 @@ def counted(model: "Dependence", leakage: str, knowledge: Known, state: int) -> 
         raise BadInput(
             f"The count of state {state} never changes, so it needs no noise. Count another state."
         )
-    return {"loss": 1 / scale, "laplace_scale": scale, "theorem": "exact scalar promise"}
+    return {"loss": 1 / scale, "laplace_scale": scale, "theorem": exact_scalar_accountant_bound.name}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, YesOption
+from entwined.cli.learn_with_budget import learn_with_budget, require_free
 from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput
 
@@ -13,37 +14,46 @@ if TYPE_CHECKING:
     from entwined.bounds.curve import Point
 
 
+PublicTable = Annotated[
+    str,
+    typer.Argument(
+        metavar="PUBLIC|RELEASE.toml",
+        help="A public table: an earlier wave, a pilot. Not the private one; with --budget its release.toml.",
+    ),
+]
+OutputOption = Annotated[
+    Path, typer.Option("--output", "-o", help="Where to write the model, .json or .toml.")
+]
+SchemaOption = Annotated[
+    Path | None, typer.Option("--schema", help="The schema of the private table, with a public table.")
+]
+BudgetOption = Annotated[
+    str | None,
+    typer.Option("--budget", help="Learn from the private rows of a release.toml, charging this loss."),
+]
+ParentsOption = Annotated[
+    int, typer.Option("--parents", min=1, max=4, help="Parents of a column; 1 is a tree.")
+]
+SmoothingOption = Annotated[str, typer.Option("--smoothing", help="What is added to every count.")]
+ConfidenceOption = Annotated[
+    str | None, typer.Option("--confidence", help="Instead of smoothing: intervals of this confidence.")
+]
+
+
 def command(  # noqa: PLR0913, PLR0917  (options of one command)
-    public: Annotated[
-        str,
-        typer.Argument(
-            metavar="PUBLIC|RELEASE.toml",
-            help="A public table: an earlier wave, a pilot. Not the private one; with --budget its release.toml.",
-        ),
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model, .json or .toml.")],
-    schema: Annotated[
-        Path | None, typer.Option("--schema", help="The schema of the private table, with a public table.")
-    ] = None,
-    budget: Annotated[
-        str | None,
-        typer.Option("--budget", help="Learn from the private rows of a release.toml, charging this loss."),
-    ] = None,
-    parents: Annotated[
-        int, typer.Option("--parents", min=1, max=4, help="Parents of a column; 1 is a tree.")
-    ] = 1,
-    smoothing: Annotated[str, typer.Option("--smoothing", help="What is added to every count.")] = "1",
-    confidence: Annotated[
-        str | None, typer.Option("--confidence", help="Instead of smoothing: intervals of this confidence.")
-    ] = None,
+    public: PublicTable,
+    output: OutputOption,
+    schema: SchemaOption = None,
+    budget: BudgetOption = None,
+    parents: ParentsOption = 1,
+    smoothing: SmoothingOption = "1",
+    confidence: ConfidenceOption = None,
     knowledge: KnowledgeOption = Knowledge.any,
     as_document: JsonOption = False,  # noqa: FBT002
     yes: YesOption = False,  # noqa: FBT002
 ) -> None:
     """Learn what depends on what between columns: from a public table for nothing, or with a budget from the rows."""
     if budget is not None:
-        from entwined.cli.learn_with_budget import learn_with_budget
-
         if schema is not None:
             raise BadInput("--schema is given, and the request says that. Leave it out with --budget.")
         learn_with_budget(
@@ -82,8 +92,7 @@ def learn_publicly(  # noqa: PLR0913, PLR0917  (options of one command)
     from entwined.learning import learn, learn_with_margin, public_codes
     from entwined.schema import read_schema
 
-    if output.exists():
-        raise BadInput(f"{output} is there already. Give another name, so that no model is lost.")
+    require_free(output)
     with progress():
         codes = public_codes(public, read_schema(schema))
         found = (

@@ -10,6 +10,7 @@ from entwined.errors import BadInput
 
 if TYPE_CHECKING:
     from entwined.learning.models import Learned
+    from entwined.learning.on_request import Spending
     from entwined.learning.private import NoisyTables
 
 HALF = Fraction(1, 2)
@@ -33,8 +34,7 @@ def learn_with_budget(  # noqa: PLR0913  (options of one command)
     from entwined.numbers import positive_fraction
     from entwined.request.request_file import read_request
 
-    if output.exists():
-        raise BadInput(f"{output} is there already. Give another name, so that no model is lost.")
+    require_free(output)
     total = positive_fraction(budget, "Budget")
     spending = Budget(total * HALF, total * HALF)
     with progress():
@@ -45,15 +45,25 @@ def learn_with_budget(  # noqa: PLR0913  (options of one command)
         done = learn_on_request(request, spending, parents)
     model = _model(done.tables, smoothing, confidence)
     write_model(model.model, output)
-    left = max(float(done.cap - done.after.worst), 0.0)
-    told: dict[str, Any] = {"model": str(output), "learned": model.title, "columns": model.model.units}
-    if as_document:
-        as_json({**told, "loss": float(total), "spent": float(done.after.worst), "left": left})
-        return
-    say(f"A model of {model.model.units} columns, {model.title}, is in {output}.")
-    say(
-        f"Spent so far: {number(float(done.after.worst))} of {number(float(done.cap))}; {number(left)} is left."
-    )
+    told = _told(model, output, total, done)
+    as_json(told) if as_document else _say(told, request_file)
+
+
+def require_free(output: Path) -> None:
+    """Refuse to write over a file."""
+    if output.exists():
+        raise BadInput(f"{output} is there already. Give another name, so that no model is lost.")
+
+
+def _told(model: "Learned", output: Path, total: Fraction, done: "Spending") -> dict[str, Any]:
+    spent, cap = float(done.after.worst), float(done.cap)
+    told = {"model": str(output), "learned": model.title, "columns": model.model.units, "loss": float(total)}
+    return told | {"spent": spent, "cap": cap, "left": max(cap - spent, 0.0)}
+
+
+def _say(told: dict[str, Any], request_file: Path) -> None:
+    say(f"A model of {told['columns']} columns, {told['learned']}, is in {told['model']}.")
+    say(f"Spent so far: {number(told['spent'])} of {number(told['cap'])}; {number(told['left'])} is left.")
     say(
         "To release under it, name it in the request and carry what was spent over: entwined budget migrate "
         f"{request_file}"

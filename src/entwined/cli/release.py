@@ -1,7 +1,7 @@
 """`entwined release`: plan, charge, read, add noise, and write what may be published into a folder."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,10 +9,21 @@ from entwined.cli.arguments import JsonOption, KeyFile, ReceiptOption, RequestFi
 from entwined.cli.plan import worst
 from entwined.cli.show import as_json, number, progress, say
 
+if TYPE_CHECKING:
+    from entwined.mechanisms.batch import Batch
+    from entwined.request.fulfil import Fulfilled
+    from entwined.request.funds import Funds
+    from entwined.signing import Key
+
+
+OutputOption = Annotated[
+    Path, typer.Option("--output", "-o", help="A new or empty folder for what comes out.")
+]
+
 
 def command(
     request_file: RequestFile,
-    output: Annotated[Path, typer.Option("--output", "-o", help="A new or empty folder for what comes out.")],
+    output: OutputOption,
     as_document: JsonOption = False,  # noqa: FBT002
     yes: YesOption = False,  # noqa: FBT002
     receipt: ReceiptOption = None,
@@ -29,12 +40,9 @@ def command(
     key = None if key_file is None else Key.read(key_file)
     with progress():
         request = read_request(request_file)
-        models = [one.model for one in request.dependence]
-        require_free(output, models)
+        require_free(output, models := [one.model for one in request.dependence])
         ahead = outlook(request)
-    if ahead.funds.refused is None:
-        cost = float(ahead.planned.price.worst)
-        confirmed(f"Spend {number(cost)}, after which {number(ahead.funds.left or 0)} is left?", yes=yes)
+    confirm_price(ahead.planned, ahead.funds, yes=yes)
     with progress():
         done = fulfil(request, ahead.planned, receipt)
         files = write_release(
@@ -47,15 +55,29 @@ def command(
             models=models,
             key=key,
         )
-    names, budget = [path.name for path in files], done.funds.document
     if as_document:
-        made = {"folder": str(output), "files": names, "no_report": no_charts() or None, "budget": budget}
-        as_json(made)
+        told = {"folder": str(output), "files": [path.name for path in files]}
+        as_json({**told, "no_report": no_charts() or None, "budget": done.funds.document})
         return
-    say(f"Released {len(request.questions)} statistics into {output}: {', '.join(names)}.")
+    _say(output, files, done, key)
+
+
+def confirm_price(planned: "Batch", funds: "Funds", *, yes: bool) -> None:
+    """Ask before spending; what will be refused anyway is not asked about."""
+    if funds.refused is None:
+        cost, left = number(float(planned.price.worst)), number(funds.left or 0)
+        confirmed(f"Spend {cost}, after which {left} is left?", yes=yes)
+
+
+def _say(output: Path, files: "list[Path]", done: "Fulfilled", key: "Key | None") -> None:
+    """Say what was written, what it cost, and how to check it."""
+    from entwined.report import no_charts
+
+    names = ", ".join(path.name for path in files)
+    say(f"Released {len(done.release.answers)} statistics into {output}: {names}.")
     if lacking := no_charts():
         say(f"There is no report.html: {lacking} The same request then gives it, and is not charged again.")
-    say(spent(budget, stored=done.was_stored))
+    say(spent(done.funds.document, stored=done.was_stored))
     say(f"receipt {done.funds.receipt}")
     if key is not None:
         say(f"The certificate is signed with the key {key.public.fingerprint}.")

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, YesOption, confirmed
-from entwined.cli.release import spent
-from entwined.cli.show import as_json, number, progress, say, table
+from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, YesOption
+from entwined.cli.release import confirm_price, spent
+from entwined.cli.show import as_json, progress, say, table
 from entwined.errors import BadInput
 
 if TYPE_CHECKING:
@@ -17,25 +17,34 @@ USUAL = Path("release.toml")
 MOST_LINES = 200
 
 
+SelectText = Annotated[
+    str, typer.Argument(metavar="SELECT", help='Such as "SELECT sex, count(*) FROM t GROUP BY sex".')
+]
+RequestOption = Annotated[
+    Path | None,
+    typer.Option("--request", help="A release.toml: its table, schema, models and ledger are used."),
+]
+TableOption = Annotated[str | None, typer.Option("--table", help="Else: the table, a file or a URL,")]
+SchemaOption = Annotated[Path | None, typer.Option("--schema", help="its approved schema,")]
+LedgerOption = Annotated[str | None, typer.Option("--ledger", help="the ledger,")]
+CapOption = Annotated[str | None, typer.Option("--cap", help="the cap of a ledger that is to be begun,")]
+ModelsOption = Annotated[
+    list[Path] | None, typer.Option("--model", help="and dependence models, as often as needed.")
+]
+LeakageOption = Annotated[str | None, typer.Option("--leakage", help="The most that the answer may leak.")]
+LossOption = Annotated[str | None, typer.Option("--loss", help="Or its nominal ε.")]
+
+
 def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
-    text: Annotated[
-        str, typer.Argument(metavar="SELECT", help='Such as "SELECT sex, count(*) FROM t GROUP BY sex".')
-    ],
-    request: Annotated[
-        Path | None,
-        typer.Option("--request", help="A release.toml: its table, schema, models and ledger are used."),
-    ] = None,
-    source: Annotated[str | None, typer.Option("--table", help="Else: the table, a file or a URL,")] = None,
-    schema: Annotated[Path | None, typer.Option("--schema", help="its approved schema,")] = None,
-    ledger: Annotated[str | None, typer.Option("--ledger", help="the ledger,")] = None,
-    cap: Annotated[str | None, typer.Option("--cap", help="the cap of a ledger that is to be begun,")] = None,
-    model: Annotated[
-        list[Path] | None, typer.Option("--model", help="and dependence models, as often as needed.")
-    ] = None,
-    leakage: Annotated[
-        str | None, typer.Option("--leakage", help="The most that the answer may leak.")
-    ] = None,
-    loss: Annotated[str | None, typer.Option("--loss", help="Or its nominal ε.")] = None,
+    text: SelectText,
+    request: RequestOption = None,
+    source: TableOption = None,
+    schema: SchemaOption = None,
+    ledger: LedgerOption = None,
+    cap: CapOption = None,
+    model: ModelsOption = None,
+    leakage: LeakageOption = None,
+    loss: LossOption = None,
     knowledge: KnowledgeOption = Knowledge.any,
     as_document: JsonOption = False,  # noqa: FBT002
     yes: YesOption = False,  # noqa: FBT002
@@ -52,11 +61,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
             asked = _from_options(text, given, knowledge.value, leakage, loss)
         planned = asked.plan()
         funds = funds_of(asked, planned)
-    if funds.refused is None:
-        confirmed(
-            f"Spend {number(float(planned.price.worst))}, after which {number(funds.left or 0)} is left?",
-            yes=yes,
-        )
+    confirm_price(planned, funds, yes=yes)
     with progress():
         done = fulfil(asked, planned)
     if as_document:

@@ -63,23 +63,28 @@ def propose(
     )
 
 
+ProposalsOption = Annotated[
+    Path, typer.Argument(metavar="SURVEY.toml", help="Proposals that you went through.")
+]
+PrivateOption = Annotated[str, typer.Option("--table", help="The private table.")]
+OutputOption = Annotated[
+    Path, typer.Option("--output", "-o", help="Where to write release.toml; a model goes beside it.")
+]
+RowsOption = Annotated[int, typer.Option("--rows", min=1, help="About how many respondents it has.")]
+LeakageOption = Annotated[float, typer.Option("--leakage", help="The most that all of it may leak.")]
+CapOption = Annotated[float, typer.Option("--cap", help="The most that everything ever released may leak.")]
+LedgerOption = Annotated[str, typer.Option("--ledger", help="Where the ledger is or will be.")]
+
+
 @app.command("request")
 def request(  # noqa: PLR0913, PLR0917  (options of one command)
-    proposals: Annotated[
-        Path, typer.Argument(metavar="SURVEY.toml", help="Proposals that you went through.")
-    ],
-    private: Annotated[str, typer.Option("--table", help="The private table.")],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to write release.toml; a model goes beside it.")
-    ],
-    rows: Annotated[int, typer.Option("--rows", min=1, help="About how many respondents it has.")],
-    leakage: Annotated[float, typer.Option("--leakage", help="The most that all of it may leak.")] = 1.0,
-    cap: Annotated[
-        float, typer.Option("--cap", help="The most that everything ever released may leak.")
-    ] = 3.0,
-    ledger: Annotated[
-        str, typer.Option("--ledger", help="Where the ledger is or will be.")
-    ] = "ledger.sqlite",
+    proposals: ProposalsOption,
+    private: PrivateOption,
+    output: OutputOption,
+    rows: RowsOption,
+    leakage: LeakageOption = 1.0,
+    cap: CapOption = 3.0,
+    ledger: LedgerOption = "ledger.sqlite",
     knowledge: KnowledgeOption = Knowledge.any,
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:

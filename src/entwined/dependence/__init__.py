@@ -1,4 +1,13 @@
-"""Step 3: what depends on what."""
+"""Step 3: what depends on what.
+
+    model.Dependence ─┬─ independent, groups, forms, gaussian
+      a class of      └─ model.Coupled: markov_chain, bayes_net, random_field, graph
+      joint laws           written as `factors`, of which bounds need the `couplings` alone (`odds`)
+
+`box` holds numbers that are known exactly or by intervals. `files` reads and writes every model (`fields`, `syntax`,
+`nested`, `contents`, `bif`; `graph_files`, `edges`, `edge_columns`, `edge_labels`); `learned_from` says what rows one
+was learned from.
+"""
 
 from entwined.dependence.bayes_net import BayesNet, Variable
 from entwined.dependence.box import Box

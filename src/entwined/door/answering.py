@@ -33,5 +33,7 @@ class Picking(Protocol):
 
         First is what comes first by all codes. With a column `first` it is what comes first by its codes: a row
         without one is left out, and of the rows with the same one only the first by all codes is taken. A row without
-        a value in the column is left out.
+        a value in the column is left out. Where persons are protected, they are what is picked, after their rows: of
+        the persons who share a value the first `most` by their first rows, a person of several values having the least
+        of them, with all of their rows that count; a column `first` is refused then.
         """

@@ -1,1 +1,5 @@
-"""What to expect of a batch before anything is spent: errors, and every way to protect it."""
+"""What to expect of a batch before anything is spent: errors, and every way to protect it.
+
+draft: noise and shapes ─> forecast: the error of each answer ─> wanted: the loss that an accuracy takes
+ways: plain noise and what it really leaks, and the noise that each theorem asks for
+"""

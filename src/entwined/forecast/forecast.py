@@ -17,7 +17,7 @@ import numpy as np
 
 from entwined.errors import BadNoise
 from entwined.estimate.error_law import ErrorLaw
-from entwined.estimate.spans import CONFIDENCE, Between, Ranks, span
+from entwined.estimate.spans import CONFIDENCE, Between, Ranks, Span, span
 from entwined.forecast.draft import Draft, Laws
 from entwined.mechanisms.asked import Asked
 from entwined.noise import Additive, Law, additive
@@ -215,13 +215,16 @@ class _Forecasts:
             self._named,
             mean_error=min(mean_size(law), largest),
             deviation=min(math.sqrt(law.variance), largest),
-            half_width=self.query.apart(self.schema, where.low, where.high) / 2
-            if isinstance(where, Between)
-            else None,
+            half_width=self._half(where),
             accuracy=tuple((min(law.half_width(1 - beta), largest), float(beta)) for beta in BETAS),
             exact=False,
             assumes=f"{rows:,} rows are taken to be inside, {said}",
         )
+
+    def _half(self, where: Span) -> float | None:
+        """Give half the length of an interval."""
+        length = self.query.apart(self.schema, where.low, where.high) if isinstance(where, Between) else None
+        return None if length is None else length / 2
 
     def choice(self, choice: Scores, candidates: int) -> Forecast:
         """Predict how many ranks a choice is off, on average if all values inside are equally common."""

@@ -1,6 +1,7 @@
 """Dependence learned from a public table, or with a budget.
 
-`codes` public rows · `pairs`, `structure`, `models` from rows to a network.
+public table ─> codes ─> pairs ─> structure ─> models ─> a network, trusted as it is or with a margin
+private rows ─> private: two mechanisms through one door ──^      (`on_request`: the door of a release.toml)
 """
 
 from entwined.learning.codes import Codes, public_codes

@@ -1,4 +1,14 @@
-"""Step 8: what has been spent."""
+"""Step 8: what has been spent.
+
+    charge.Charge ─> ledger.Ledger.reserve ─> receipt.Receipt ─> settle, fail or abandon
+                            │
+                          book ─> view of pages: a chain of entries, each with the hash of the one before
+                            ├─ store: sqlite (`locks`) or postgres
+                            └─ anchor, and the table's witness: how far the chain has come (`slots`)
+
+`terms` are what a ledger was opened for and `migration` changes them with everything spent kept; `standing` is what a
+certificate says of all charges so far.
+"""
 
 from entwined.ledger.book import Book, Spent
 from entwined.ledger.charge import Accountant, Charge

@@ -11,7 +11,7 @@ from entwined.mechanisms.structure_search import StructureSearch
 from entwined.promise.promise import Promise
 
 
-class Kind(Protocol):
+class Readable(Protocol):
     """A class of mechanisms that can be read back."""
 
     kind: str
@@ -20,7 +20,7 @@ class Kind(Protocol):
         """Read a mechanism as it was written."""
 
 
-KINDS: Final[tuple[Kind, ...]] = (Batch, StructureSearch, Lloyd)
+KINDS: Final[tuple[Readable, ...]] = (Batch, StructureSearch, Lloyd)
 _BY_NAME: Final = {kind.kind: kind for kind in KINDS}
 
 

@@ -1,7 +1,11 @@
 """Step 6: what is added. Integers in, integers out, from the operating system's entropy.
 
+    protocol.Law ─┬─ Additive: laplace (a pure loss ε), gaussian (a concentrated loss ρ; `concentrated`: its ε at δ)
+                  └─ choice: one of many candidates, exactly (`exponentials`)
+
 An answer is a count or a fixed-point sum, so it is an integer, and so is its noise: what comes out lies on
-the same lattice whatever went in, and the ratio of two probabilities is exact. No name here takes a seed.
+the same `lattice` whatever went in, and the ratio of two probabilities is exact. No name here takes a seed.
+`sampler` draws; `documents` writes a law as its name and one exact fraction, and reads it back.
 """
 
 from entwined.noise.choice import ExponentialChoice

@@ -1,4 +1,15 @@
-"""Step 4: what is asked."""
+"""Step 4: what is asked.
+
+    text ──────> parser ──┐
+    expressions ──────────┼─> conditions ─> predicate.Predicate: a set of rows, by their codes
+    sql ──────────────────┘                        │
+    query.Query: counts, sums, quantile, … ────────┴─> statistic.Statistic = aggregate + sensitivity
+                       │                                             │
+                       └─ shapes: how the answer is made             └─ sensitivity.Part: where a loss falls
+
+`aggregates` are what an engine is asked for. `cover` finds the most that losses on several predicates amount to at one
+row (`diagram`, `bunches`, `heights`). `documents` reads and writes queries; engines are held against `rows`.
+"""
 
 from entwined.queries.aggregates import Aggregate, Axis, CountOf, FoldOf, SumOf, TableOf, Term, TotalsOf
 from entwined.queries.conditions import Condition, among, between, compare, is_missing

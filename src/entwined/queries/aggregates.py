@@ -7,7 +7,7 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, Protocol, Self, TypeAlias, TypeVar
 
@@ -214,6 +214,7 @@ class FoldOf(Aggregate):
     function: Function
     where: Predicate
     together: int | None = None
+    _ends: tuple[IntArray, IntArray] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("columns", "least", "most"):
@@ -234,6 +235,7 @@ class FoldOf(Aggregate):
             )
         if not callable(self.function):
             raise BadQuery("The function of a fold cannot be called. Give a function from codes to integers.")
+        object.__setattr__(self, "_ends", (np.array(self.least, np.int64), np.array(self.most, np.int64)))
 
     @property
     def cells(self) -> int:
@@ -269,7 +271,7 @@ class FoldOf(Aggregate):
         found = self._called(codes)
         if found is None or found.dtype != np.int64 or found.shape != (len(codes), self.cells):
             raise ValueError(NO_VECTORS)
-        cut = np.clip(found, np.array(self.least, np.int64), np.array(self.most, np.int64))
+        cut = np.clip(found, *self._ends)
         if self.together is not None:
             exact = object if self._apart >= END else np.int64
             cut[np.abs(cut).sum(axis=1, dtype=exact) > self.together] = 0

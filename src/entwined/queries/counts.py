@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from operator import and_
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from entwined.errors import BadQuery
 from entwined.queries.aggregates import Axis, CountOf, TableOf
 from entwined.queries.conditions import is_missing
 from entwined.queries.predicate import Predicate
-from entwined.queries.query import Answer, Numbers, Query, T, Titled
+from entwined.queries.query import Answer, Field, Numbers, Query, T, Titled
 from entwined.queries.sensitivity import Sensitivity
 from entwined.queries.shapes import Shapes
 from entwined.queries.statistic import Statistic
@@ -57,7 +57,7 @@ class Count(_Counts):
         return ()
 
     @property
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Field]:
         """Nothing but the condition."""
         return {}
 
@@ -101,7 +101,7 @@ class Marginal(_Table):
         return self.of
 
     @property
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Field]:
         """The columns in their order: it is the order of the cells."""
         return {"of": list(self.of)}
 
@@ -138,7 +138,7 @@ class Histogram(_Table):
         return (self.column,)
 
     @property
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Field]:
         """The column and the number of bins."""
         return {"column": self.column, "bins": self.bins}
 

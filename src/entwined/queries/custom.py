@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, Final, NoReturn, Self
+from typing import ClassVar, Final, NoReturn, Self
 
 from entwined.errors import BadQuery
 from entwined.numbers import IntArray
 from entwined.queries.aggregates import FoldOf, Function
 from entwined.queries.counts import checked_names, without_missing
 from entwined.queries.predicate import Predicate, everything
-from entwined.queries.query import Answer, Numbers, Query, T, Titled
+from entwined.queries.query import Answer, Field, Numbers, Query, T, Titled
 from entwined.queries.sensitivity import Sensitivity
 from entwined.queries.shapes import Shapes
 from entwined.queries.statistic import Statistic
@@ -67,7 +67,7 @@ class Custom(Query):
         return self.of
 
     @property
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Field]:
         """Everything but the function itself, which its name and version stand for."""
         return {
             "name": self.name,

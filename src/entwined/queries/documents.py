@@ -2,15 +2,15 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields
-from typing import Any, Final
+from dataclasses import MISSING, Field, fields
+from typing import Final
 
 from entwined.errors import BadQuery
 from entwined.queries.counts import Count, Histogram, Marginal
 from entwined.queries.custom import Custom
 from entwined.queries.groups import GroupBy
 from entwined.queries.parser import parse
-from entwined.queries.predicate import predicate_from
+from entwined.queries.predicate import Predicate, predicate_from
 from entwined.queries.quantile import Maximum, Median, Minimum, Quantile
 from entwined.queries.query import Query
 from entwined.queries.share import Share
@@ -38,7 +38,7 @@ WRITTEN: Final[Mapping[str, type[Query]]] = {**KINDS, Custom.kind: Custom}
 """What can be read back; a function of the holder's own cannot be asked for in a file."""
 
 
-def query_from(given: Mapping[str, Any], schema: Schema) -> Query:
+def query_from(given: Mapping[str, object], schema: Schema) -> Query:
     """Make a query of its fields and check it against the schema.
 
     >>> from entwined.schema import Integer
@@ -57,27 +57,27 @@ def query_from(given: Mapping[str, Any], schema: Schema) -> Query:
     if lacking:
         raise BadQuery(f"The {kind} has no {lacking[0]!r}. Give it.")
     values = {
-        name: parse(value, schema) if name in KINDS[kind].conditions else _value(kind, name, value)
+        name: _condition(value, schema) if name in KINDS[kind].conditions else _value(kind, name, value)
         for name, value in given.items()
         if name != "query"
     }
-    query = KINDS[kind](**values)
+    query = _made(KINDS[kind], values)
     query.check(schema)
     return query
 
 
-def written(query: Query) -> dict[str, Any]:
+def written(query: Query) -> dict[str, object]:
     """Write a query so that it is read back as the same one, its condition included."""
     conditions = {name: settled(getattr(query, name)).document for name in query.conditions}
     return {"query": query.kind, **query.fields, **conditions}
 
 
-def as_written(document: Any) -> Query:
+def as_written(document: Mapping[str, object]) -> Query:
     """Read a query back; refuse what no query could have written."""
     try:
-        kind = WRITTEN[document["query"]]
+        kind = WRITTEN[str(document["query"])]
         conditions = {name: predicate_from(document[name]) for name in kind.conditions}
-        query = kind(**_fields(document, kind), **conditions)
+        query = _made(kind, _fields(document, kind) | conditions)
         same = json.dumps(written(query), sort_keys=True) == json.dumps(document, sort_keys=True)
     except (KeyError, TypeError, ValueError, AttributeError):
         same = False
@@ -94,10 +94,20 @@ def question_of(text: str) -> Query:
     """
     document = json.loads(text)
     kind = WRITTEN[document["query"]]
-    return kind(**_fields(document, kind))
+    return _made(kind, _fields(document, kind))
 
 
-def _fields(document: Mapping[str, Any], kind: type[Query]) -> dict[str, Any]:
+def _condition(given: object, schema: Schema) -> Predicate:
+    if not isinstance(given, str):
+        raise BadQuery(f"{given!r:.60} is no condition. Give a text such as age > 20.")
+    return parse(given, schema)
+
+
+def _made(kind: Callable[..., Query], given: Mapping[str, object]) -> Query:
+    return kind(**given)
+
+
+def _fields(document: Mapping[str, object], kind: type[Query]) -> dict[str, object]:
     left_out = ("query", *kind.conditions)
     return {
         key: tuple(one) if isinstance(one, list) else one
@@ -106,11 +116,11 @@ def _fields(document: Mapping[str, Any], kind: type[Query]) -> dict[str, Any]:
     }
 
 
-def _is_needed(field: Any) -> bool:
+def _is_needed(field: "Field[object]") -> bool:
     return field.default is MISSING and field.default_factory is MISSING
 
 
-def _value(kind: str, name: str, value: object) -> Any:
+def _value(kind: str, name: str, value: object) -> object:
     right, wanted = SHAPES[name]
     if not right(value):
         raise BadQuery(f"The {kind} has {name} = {value!r}. Give {wanted}.")

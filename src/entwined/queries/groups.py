@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from entwined.errors import BadQuery
 from entwined.queries.aggregates import Axis, TotalsOf
@@ -18,7 +18,7 @@ from entwined.queries.counts import (
     table_of,
     without_missing,
 )
-from entwined.queries.query import Answer, Numbers, Query, T, Titled
+from entwined.queries.query import Answer, Field, Numbers, Query, T, Titled
 from entwined.queries.sensitivity import Sensitivity
 from entwined.queries.shapes import Shapes
 from entwined.queries.statistic import Statistic
@@ -49,7 +49,7 @@ class GroupBy(Query):
         return self.keys if self.total is None else (*self.keys, self.total)
 
     @property
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Field]:
         """The keys in their order, which is that of the cells, and the column that is totalled."""
         return {"keys": list(self.keys), "total": self.total}
 

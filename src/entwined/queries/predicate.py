@@ -8,7 +8,7 @@ import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from entwined.errors import BadQuery, QueryTooComplex
 from entwined.queries.diagram import Diagram, Node, Range, Ref, change, combine, constant, inside, leaf
@@ -124,7 +124,7 @@ class Predicate:
         return " or ".join(_box_text(box, sizes) for box in self.boxes) or "none"
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """The set as JSON; equal sets have equal documents."""
         nodes = [[node.column, node.size, list(node.ends), list(node.ways)] for node in self.diagram.nodes]
         return {"nodes": nodes, "root": self.diagram.root}
@@ -156,7 +156,7 @@ def codes_in(column: str, size: int, ranges: tuple[Range, ...]) -> Predicate:
     return Predicate(inside(column, size, ranges))
 
 
-def predicate_from(document: Any) -> Predicate:
+def predicate_from(document: object) -> Predicate:
     """Read a set back; refuse what no set could have written."""
     match document:
         case {"nodes": list(rows), "root": int(root), **rest} if not rest:
@@ -175,7 +175,7 @@ def predicate_from(document: Any) -> Predicate:
     return Predicate(given)
 
 
-def _node_from(row: Any) -> Node:
+def _node_from(row: object) -> Node:
     match row:
         case [str(column), int(size), list(ends), list(ways)] if all(map(is_whole, [size, *ends, *ways])):
             return Node(column, size, tuple(ends), tuple(ways))

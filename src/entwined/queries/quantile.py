@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from entwined.errors import BadQuery, QueryTooComplex
 from entwined.numbers import FloatArray, IntArray
 from entwined.queries.aggregates import Axis, TableOf
 from entwined.queries.conditions import is_missing
-from entwined.queries.query import TOO_LARGE, Answer, Numbers, Query, T, Titled
+from entwined.queries.query import TOO_LARGE, Answer, Field, Numbers, Query, T, Titled
 from entwined.queries.sensitivity import Sensitivity
 from entwined.queries.shapes import Shapes
 from entwined.queries.statistic import Statistic
@@ -80,7 +80,7 @@ class Quantile(Query):
         return (self.column,)
 
     @property
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Field]:
         """The column and the share."""
         return {"column": self.column, "at": str(self.at)}
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
-from typing import Any, ClassVar, Final, Self, TypeAlias, TypeVar
+from typing import ClassVar, Final, Self, TypeAlias, TypeVar
 
 from entwined.errors import BadQuery, QueryTooComplex
 from entwined.queries.aggregates import Axis
@@ -22,6 +22,8 @@ TOO_LARGE: Final = 2**63
 
 Answer: TypeAlias = int | Fraction | datetime | bool | tuple[int, ...] | tuple[Fraction, ...]
 Numbers: TypeAlias = Sequence[Sequence[int]]
+Field: TypeAlias = str | int | list[str] | list[int] | None
+"""What JSON holds of a query's field."""
 Titled: TypeAlias = Callable[[str], str]
 """How a column is called where people read it."""
 T = TypeVar("T")
@@ -86,9 +88,11 @@ class Query(ABC):
         """Say whether the answer is made with the number of rows that the schema gives."""
         return False
 
-    def apart(self, schema: Schema, low: Any, high: Any) -> float:  # noqa: ARG002
+    def apart(self, schema: Schema, low: Answer, high: Answer) -> float | None:  # noqa: ARG002
         """Give how far apart two answers of one number are, in the answer's own unit."""
-        return float(high - low)
+        if isinstance(low, int | Fraction) and isinstance(high, int | Fraction):
+            return float(high - low)
+        return None
 
     @property
     def numbered(self) -> tuple[str, ...]:
@@ -121,7 +125,7 @@ class Query(ABC):
 
     @property
     @abstractmethod
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Field]:
         """What was asked, the condition left out."""
 
     def statistics(self, schema: Schema) -> tuple[Statistic, ...]:

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from entwined.errors import BadQuery
 from entwined.queries.aggregates import CountOf
 from entwined.queries.counts import COUNT
 from entwined.queries.predicate import Predicate, everything
-from entwined.queries.query import Numbers, Query, T, Titled
+from entwined.queries.query import Field, Numbers, Query, T, Titled
 from entwined.queries.shapes import Shapes
 from entwined.queries.statistic import Statistic
 from entwined.queries.sums import COUNTINGS, FINENESS, Counting
@@ -42,7 +42,7 @@ class Share(Query):
         return ()
 
     @property
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Field]:
         """What the rows inside are divided by."""
         return {"count": self.count}
 

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
-from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
+from typing import ClassVar, Final, Literal, TypeAlias, get_args
 
 from entwined.errors import BadQuery
 from entwined.queries.aggregates import CountOf, SumOf, Term
@@ -17,7 +17,7 @@ from entwined.queries.conditions import is_missing
 from entwined.queries.counts import COUNT
 from entwined.queries.diagram import Range
 from entwined.queries.predicate import Predicate
-from entwined.queries.query import Numbers, Query, T
+from entwined.queries.query import Answer, Field, Numbers, Query, T
 from entwined.queries.sensitivity import Sensitivity
 from entwined.queries.shapes import Quotient, Shapes
 from entwined.queries.statistic import Statistic
@@ -41,7 +41,7 @@ class _OfColumn(Query):
         return (self.column,)
 
     @property
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Field]:
         """The column."""
         return {"column": self.column}
 
@@ -55,12 +55,12 @@ class _OfColumn(Query):
         """Values of the column."""
         return f"of {self.unit}"
 
-    def apart(self, schema: Schema, low: Any, high: Any) -> float:
+    def apart(self, schema: Schema, low: Answer, high: Answer) -> float | None:
         """Give how far apart two values are; times in steps of the column."""
         column = schema.coded(self.column)
-        if isinstance(column, Moment) and isinstance(low, datetime):
-            return float((high - low) / STEPS[column.step])
-        return float(high - low)
+        if isinstance(column, Moment) and isinstance(low, datetime) and isinstance(high, datetime):
+            return (high - low) / STEPS[column.step]
+        return super().apart(schema, low, high)
 
     def _inside(self, schema: Schema) -> Predicate:
         return self.inside & is_missing(schema.coded(self.column)).false
@@ -112,7 +112,7 @@ class Mean(_OfColumn):
             raise BadQuery(f'A mean with count = {self.count!r}. Give "noisy" or "public".')
 
     @property
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Field]:
         """The column and what the sum is divided by."""
         return super().fields | {"count": self.count}
 

@@ -1,4 +1,12 @@
-"""What people see of a plan and of a release: words, tables and pages."""
+"""What people see, after the last step: text, tables, and pages that need no network.
+
+    release ─> findings: each answer with its name and cells ─┬─> shown: terminal, Arrow; notebook: small tables
+                                                              ├─> values: values.csv and values.parquet
+    certificate ─> claims: what it promises, in words ────────┴─> release_page ─> folder: all of it, or nothing
+    plan ─> plan_page
+
+`page` fills templates, `charts` and `drawings` draw, `ways` compares ways to protect, `words` writes texts and numbers.
+"""
 
 from entwined.report.charts import no_charts, require_charts
 from entwined.report.folder import require_free, write_release

@@ -7,18 +7,10 @@ from fractions import Fraction
 from typing import Any, Final
 
 from entwined.report.words import figure, readable
+from entwined.schema.unit import Unit, unit_from
 
 BELIEFS: Final = (0.01, 0.1, 0.5)
 NEARLY: Final = 0.999
-SECRETS: Final = {
-    "rows": "what the row about you says",
-    "person": "what all rows about you together say",
-    "cells": "any one answer in the row about you",
-}
-PRESENCE: Final = {
-    "rows": "whether the row about you is in the table at all",
-    "person": "whether the rows about you are in the table at all",
-}
 ADVERSARIES: Final = {
     "any": "knows how the data depend on each other and may even know every other value, or anything that "
     "depends on one of them",
@@ -55,9 +47,13 @@ class Claims:
     @property
     def secret(self) -> str:
         """What the promise is about."""
-        if not self.models and self.certificate["neighbours"] == "add_remove":
-            return PRESENCE[self.certificate["unit"]["kind"]]
-        return SECRETS[self.certificate["unit"]["kind"]]
+        may_leave = not self.models and self.certificate["neighbours"] == "add_remove"
+        return self.unit.presence if may_leave else self.unit.content
+
+    @property
+    def unit(self) -> Unit:
+        """Whose secret it is."""
+        return unit_from(self.certificate["unit"])
 
     @property
     def adversary(self) -> str:
@@ -106,9 +102,8 @@ class Claims:
             for declared in (model["declared"] for model in self.models)
             if declared.get("by")
         ]
-        unit = self.certificate["unit"]
-        if unit["kind"] == "person":
-            said.append(f"of each person at most {unit['most']:,}")
+        if self.unit.person is not None:
+            said.append(f"of each person at most {self.unit.most_rows:,}")
         return ", ".join(said) + "." if said else ""
 
     @property

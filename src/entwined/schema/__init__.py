@@ -1,4 +1,11 @@
-"""Step 2: what is public."""
+"""Step 2: what is public.
+
+    schema.toml <─> files <─> schema.Schema ─┬─ columns: what a value can be, and its code (`categories`, `grids`)
+                                             ├─ unit: whose secret is protected, a row, a person or a cell
+                                             └─ neighbours, rows, most_rows, and the digest that the holder approved
+
+`raw` says how any raw value is read, `comparison` when two ids are one. Nothing here is ever taken from private rows.
+"""
 
 from entwined.schema.columns import (
     Boolean,

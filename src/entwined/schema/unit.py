@@ -19,6 +19,10 @@ class Unit(ABC):
     """What one unit is called."""
     words: ClassVar[str]
     """What changes between two neighbouring tables."""
+    content: ClassVar[str]
+    """What is protected, in words for someone who is in the table."""
+    presence: ClassVar[str]
+    """What is protected where units may come and go."""
     by_column: ClassVar[bool] = False
     """Whether a loss falls on each column that is read by itself, and not on whole rows."""
     may_be_absent: ClassVar[bool] = False
@@ -52,6 +56,8 @@ class Rows(Unit):
     kind: ClassVar[str] = "rows"
     name: ClassVar[str] = "row"
     words: ClassVar[str] = "one row"
+    content: ClassVar[str] = "what the row about you says"
+    presence: ClassVar[str] = "whether the row about you is in the table at all"
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,8 @@ class Person(Unit):
     kind: ClassVar[str] = "person"
     name: ClassVar[str] = "person"
     words: ClassVar[str] = "all rows of one person"
+    content: ClassVar[str] = "what all rows about you together say"
+    presence: ClassVar[str] = "whether the rows about you are in the table at all"
     may_be_absent: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -94,6 +102,8 @@ class Cells(Unit):
     kind: ClassVar[str] = "cells"
     name: ClassVar[str] = "cell"
     words: ClassVar[str] = "one cell of one row"
+    content: ClassVar[str] = "any one answer in the row about you"
+    presence: ClassVar[str] = content  # a cell neither comes nor goes
     by_column: ClassVar[bool] = True
 
 

@@ -1,7 +1,8 @@
 """Surveys planned as a whole.
 
-`sense` what the design of a survey shows · `proposals` the file that the holder confirms ·
-`sharing`, `survey` losses for all histograms · `asking` the request · `working_out` what costs nothing.
+sense: what the design of a survey shows ─> proposals: the file that the holder confirms
+   └─> sharing, survey: losses for all histograms ─> asking: the request
+                                                 └─> working_out: what costs nothing
 """
 
 from entwined.survey.sense import Blank, Decided, Form, blank_codes, decided_columns, forms

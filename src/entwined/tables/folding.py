@@ -51,14 +51,12 @@ def _is_of_rows(fold: FoldOf, codes: IntArray) -> bool:
 
 def tabled(fold: FoldOf, sizes: Sequence[int], counts: IntArray) -> list[int]:
     """Add up a fold from how many rows have each combination of codes, the last column fastest."""
-    total = [0] * fold.cells
-    fits = int(counts.sum()) * fold.largest < TOO_LARGE
+    exact = _fitting(int(counts.sum()), fold)
+    total: IntArray = np.zeros(fold.cells, exact)
     for piece in _pieces(np.arange(len(counts)), fold.cells):
         vectors = fold.vectors(np.column_stack(np.unravel_index(piece, sizes)).astype(np.int64))
-        rows = counts[piece]
-        added = rows @ vectors if fits else rows.astype(object) @ vectors.astype(object)
-        total = [sum(pair) for pair in zip(total, added.tolist(), strict=True)]
-    return total
+        total += counts[piece].astype(exact) @ vectors.astype(exact)
+    return [int(number) for number in total]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +69,22 @@ class Folding:
 
     def over(self, batches: Iterable[IntArray]) -> list[int]:
         """Add up over batches of scanned rows; one fold's numbers after another's."""
-        totals = [[0] * fold.cells for fold in self.folds]
+        totals = [np.zeros(fold.cells, np.int64) for fold in self.folds]
+        seen = 0
         for batch in batches:
-            for at, (fold, places, inside) in enumerate(
-                zip(self.folds, self.places, self.inside, strict=True)
-            ):
-                rows = batch if inside is None else batch[batch[:, inside] == 1]
-                for piece in _pieces(rows[:, places], fold.cells):
-                    totals[at] = [sum(pair) for pair in zip(totals[at], _summed(fold, piece), strict=True)]
-        return [number for total in totals for number in total]
+            seen += len(batch)
+            for at, fold in enumerate(self.folds):
+                total: IntArray = totals[at].astype(_fitting(seen, fold), copy=False)
+                for piece in _pieces(self._given(at, batch), fold.cells):
+                    total += fold.vectors(piece).sum(axis=0, dtype=total.dtype)
+                totals[at] = total
+        return [int(number) for total in totals for number in total]
+
+    def _given(self, at: int, batch: IntArray) -> IntArray:
+        """Give a fold the codes that it reads of the rows inside."""
+        inside = self.inside[at]
+        rows = batch if inside is None else batch[batch[:, inside] == 1]
+        return rows[:, self.places[at]]
 
     def split(self, numbers: Sequence[int]) -> list[Sequence[int]]:
         """Give each fold its numbers back."""
@@ -87,11 +92,9 @@ class Folding:
         return [numbers[end - fold.cells : end] for fold, end in zip(self.folds, ends, strict=True)]
 
 
-def _summed(fold: FoldOf, codes: IntArray) -> list[int]:
-    """Add up vectors without overflow, also in a table of more rows than were declared."""
-    vectors = fold.vectors(codes)
-    exact = np.int64 if len(vectors) * fold.largest < TOO_LARGE else object
-    return [int(number) for number in vectors.sum(axis=0, dtype=exact)]
+def _fitting(rows: int, fold: FoldOf) -> type:
+    """Say in what so many rows are added up without overflow, be they more than were declared."""
+    return np.int64 if rows * fold.largest < TOO_LARGE else object
 
 
 def _pieces(rows: IntArray, cells: int) -> Iterator[IntArray]:
