@@ -19,6 +19,7 @@ from entwined.numbers import ULP, FloatArray, float_below
 ROUNDING: Final = 64 * ULP  # above what a handful of operations and one special function lose
 LARGEST_EPSILON: Final = 300.0  # e to it is a float with room to spare
 HALVINGS: Final = 200
+TINY: Final = 1e-300  # what underflows is not nothing
 WIDEST: Final = 100_000.0  # the largest scale whose tails are summed
 REACH: Final = 40  # exp(−40²/2) is below the smallest float
 REFINEMENTS: Final = 6
@@ -54,7 +55,7 @@ class GaussianCurve:
         middle, half = np.log1p(excess) / self.shift, self.shift / 2
         above, below = ndtr(half - middle), (1 + excess) * ndtr(-half - middle)
         sharp = 1 + middle**2 + half**2  # how much a rounded argument moves a tail
-        return np.asarray(np.clip(above - below + ROUNDING * sharp * (above + below), 0.0, 1.0))
+        return np.asarray(np.clip(above - below + ROUNDING * sharp * (above + below) + TINY, 0.0, 1.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ class DiscreteGaussianCurve:
                 above = tails[place]
                 below = (1 + excess) * tails[np.minimum(place + moved, places.size)]
                 worst = np.maximum(worst, above - below + places.size * 4 * ULP * (above + below))
-        return np.minimum(worst + math.ulp(0.0), 1.0)
+        return np.minimum(worst + TINY, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ class ConcentratedCurve:
             terms = (gap * (gap + 1) * self.rho, -gap * loss, gap * np.log(gap), -(gap + 1) * np.log1p(gap))
             slack = ROUNDING * sum(map(np.abs, terms))
             least = np.minimum(least, np.exp(np.minimum(sum(terms) + slack, 0.0)))
-        return np.minimum(least * (1 + ROUNDING), 1.0)
+        return np.minimum(least * (1 + ROUNDING) + TINY, 1.0)
 
 
 def epsilon_at_delta(curve: ProfileCurve, delta: Fraction | float) -> float:
