@@ -278,3 +278,10 @@ def test_what_leaves_the_window_is_counted_as_seen():
     for _ in range(59):
         whole = whole.join(part)
     assert (whole.profile().deltas >= GaussianCurve(0.5 * math.sqrt(60)).at(short.excess)).all()
+
+
+def test_what_is_cut_off_at_the_end_of_the_grid_is_counted_as_seen():
+    short = Grid.up_to(0.6, 256)
+    parts = [Composition.of(PrivacyProfile.of(GaussianCurve(mu), short)) for mu in (0.3, 0.4)]
+    found = parts[0].join(parts[1]).profile().deltas
+    assert (found >= GaussianCurve(0.5).at(short.excess) * (1 - 1e-12)).all()

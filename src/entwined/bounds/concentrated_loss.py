@@ -35,8 +35,6 @@ class ConcentratedLoss:
     gaussian: bool = False
     separable: bool = False
     plural: ClassVar[str] = "concentrated losses"
-    released: ClassVar[str] = "anything released with these losses"
-    believed: ClassVar[str] = "The mechanism has the stated concentrated loss for each unit."
 
     def __post_init__(self) -> None:
         if self.units < 1 or len(self.rhos) not in (1, self.units):
@@ -73,6 +71,28 @@ class ConcentratedLoss:
         """One loss a unit, each above zero."""
         exact = tuple(positive_fraction(rho, "ρ") for rho in rhos)
         return cls(exact, len(exact), probability(delta, "δ"), gaussian, separable)
+
+    @property
+    def released(self) -> str:
+        """What a guarantee is about: one batch, if more than its losses is known of it."""
+        noise = "Gaussian noise" if self.gaussian else "independent noise"
+        if self.separable:
+            return f"one batch of parts with {noise} and these losses, each of which reads one unit alone"
+        return (
+            f"anything released with {noise} and these losses"
+            if self.gaussian
+            else "anything released with these losses"
+        )
+
+    @property
+    def believed(self) -> str:
+        """What must be believed of the mechanism."""
+        said = ["The mechanism has the stated concentrated loss for each unit."]
+        if self.gaussian:
+            said.append("Its noise shows no more than (continuous) Gaussian noise of that loss does.")
+        if self.separable:
+            said.append("Each of its parts reads one unit alone, with noise of its own.")
+        return " ".join(said)
 
     @property
     def common(self) -> Fraction | None:

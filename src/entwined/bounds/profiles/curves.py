@@ -150,3 +150,13 @@ def epsilon_at_delta(curve: ProfileCurve, delta: Fraction | float) -> float:
             break
         low, high = (low, middle) if within(middle) else (middle, high)
     return high * (1 + ROUNDING)
+
+
+def largest_shift(epsilon: Fraction, delta: Fraction) -> float:
+    """Return about the largest shift of Gaussian noise whose ε at δ is within the one given: where a search starts."""
+    excess, allowed = np.array([math.expm1(min(float(epsilon), LARGEST_EPSILON))]), float(delta)
+    low, high = 0.0, 4.0 * math.sqrt(LARGEST_EPSILON)
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if GaussianCurve(middle).at(excess)[0] <= allowed else (low, middle)
+    return high
