@@ -263,7 +263,7 @@ def test_changes_one_after_another_add_their_shifts():
 def test_nothing_changes_nothing():
     some, none = held(GaussianCurve(0.7)), held(GaussianCurve(0.0))
     assert some.beside(none).deltas == pytest.approx(some.deltas, rel=1e-12)
-    assert Composition.of(none).spread == 0
+    assert Composition.of(none).is_nothing
     assert Composition.nothing(GRID).profile().epsilon(1e-9) == 0
     whole = Composition.of(some).join(Composition.of(none)).profile()
     assert (whole.deltas >= some.deltas).all()
@@ -285,3 +285,14 @@ def test_what_is_cut_off_at_the_end_of_the_grid_is_counted_as_seen():
     parts = [Composition.of(PrivacyProfile.of(GaussianCurve(mu), short)) for mu in (0.3, 0.4)]
     found = parts[0].join(parts[1]).profile().deltas
     assert (found >= GaussianCurve(0.5).at(short.excess) * (1 - 1e-12)).all()
+
+
+def test_what_shows_everything_hides_nothing():
+    """All of its mass is at infinity: it must not be taken for no part at all."""
+    everything = Composition.of(held(GaussianCurve(1414.0)))
+    for whole in (
+        everything,
+        everything.join(Composition.of(held(GaussianCurve(0.1)))),
+        everything.join(everything),
+    ):
+        assert (whole.profile().deltas == 1).all()

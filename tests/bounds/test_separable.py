@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from entwined.bounds import ConcentratedLoss, bound, certify, verify
+from entwined.bounds.profiles.curves import epsilon_at_delta
 from entwined.bounds.profiles.passing import TOGETHER
 from entwined.bounds.profiles.profile import Grid
 from entwined.bounds.separable import (
@@ -183,6 +184,18 @@ def test_losses_of_which_only_rho_is_known_cost_more():
     known = separable_messages_bound(gaussian(5.445, 50), chain).worst
     only = ConcentratedLoss.uniform(1 / (2 * 5.445**2), 50, DELTA, separable=True)
     assert known < separable_messages_bound(only, chain).worst < 1.5 * known
+
+
+@pytest.mark.parametrize("rho", ["1e-290", "1e-12", "0.5", "100", "1e6"])
+@pytest.mark.parametrize("delta", ["1e-290", "1e-12", "0.4"])
+def test_extreme_losses_show_no_less_than_a_step_alone(rho, delta):
+    for stay in (0.5, 0.9, 1 - 1e-9, 1.0):
+        loss = ConcentratedLoss.uniform(rho, 6, delta, gaussian=True, separable=True)
+        own = epsilon_at_delta(loss.largest, loss.delta)
+        for theorem in (separable_messages_bound, separable_transport_bound):
+            found = theorem(loss, symmetric(1 - stay, 6))
+            assert found.worst >= own
+            assert found.worst <= separable_group_bound(loss, symmetric(1 - stay, 6)).worst
 
 
 @pytest.mark.parametrize("knowledge", ["any", "model"])

@@ -17,6 +17,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from entwined.bounds.profiles.curves import TINY
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.numbers import ULP, FloatArray
 
@@ -54,7 +55,7 @@ class Composition:
         law[-grid.size :] = (masses[1:] * falling_of(grid)[1 : grid.size + 1])[::-1]
         infinity = float(deltas[-1]) + lacking + 4 * grid.size * ULP
         total, spread = float(law.sum()) + infinity, math.sqrt(float(law @ law))
-        tilted = np.log(tilts_of(grid) @ np.concatenate([law[-grid.size :], masses]))
+        tilted = np.log(tilts_of(grid) @ np.concatenate([law[-grid.size :], masses]) + TINY)
         return cls(grid, np.fft.rfft(law), tilted, infinity, total, spread)
 
     @classmethod
@@ -63,10 +64,15 @@ class Composition:
         flat = np.ones(ROOM * grid.size + 1, np.complex128)
         return cls(grid, flat, np.zeros(TILTS.size), 0.0, 1.0, 0.0)
 
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is no part; one that shows everything has all its mass at infinity."""
+        return self.spread == 0 and self.infinity == 0
+
     def join(self, other: "Composition") -> "Composition":
         """Both, with independent noise."""
-        if self.spread == 0 or other.spread == 0:
-            return other if self.spread == 0 else self
+        if self.is_nothing or other.is_nothing:
+            return other if self.is_nothing else self
         return Composition(
             self.grid,
             self.spectrum * other.spectrum,
@@ -79,7 +85,7 @@ class Composition:
     def profile(self) -> PrivacyProfile:
         """Read the whole as one profile."""
         grid = self.grid
-        if self.spread == 0:
+        if self.is_nothing:
             return PrivacyProfile(grid, np.zeros(grid.size + 1))
         window = ROOM * grid.size
         masses = np.maximum(np.fft.irfft(self.spectrum, 2 * window)[: window + 1], 0.0)

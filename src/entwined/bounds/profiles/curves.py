@@ -77,7 +77,9 @@ class PureCurve:
     epsilon: float
 
     def at(self, excess: FloatArray) -> FloatArray:
-        """(e^L − γ) / (e^L + 1) up to e^L."""
+        """(e^L − γ) / (e^L + 1) up to e^L; 1 where e^L is no float."""
+        if self.epsilon > 2 * LARGEST_EPSILON:
+            return np.ones(np.shape(excess))
         gap = math.expm1(self.epsilon) * (1 + 4 * ULP) - excess
         return np.asarray(np.maximum(gap, 0.0) / (math.expm1(self.epsilon) + 2) * (1 + ROUNDING))
 

@@ -20,6 +20,7 @@ from entwined.numbers import FloatArray, IntArray
 
 COARSE: Final = 192
 WIDENED: Final = 3.0
+SHORTEST: Final = 1e-6  # where a grid ends at the earliest: finer steps lose their digits
 TAIL: Final = 1e-4  # the share of δ that may be cut off at the end of the grid
 MOST_STEPS: Final = 4000
 NEAR: Final = (1e-6, 1e-13)  # messages this close together are tried as a ceiling for all that follow
@@ -79,7 +80,7 @@ def leakage_at(
     Every grid gives a valid bound: a short one puts more at infinity, a coarse one has longer chords.
     """
     first = epsilon_at_delta(largest, delta * Fraction(TAIL))
-    reach = min(WIDENED * max(first, float(delta)), LARGEST_EPSILON)
+    reach = min(WIDENED * max(first, SHORTEST), LARGEST_EPSILON)
     told = passed(Grid.up_to(reach, COARSE))
     while not math.isfinite(told.epsilons(delta).max()):
         if reach >= LARGEST_EPSILON:
@@ -87,7 +88,7 @@ def leakage_at(
         reach = min(reach * WIDENED, LARGEST_EPSILON)
         told = passed(Grid.up_to(reach, COARSE))
     end = float(told.epsilons(delta * Fraction(TAIL)).max())
-    better = passed(Grid.up_to(min(reach, max(end, float(delta))), fine))
+    better = passed(Grid.up_to(min(reach, max(end, SHORTEST)), fine))
     return np.minimum(told.epsilons(delta), better.epsilons(delta))
 
 
