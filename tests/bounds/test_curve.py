@@ -117,7 +117,7 @@ def test_groups_grow_by_units_and_independent_ones_become_pairs():
     alone = curve(Independent(5), Loss.uniform(1, 5), shares=[0, 0.1, 0.5], cap=2.001)
     assert [point.leakage for point in alone.points] == pytest.approx([1, 2, 2])
     assert 0.99 < alone.holds_up_to <= 1
-    assert alone.strength == "the number of units that depend on each other, now 1"
+    assert alone.strength == "the number of units that depend on each other (now 1)"
     squares = curve(Groups(2), ConcentratedLoss.uniform("0.01", 2, "1e-6"), shares=[0, 0.5])
     assert [point.theorem.name for point in squares.points] == ["concentrated group"] * 2
     assert squares.points[1].leakage > squares.points[0].leakage * 1.4

@@ -110,8 +110,8 @@ class Judge:
         """Bound what an exposure leaks if dependence is stronger, by the theorems that bound it as it is."""
         if self.model.units > MOST_DRAWN:
             why = (
-                f"The model has {self.model.units:,} units, and stronger dependence is tried for {MOST_DRAWN:,} at most, "
-                "so that a release stays quick."
+                f"The model has {self.model.units:,} units, and stronger dependence is tried for {MOST_DRAWN:,} "
+                "at most, so that a release stays quick."
             )
             return Curve(self.model.strength, (), why_not=why)
         asked = self.theorems if isinstance(exposure, Loss) else (self.bound(exposure).theorem,)
