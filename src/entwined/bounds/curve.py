@@ -9,7 +9,7 @@ from entwined.bounds.choose import ask, theorems_taking
 from entwined.bounds.exposure import Exposure
 from entwined.bounds.theorem import Knowledge, Theorem
 from entwined.dependence import Dependence
-from entwined.errors import BadModel, DoesNotApply
+from entwined.errors import BadLoss, BadModel, DoesNotApply
 
 SHARES: Final = (0.0, 0.1, 0.25, 0.5)
 FARTHER: Final = (1.0, 2.0, 4.0)  # where a crossing is sought beyond the shares that are shown
@@ -110,10 +110,10 @@ class Probe:
         """Bound the leakage under the stronger model by the best of the theorems."""
         try:
             stronger = self.stronger(share)
-        except (BadModel, DoesNotApply) as reason:  # there is no such law
+            exposure = self.exposure.widened(stronger.units)
+            said = [ask(theorem, stronger, exposure, self.knowledge) for theorem in self.theorems]
+        except (BadModel, BadLoss, DoesNotApply) as reason:  # there is no such law, or nothing to say of it
             return Point(share, math.inf, None, str(reason))
-        exposure = self.exposure.widened(stronger.units)
-        said = [ask(theorem, stronger, exposure, self.knowledge) for theorem in self.theorems]
         proved = [(answer.leakage.worst, answer.theorem) for answer in said if answer.leakage is not None]
         least = min((leakage for leakage, _ in proved), default=math.inf)
         if math.isinf(least):

@@ -15,7 +15,7 @@ EVEN: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Increase:
     """What leaks if dependence is stronger by a share of itself; nothing where no bound is known."""
 
     by: float
@@ -44,7 +44,7 @@ class Stronger:
 
     name: str
     strength: str
-    steps: tuple[Step, ...]
+    steps: tuple[Increase, ...]
     holds: str
     why_not: str
 
@@ -66,13 +66,13 @@ class Stronger:
 def stronger_of(name: str, curve: Mapping[str, Any], declared: float) -> Stronger:
     """Read the curve of a model that leaks so much as it was declared."""
     steps = [
-        Step(float(point["share"]), point.get("leakage"), readable(point.get("why_not", "")))
+        Increase(float(point["share"]), point.get("leakage"), readable(point.get("why_not", "")))
         for point in curve.get("points", ())
     ]
     return Stronger(
         readable(name),
         readable(curve["strength"]),
-        (Step(0.0, declared), *steps),
+        (Increase(0.0, declared), *steps),
         _holds(curve),
         readable(curve.get("why_not", "")),
     )

@@ -59,7 +59,7 @@ class Outlook:
         }
 
     def _models(self) -> Iterator[dict[str, Any]]:
-        for name, (one, _) in self.planned.promise.judges.items():
+        for name, one in zip(self.planned.promise.judges, self.request.dependence, strict=True):
             told = {"name": name, "kind": one.model.kind, "source": one.model.source}
             yield told | {"curve": self.curves[name].document}
 
