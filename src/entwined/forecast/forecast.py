@@ -17,9 +17,10 @@ from typing import Any, Final
 import numpy as np
 
 from entwined.errors import BadNoise
+from entwined.estimate.collected_laws import Laws
 from entwined.estimate.error_law import ErrorLaw
 from entwined.estimate.spans import CONFIDENCE, Between, Ranks, span
-from entwined.forecast.draft import Draft, Laws
+from entwined.forecast.draft import Draft
 from entwined.mechanisms.asked import Added, Asked, Chosen
 from entwined.numbers import FloatArray
 from entwined.queries import GroupBy, Mean, Predicate, Query, SumOf, Total, Variance
