@@ -51,7 +51,7 @@ class Reconciliation:
     @cached_property
     def together(self) -> Together:
         """The projection of all measured cells."""
-        return Together(tuple(map(Projection.of, self.atoms, self._variances)))
+        return Together(tuple(map(Projection.of, self.atoms, self._variances(AS_GOOD_AS_EXACT))))
 
     @cached_property
     def laws(self) -> tuple[Laws, ...]:
@@ -90,11 +90,10 @@ class Reconciliation:
             return None
         return max(round(float(self.together.rows(joined)[0])), 0)
 
-    @cached_property
-    def _variances(self) -> tuple[FloatArray, ...]:
-        """The variance of every measured cell of every component."""
+    def _variances(self, exact: float) -> tuple[FloatArray, ...]:
+        """Give the variance of every measured cell of every component, for exact ones this part of the least."""
         given = [0.0 if noise is None else noise.variance for noise in self.noises]
-        least = AS_GOOD_AS_EXACT * min(filter(None, given), default=1.0)
+        least = exact * min(filter(None, given), default=1.0)
         return tuple(
             np.concatenate(
                 [np.full(self.tables[place].cells, max(given[place], least)) for place in part.places]
@@ -104,7 +103,7 @@ class Reconciliation:
 
     @cached_property
     def _whole(self) -> tuple[WholeAtoms, ...]:
-        return tuple(map(WholeAtoms.of, self.atoms, self._variances))
+        return tuple(map(WholeAtoms.of, self.atoms, self._variances(1.0)))
 
     @cached_property
     def _owners(self) -> IntArray:

@@ -28,8 +28,9 @@ HALVINGS: Final = 30
 MOVES: Final = 20_000
 TRIED: Final = 48  # atoms from which, and to which, a row may be moved next
 DIGITS: Final = 9  # beyond them a fraction is the rounding of floats, which must not decide anything
-FINE: Final = 11  # the same for gains, which are weighed
-LEAST: Final = 1e-9  # the least weight, beside a largest of 1
+FINE: Final = 12  # the same for gains, which are weighed
+ENOUGH: Final = 1e-11  # a gain that is not the rounding of floats
+LEAST: Final = 1e-8  # the least weight, beside a largest of 1
 NOWHERE: Final = np.intp(-1)
 
 
@@ -42,7 +43,7 @@ class WholeAtoms:
 
     @classmethod
     def of(cls, atoms: Atoms, variances: FloatArray) -> "WholeAtoms":
-        """Let precise cells and wide cells count most."""
+        """Let precise cells and wide cells count most, exact ones as the most precise noisy ones do."""
         inside = incidence(atoms)
         weights = WIDER ** -np.minimum(_depths(inside), DEEPEST) / variances
         return cls(inside, np.maximum(weights / weights.max(), LEAST))
@@ -144,7 +145,7 @@ def _settled(
         if not fixed:
             moves += [(add.min(), add.argmin(), NOWHERE), (take.min(), NOWHERE, take.argmin())]
         gain, to, from_ = min(moves, key=lambda move: float(move[0]))
-        if gain >= 0:
+        if gain > -ENOUGH:
             break
         change = np.zeros(len(weights))
         for place, sign in ((to, 1), (from_, -1)):
