@@ -16,15 +16,16 @@ from entwined.errors import BadQuery, QueryTooComplex
 from entwined.numbers import IntArray
 from entwined.queries.aggregates import Axis
 from entwined.queries.diagram import Diagram
-from entwined.queries.predicate import Predicate
+from entwined.queries.predicate import IN, OUT, Predicate
 
 MOST_ATOMS: Final = 2**16
-MOST_PIECES: Final = 2**20  # of the grid of all cuts, on which atoms are looked for
+MOST_STATES: Final = 2**26  # of rows in diagrams and tables, while atoms are looked for
 OUTSIDE: Final = -1
+LEAVES: Final = 2  # of a condition's diagram, which come before its nodes
 KEPT: Final = 32  # ways of cutting that are remembered
 ROOM: Final = 2**62  # for signatures that are packed into one number
 
-Starts: TypeAlias = dict[str, IntArray]  # the first code of every range that a column is cut into
+Places: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.int32]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,31 +95,41 @@ def components(tables: Sequence[Counting], impossible: Sequence[Predicate]) -> t
 
 @lru_cache(maxsize=KEPT)
 def atoms_of(tables: tuple[Counting, ...], impossible: tuple[Predicate, ...] = ()) -> Atoms:
-    """Cut the rows by every condition and every cell, leaving out those that are declared impossible."""
-    starts = _starts(tables, impossible)
-    shape = tuple(len(found) for found in starts.values())
-    if prod(shape) > MOST_PIECES:
-        raise QueryTooComplex(
-            f"The conditions cut {len(shape)} columns into {prod(shape):,} pieces, over {MOST_PIECES:,}. "
-            "Ask about fewer columns at once."
-        )
-    codes = [_cells(table, starts) for table in tables]
-    possible = np.ones((1,) * len(shape), dtype=np.bool_)
-    for one in impossible:
-        possible = possible & ~_inside(one.diagram, starts)
-    places = _first_pieces(codes, [table.cells for table in tables], possible, shape)
-    if not places.size:
+    """Cut the rows by every condition and every cell, leaving out those that are declared impossible.
+
+    Columns are decided one after the other. What is known then of a row is where it stands in every condition's
+    diagram and in every table: rows of which the same is known are one from there on, and one atom in the end.
+    """
+    walk = [table.where.diagram for table in tables] + [one.diagram for one in impossible]
+    at: Places = np.array([[diagram.root] for diagram in walk], dtype=np.int32)
+    cells: Places = np.zeros((len(tables), 1), dtype=np.int32)
+    for column, starts in _starts(tables, impossible).items():
+        if at.size * len(starts) > MOST_STATES:
+            raise QueryTooComplex(
+                f"The conditions have too many pieces in column {column!r}. Ask about fewer columns at once."
+            )
+        piece = np.tile(np.arange(len(starts)), at.shape[1])
+        at, cells = np.repeat(at, len(starts), axis=1), np.repeat(cells, len(starts), axis=1)
+        for number, diagram in enumerate(walk):
+            if column in diagram.sizes:
+                at[number] = _led(diagram, column, starts)[at[number] + LEAVES, piece]
+        for number, table in enumerate(tables):
+            if column in {axis.column for axis in table.axes}:
+                own = _cells(table, column, starts)[piece]
+                cells[number] += own
+                at[number, own == OUTSIDE] = OUT
+        at, cells = _distinct(at, cells, len(tables))
+    if not at.shape[1]:
         raise BadQuery("Everything is declared impossible. Declare only what no row can be.")
-    if places.size > MOST_ATOMS:
+    if at.shape[1] > MOST_ATOMS:
         raise QueryTooComplex(
-            f"The conditions have {places.size:,} atoms, over {MOST_ATOMS:,}. Ask about fewer columns at once."
+            f"The conditions have {at.shape[1]:,} atoms, over {MOST_ATOMS:,}. Ask about fewer columns at once."
         )
-    corners = np.unravel_index(places, shape) if shape else ()
-    return Atoms(tuple(tables), np.array([_at(code, corners, places.size) for code in codes]))
+    return Atoms(tables, np.where(at[: len(tables)] == IN, cells, OUTSIDE).astype(np.int64))
 
 
-def _starts(tables: Sequence[Counting], impossible: Iterable[Predicate]) -> Starts:
-    """Find where each column is cut, by the names of the columns."""
+def _starts(tables: Sequence[Counting], impossible: Iterable[Predicate]) -> dict[str, IntArray]:
+    """Find the first code of every piece that a column is cut into, by the names of the columns."""
     cuts: dict[str, set[int]] = {}
     for where in (*(table.where for table in tables), *impossible):
         for node in where.diagram.nodes:
@@ -128,56 +139,39 @@ def _starts(tables: Sequence[Counting], impossible: Iterable[Predicate]) -> Star
     return {column: np.array(sorted(cuts[column])) for column in sorted(cuts)}
 
 
-def _inside(diagram: Diagram, starts: Starts) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    """Say for every piece of the grid whether it is inside; sides that do not matter have length 1."""
-    columns = list(starts)
-    ends = {-1 - value: np.full((1,) * len(columns), bool(value)) for value in (0, 1)}
-    known = dict(ends)
+def _led(diagram: Diagram, column: str, starts: IntArray) -> IntArray:
+    """Say where each place of a diagram leads for each piece of a column; the first axis has leaves, then nodes."""
+    stay = np.arange(-LEAVES, len(diagram.nodes))[:, None]
+    found = np.repeat(stay, len(starts), axis=1)
     for number, node in enumerate(diagram.nodes):
-        axis = columns.index(node.column)
-        ways = [known[node.ways[way]] for way in np.searchsorted(node.ends, starts[node.column], "right")]
-        shape = np.broadcast_shapes(*(way.shape for way in ways))
-        known[number] = np.concatenate([np.broadcast_to(way, shape) for way in ways], axis=axis)
-    return known[diagram.root]
+        if node.column == column:
+            found[number + LEAVES] = np.array(node.ways)[np.searchsorted(node.ends, starts, "right")]
+    return found
 
 
-def _cells(table: Counting, starts: Starts) -> IntArray:
-    """Give the cell of every piece of the grid; sides that do not matter have length 1."""
-    columns = list(starts)
-    cells = np.zeros((1,) * len(columns), dtype=np.int64)
-    inside = _inside(table.where.diagram, starts)
-    for axis in table.axes:
-        found = [axis.cell(code) for code in starts[axis.column].tolist()]
-        lying = [-1 if column == axis.column else 1 for column in columns]
-        own = np.array([OUTSIDE if cell is None else cell for cell in found]).reshape(lying)
-        cells, inside = cells * axis.cells + own, inside & (own != OUTSIDE)
-    return np.where(inside, cells, OUTSIDE)
+def _cells(table: Counting, column: str, starts: IntArray) -> IntArray:
+    """Give what each piece of a column adds to the number of a table's cell."""
+    place = [axis.column for axis in table.axes].index(column)
+    later = prod(axis.cells for axis in table.axes[place + 1 :])
+    found = [table.axes[place].cell(code) for code in starts.tolist()]
+    return np.array([OUTSIDE if cell is None else cell * later for cell in found])
 
 
-def _first_pieces(
-    codes: Sequence[IntArray],
-    sizes: Sequence[int],
-    possible: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
-    shape: tuple[int, ...],
-) -> IntArray:
-    """Give one possible piece of every atom: pieces in the same cells of all tables are one atom."""
-    packed, room = np.zeros(shape, dtype=np.int64), 1
-    for code, size in zip(codes, sizes, strict=True):
-        if room * (size + 1) > ROOM:
+def _distinct(at: Places, cells: Places, tables: int) -> tuple[Places, Places]:
+    """Keep one of all rows of which the same is known, in their order, and none that is impossible."""
+    cells[at[:tables] == OUT] = 0
+    possible = ~(at[tables:] == IN).any(axis=0)
+    at, cells = at[:, possible], cells[:, possible]
+    packed, room = np.zeros(at.shape[1], dtype=np.int64), 1
+    for known in (*at, *cells) if at.shape[1] else ():
+        least, size = int(known.min()), int(known.max()) - int(known.min()) + 1
+        if room * size > ROOM:
             _, packed = np.unique(packed, return_inverse=True)
-            packed, room = packed.reshape(shape), packed.size
-        packed, room = packed * (size + 1) + (code + 1), room * (size + 1)
-    left = np.flatnonzero(np.broadcast_to(possible, shape))
-    _, first = np.unique(packed.reshape(-1)[left], return_index=True)
-    return np.sort(left[first])
-
-
-def _at(code: IntArray, corners: tuple[IntArray, ...], atoms: int) -> IntArray:
-    if not corners:
-        return np.full(atoms, int(code))
-    return np.asarray(
-        code[tuple(np.minimum(at, side - 1) for at, side in zip(corners, code.shape, strict=True))]
-    )
+            room = len(packed)
+        packed, room = packed * size + (known - least), room * size
+    _, first = np.unique(packed, return_index=True)
+    first = np.sort(first)
+    return at[:, first], cells[:, first]
 
 
 def has_empty_cells(table: Counting) -> bool:

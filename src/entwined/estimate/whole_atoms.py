@@ -1,30 +1,30 @@
 """Whole numbers of rows in atoms, none negative, whose sums are near to given estimates.
 
 Whatever whole numbers the atoms have, their sums agree: parts are not above wholes, and what is cut into parts
-is their sum. So only nearness is sought: first real numbers that are not negative, by projected Newton steps,
-then whole ones beside them, then single rows are moved as long as that brings the sums nearer. Wide sets come
-before the sets inside them, so that many small cells at zero do not push a total away from its estimate.
+is their sum. So only nearness is sought: first real numbers that are not negative, then whole ones beside them,
+then single rows are moved as long as that brings the sums nearer.
 """
 
 from dataclasses import dataclass
+from math import gcd
 from typing import Final
 
 import numpy as np
 
 from entwined.estimate.atoms import Atoms
+from entwined.estimate.cone import nearest_not_negative
 from entwined.estimate.projection import Incidence, incidence
 from entwined.numbers import FloatArray, IntArray
 
 FEW: Final = (
     4096  # atoms that are looked at together; from more of them those are taken that bring the sums nearer
 )
-MORE: Final = 256  # how many are taken at a time
-WIDER: Final = 100.0  # how much more a set counts than the sets inside it
-DEEPEST: Final = 3  # sets inside sets inside sets: from there on all count the same
+MORE: Final = 1024  # how many are taken in at a time
+ROUNDS: Final = 12  # how often
+NEAR: Final = 0.01  # as near as this, in rows, no more are taken in
+FLAT: Final = 1e-9  # a pull that is the rounding of floats
+GOLDEN: Final = 0.618
 WHOLE: Final = 100.0  # how much more the number of all rows counts than any set
-RIDGE: Final = 1e-12
-STEPS: Final = 60
-HALVINGS: Final = 30
 MOVES: Final = 20_000
 TRIED: Final = 48  # atoms from which, and to which, a row may be moved next
 DIGITS: Final = 9  # beyond them a fraction is the rounding of floats, which must not decide anything
@@ -43,10 +43,12 @@ class WholeAtoms:
 
     @classmethod
     def of(cls, atoms: Atoms, variances: FloatArray) -> "WholeAtoms":
-        """Let precise cells and wide cells count most, exact ones as the most precise noisy ones do."""
-        inside = incidence(atoms)
-        weights = WIDER ** -np.minimum(_depths(inside), DEEPEST) / variances
-        return cls(inside, np.maximum(weights / weights.max(), LEAST))
+        """Let every measured cell count by its precision, so that on the whole sums come no further from the truth.
+
+        The truth is a sum of atoms that are not negative: the nearest such sum to an estimate is not further from it.
+        """
+        least = float(variances.min())
+        return cls(incidence(atoms), np.maximum(least / variances, LEAST))
 
     def near(self, estimates: FloatArray, total: int | None) -> IntArray:
         """Give whole numbers ≥ 0 whose sums are near the estimates, and which add up to a total if there is one."""
@@ -58,67 +60,38 @@ class WholeAtoms:
         return found
 
     def _real(self, goal: FloatArray, total: int | None) -> tuple[IntArray, FloatArray]:
-        """Find real numbers, taking more atoms in as long as some would bring the sums nearer."""
-        atoms = self.inside.shape[1]
-        places = np.unique(
-            np.linspace(0, atoms - 1, min(atoms, FEW // 2 if atoms > FEW else FEW)).astype(int)
-        )
-        roots = np.sqrt(self.weights)
-        heavy = np.sqrt(WHOLE * self.weights.max())
-        wanted = np.append(roots * goal, [] if total is None else [heavy * total])
-        while True:
-            matrix: FloatArray = roots[:, None] * self.inside[:, places].astype(np.float64)
-            if total is not None:
-                matrix = np.vstack([matrix, np.full(len(places), heavy)])
-            real = not_negative(matrix, wanted)
+        """Find real numbers; from very many atoms only those are taken in that bring the sums nearer."""
+        roots = np.append(np.sqrt(self.weights), [] if total is None else [np.sqrt(WHOLE)])
+        wanted = roots * np.append(goal, [] if total is None else [total])
+        places = _spread(self.inside.shape[1])
+        for number in range(ROUNDS):
+            some = self.inside[:, places].astype(np.float64)
+            rows = some if total is None else np.vstack([some, np.ones(len(places))])
+            matrix = roots[:, None] * rows
+            real = nearest_not_negative(matrix, wanted)
             left = wanted - matrix @ real
-            if len(places) in (atoms, FEW):
-                return places, real
-            pulls = (roots * left[: len(roots)]) @ self.inside + (0.0 if total is None else heavy * left[-1])
-            pulls[places] = 0.0
-            best = np.argsort(-pulls, kind="stable")[: min(MORE, FEW - len(places))]
-            best = best[pulls[best] > 1e-9 * max(1.0, float(np.abs(wanted).max()))]
-            if not best.size:
-                return places, real
-            places = np.sort(np.append(places, best))
-
-
-def not_negative(matrix: FloatArray, wanted: FloatArray) -> FloatArray:
-    """Find numbers ≥ 0 whose products with a matrix are nearest to what is wanted."""
-    found = np.zeros(matrix.shape[1])
-    ridge = RIDGE * float((matrix**2).sum(axis=0).max())
-    left = wanted.copy()
-    for _ in range(STEPS):
-        free = (found > 0) | (matrix.T @ left > 1e-12 * max(1.0, float(np.abs(wanted).max())))
-        if not free.any():
-            break
-        some = matrix[:, free]
-        step = np.zeros(len(found))
-        step[free] = some.T @ np.linalg.solve(some @ some.T + ridge * np.eye(len(wanted)), left)
-        size, before = 1.0, float(left @ left)
-        for _ in range(HALVINGS):
-            next_ = np.maximum(found + size * step, 0.0)
-            left = wanted - matrix @ next_
-            if float(left @ left) < before:
+            if len(places) == self.inside.shape[1] or np.abs(left / roots).max() < NEAR:
                 break
-            size /= 2
-        else:
-            return found
-        nearer = before - float(left @ left)
-        found = next_
-        if nearer <= 1e-12 * before or float(left @ left) < 1e-18 * float(wanted @ wanted):
-            break
-    return found
+            pulls = (roots * left)[: len(goal)] @ self.inside + (
+                0.0 if total is None else roots[-1] * left[-1]
+            )
+            pulls[places] = 0.0
+            best = np.argsort(-pulls, kind="stable")[:MORE]
+            best = best[pulls[best] > FLAT * max(1.0, float(np.abs(wanted).max()))]
+            if not best.size:
+                break
+            if number < ROUNDS - 1:
+                used = places[np.argsort(-real, kind="stable")[: FEW - MORE]]
+                places = np.sort(np.append(used, best))
+        return places, real
 
 
-def _depths(inside: Incidence) -> IntArray:
-    """Say how many wider sets, one inside the other, each set lies inside."""
-    both, sizes = inside @ inside.T, inside.sum(axis=1)
-    depths = np.zeros(len(sizes), dtype=np.int64)
-    for place in np.argsort(-sizes, kind="stable"):
-        wider = (both[place] == sizes[place]) & (sizes > sizes[place])
-        depths[place] = 1 + depths[wider].max() if wider.any() else 0
-    return depths
+def _spread(atoms: int) -> IntArray:
+    """Choose the atoms to begin with: all, or some that are spread over all conditions alike."""
+    if atoms <= FEW:
+        return np.arange(atoms)
+    stride = next(step for step in range(int(GOLDEN * atoms), atoms) if gcd(step, atoms) == 1)
+    return np.sort(np.arange(FEW // 2) * stride % atoms)
 
 
 def _beside(real: FloatArray, total: int | None) -> IntArray:
