@@ -71,8 +71,13 @@ class Grouping:
     alone: tuple[int, ...]
 
 
-def grouped(numbers: Sequence[Released], impossible: Sequence[Predicate] = ()) -> Grouping:
-    """Put numbers together that have to agree; only public facts decide, never a released number."""
+def grouped(
+    numbers: Sequence[Released], impossible: Sequence[Predicate] = (), *, always_by_atoms: bool = False
+) -> Grouping:
+    """Put numbers together that have to agree; only public facts decide, never a released number.
+
+    Counts of one subject need no atoms, unless they are wanted always.
+    """
     ruled_out = reduce(or_, impossible, nothing())
     counts: dict[Predicate, list[int]] = {}
     sums: dict[Subject, list[int]] = {}
@@ -86,7 +91,7 @@ def grouped(numbers: Sequence[Released], impossible: Sequence[Predicate] = ()) -
     by_sums = tuple(map(tuple, sums.values()))
     tables = {place: numbers[place].counting for places in subjects for place in places}
     full = [Counting(table.where - ruled_out, table.axes) for table in tables.values()]
-    if len(subjects) <= 1 and not any(map(has_empty_cells, full)):
+    if len(subjects) <= 1 and not always_by_atoms and not any(map(has_empty_cells, full)):
         return Grouping((), subjects + by_sums, ())
     kept = kept_together(subjects, tables, tuple(impossible))
     left = tuple(places for places in subjects if places not in kept)

@@ -60,7 +60,7 @@ class Reconciliation:
         found = []
         for weights in self.weights():
             known: dict[ErrorLaw, int] = {}
-            laws = collected(self._owners, np.ones(len(self._owners)), weights, noises)
+            laws = collected(self.owners, np.ones(len(self.owners)), weights, noises)
             kinds = [known.setdefault(law, len(known)) for law in laws]
             found.append((np.array(kinds, dtype=np.int64), tuple(known)))
         return tuple(found)
@@ -106,7 +106,7 @@ class Reconciliation:
         return tuple(map(WholeAtoms.of, self.atoms, self._variances(1.0)))
 
     @cached_property
-    def _owners(self) -> IntArray:
+    def owners(self) -> IntArray:
         """The place of the table that each measured cell is of, component by component."""
         places = [place for part in self.parts for place in part.places]
         return np.repeat(places, [self.tables[place].cells for place in places])
