@@ -44,7 +44,10 @@ def collected(owners: IntArray, copies: FloatArray, found: FloatArray, noises: N
     noisy = own >= 0
     kinds, copies = own[noisy], copies[noisy]
     for weights in np.abs(found[:, noisy]):
-        unit = 2.0 ** math.ceil(math.log2(max(weights.max(initial=0), SMALLEST)))
+        if not weights.any():
+            yield ErrorLaw(())
+            continue
+        unit = 2.0 ** math.ceil(math.log2(max(weights.max(), SMALLEST)))
         steps = np.round(weights * (SAME_WEIGHT / unit)).astype(np.int64)
         keys, places = np.unique(kinds * 2 * SAME_WEIGHT + steps, return_inverse=True)
         numbers_and_steps = (divmod(key, 2 * SAME_WEIGHT) for key in keys.tolist())

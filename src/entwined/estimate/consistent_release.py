@@ -27,7 +27,9 @@ AGREES: Final = (
     "Consistent: counts are not negative, wholes are the sums of their parts, and no part is above its whole."
 )
 MISSING: Final = " A row whose {columns} is missing is in the whole and in no part that asks for a value."
-ALONE: Final = " These agree only with tables of the same rows, since all conditions together have too many atoms: {asked}."
+ALONE: Final = (
+    " These agree only with tables of the same rows: all conditions together have too many atoms. {asked}."
+)
 TOO_HARD: Final = "As drawn, since how the tables agree cannot be worked out. {reason}"
 SHOWN: Final = 10  # names in a sentence
 

@@ -32,6 +32,7 @@ FINE: Final = 12  # the same for gains, which are weighed
 ENOUGH: Final = 1e-11  # a gain that is not the rounding of floats
 LEAST: Final = 1e-8  # the least weight, beside a largest of 1
 NOWHERE: Final = np.intp(-1)
+NEVER: Final = 1e30  # the gain of taking a row where there is none
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -52,6 +53,8 @@ class WholeAtoms:
 
     def near(self, estimates: FloatArray, total: int | None) -> IntArray:
         """Give whole numbers ≥ 0 whose sums are near the estimates, and which add up to a total if there is one."""
+        if total is None and not self.inside.any():
+            return np.zeros(self.inside.shape[1], dtype=np.int64)
         goal = np.round(estimates, DIGITS)
         places, real = self._real(goal, total)
         inside = self.inside[:, places].astype(np.float64)
@@ -63,14 +66,17 @@ class WholeAtoms:
         """Find real numbers; from very many atoms only those are taken in that bring the sums nearer."""
         roots = np.append(np.sqrt(self.weights), [] if total is None else [np.sqrt(WHOLE)])
         wanted = roots * np.append(goal, [] if total is None else [total])
-        places = _spread(self.inside.shape[1])
+        atoms = (
+            np.arange(self.inside.shape[1]) if total is not None else np.flatnonzero(self.inside.any(axis=0))
+        )
+        places = atoms[_spread(len(atoms))]
         for number in range(ROUNDS):
             some = self.inside[:, places].astype(np.float64)
             rows = some if total is None else np.vstack([some, np.ones(len(places))])
             matrix = roots[:, None] * rows
             real = nearest_not_negative(matrix, wanted)
             left = wanted - matrix @ real
-            if len(places) == self.inside.shape[1] or np.abs(left / roots).max() < NEAR:
+            if len(places) == len(atoms) or np.abs(left / roots).max() < NEAR:
                 break
             pulls = (roots * left)[: len(goal)] @ self.inside + (
                 0.0 if total is None else roots[-1] * left[-1]
@@ -113,7 +119,7 @@ def _settled(
     pulls, sizes = (weights * (goal - inside @ found)) @ inside, weights @ inside
     for _ in range(MOVES):
         add = np.round(sizes - 2 * pulls, FINE)
-        take = np.where(found > 0, np.round(sizes + 2 * pulls, FINE), np.inf)
+        take = np.where(found > 0, np.round(sizes + 2 * pulls, FINE), NEVER)
         moves = [_best_pair(add, take, inside, weights)]
         if not fixed:
             moves += [(add.min(), add.argmin(), NOWHERE), (take.min(), NOWHERE, take.argmin())]
