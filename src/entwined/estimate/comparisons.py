@@ -103,16 +103,10 @@ class Comparing:
         return self._ratio(part, whole, (0.0, 1.0), confidence)
 
     def simultaneous(self, query: Query, confidence: Confidence = 0.95) -> Interval:
-        """Give intervals that hold the true counts of all cells of a table at once.
-
-        As drawn, the cells have independent errors, so each may miss by 1 − c^(1/k) for the k of them to hold at
-        once with confidence c. Where they were made to agree each may miss by a k-th of 1 − c.
-        """
+        """Give intervals that hold the true counts of all cells of a table at once."""
         found, _ = self._found((query, 0))
         cells = len(found.published)
-        miss = 1 - probability(confidence, "Confidence")
-        each = Fraction(-math.expm1(math.log1p(-float(miss)) / cells)) * (1 - Fraction(1, 10**9))
-        sure = 1 - (each if self.independent else miss / cells)
+        sure = of_each(cells, confidence, independent=self.independent)
         low, high = np.empty(cells, np.int64), np.empty(cells, np.int64)
         for cell in range(cells):
             law = self._law(found.weights[cell])
@@ -161,6 +155,18 @@ class Comparing:
             (weight, noise) for weight, noise in zip(weights.tolist(), self.noises, strict=True) if noise
         ]
         return ErrorLaw.of([round(weight, 12) for weight, _ in noisy], [noise for _, noise in noisy])
+
+
+def of_each(cells: int, confidence: Confidence, *, independent: bool) -> Fraction:
+    """Give the confidence of each cell that lets all of them hold at once with the confidence asked for.
+
+    Cells with independent errors, as they are drawn, may each miss by 1 − c^(1/k) for the k of them to hold at once
+    with confidence c. Errors that hang together, as after numbers were made to agree, may each miss by (1 − c) / k.
+    """
+    miss = 1 - probability(confidence, "Confidence")
+    if not independent:
+        return 1 - miss / cells
+    return 1 - Fraction(-math.expm1(math.log1p(-float(miss)) / cells)) * (1 - Fraction(1, 10**9))
 
 
 Found: TypeAlias = tuple[list[tuple[FloatArray, FloatArray]], tuple[Additive | None, ...]]
