@@ -10,13 +10,19 @@ from entwined.cli.plan import worst
 from entwined.cli.show import as_json, number, progress, say
 
 
-def command(
+def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
     request_file: RequestFile,
     output: Annotated[Path, typer.Option("--output", "-o", help="A new or empty folder for what comes out.")],
     as_document: JsonOption = False,  # noqa: FBT002
     yes: YesOption = False,  # noqa: FBT002
     receipt: ReceiptOption = None,
     key_file: KeyFile = None,
+    with_earlier: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option(
+            "--with-earlier", help="Let the numbers agree with what was released before of the same rows."
+        ),
+    ] = False,
 ) -> None:
     """Release the statistics of a request: the ledger is charged first, and what is written may be published."""
     from entwined.report import no_charts, require_free, write_release
@@ -36,7 +42,7 @@ def command(
         cost = float(ahead.planned.price.worst)
         confirmed(f"Spend {number(cost)}, after which {number(ahead.funds.left or 0)} is left?", yes=yes)
     with progress():
-        done = fulfil(request, ahead.planned, receipt)
+        done = fulfil(request, ahead.planned, receipt, with_earlier=with_earlier)
         files = write_release(
             output,
             release=done.release,

@@ -30,6 +30,8 @@ MISSING: Final = " A row whose {columns} is missing is in the whole and in no pa
 ALONE: Final = (
     " These agree only with tables of the same rows: all conditions together have too many atoms. {asked}."
 )
+NEVER: Final = " By the holder's word no row is in: {impossible}."
+EARLIER: Final = " They agree with {others} other releases of the same rows, made to agree in the same way."
 TOO_HARD: Final = "As drawn, since how the tables agree cannot be worked out. {reason}"
 SHOWN: Final = 10  # names in a sentence
 
@@ -89,7 +91,10 @@ def _agreeing(batches: Sequence[Drawn], impossible: Sequence[Predicate]) -> list
     for (planned, given), (places, some) in zip(batches, taken, strict=True):
         by_use = dict(zip(places, made.tables[left : left + len(some)], strict=True))
         alone = {places[place - left] for place in made.alone if left <= place < left + len(some)}
-        found.append(_with(planned, given, by_use, _words(planned, alone, impossible)))
+        words = _words(planned, alone, impossible) + (
+            EARLIER.format(others=len(batches) - 1) if batches[1:] else ""
+        )
+        found.append(_with(planned, given, by_use, words))
         left += len(some)
     return found
 
@@ -116,7 +121,10 @@ def _words(planned: Batch, alone: set[int], impossible: Sequence[Predicate]) -> 
     never = {one.columns[0] for one in impossible if len(one.columns) == 1}
     blank = [name for name in columns if name not in never]
     said = AGREES + (MISSING.format(columns=" or ".join(_few(blank))) if blank else "")
-    return said + (ALONE.format(asked="; ".join(_few(asked))) if asked else "")
+    said += ALONE.format(asked="; ".join(_few(asked))) if asked else ""
+    return said + (
+        NEVER.format(impossible="; ".join(_few([one.text for one in impossible]))) if impossible else ""
+    )
 
 
 def _few(names: list[str]) -> list[str]:

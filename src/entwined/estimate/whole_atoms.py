@@ -16,13 +16,11 @@ from entwined.estimate.cone import nearest_not_negative
 from entwined.estimate.projection import Incidence, incidence
 from entwined.numbers import FloatArray, IntArray
 
-FEW: Final = (
-    4096  # atoms that are looked at together; from more of them those are taken that bring the sums nearer
-)
-MORE: Final = 1024  # how many are taken in at a time
-ROUNDS: Final = 12  # how often
+FEW: Final = 768  # atoms that are looked at together; of more those are taken that bring sums nearer
+MORE: Final = 192  # how many are taken in at a time
+NO_NEARER: Final = 0.999  # what is left of the square of the distance, if taking more atoms in is of no use
 NEAR: Final = 0.01  # as near as this, in rows, no more are taken in
-FLAT: Final = 1e-9  # a pull that is the rounding of floats
+UNUSED: Final = 1e-7  # the part of the largest number below which an atom is not needed
 GOLDEN: Final = 0.618
 WHOLE: Final = 100.0  # how much more the number of all rows counts than any set
 MOVES: Final = 20_000
@@ -70,26 +68,22 @@ class WholeAtoms:
             np.arange(self.inside.shape[1]) if total is not None else np.flatnonzero(self.inside.any(axis=0))
         )
         places = atoms[_spread(len(atoms))]
-        for number in range(ROUNDS):
+        before = np.inf
+        while True:
             some = self.inside[:, places].astype(np.float64)
             rows = some if total is None else np.vstack([some, np.ones(len(places))])
             matrix = roots[:, None] * rows
             real = nearest_not_negative(matrix, wanted)
             left = wanted - matrix @ real
-            if len(places) == len(atoms) or np.abs(left / roots).max() < NEAR:
-                break
+            now = float(left @ left)
+            if len(places) == len(atoms) or np.abs(left / roots).max() < NEAR or now > NO_NEARER * before:
+                return places, real
             pulls = (roots * left)[: len(goal)] @ self.inside + (
                 0.0 if total is None else roots[-1] * left[-1]
             )
-            pulls[places] = 0.0
+            pulls[places] = -np.inf
             best = np.argsort(-pulls, kind="stable")[:MORE]
-            best = best[pulls[best] > FLAT * max(1.0, float(np.abs(wanted).max()))]
-            if not best.size:
-                break
-            if number < ROUNDS - 1:
-                used = places[np.argsort(-real, kind="stable")[: FEW - MORE]]
-                places = np.sort(np.append(used, best))
-        return places, real
+            places, before = np.union1d(places[real > UNUSED * real.max()], best[pulls[best] > 0]), now
 
 
 def _spread(atoms: int) -> IntArray:
@@ -97,7 +91,7 @@ def _spread(atoms: int) -> IntArray:
     if atoms <= FEW:
         return np.arange(atoms)
     stride = next(step for step in range(int(GOLDEN * atoms), atoms) if gcd(step, atoms) == 1)
-    return np.sort(np.arange(FEW // 2) * stride % atoms)
+    return np.sort(np.arange(FEW // 3) * stride % atoms)
 
 
 def _beside(real: FloatArray, total: int | None) -> IntArray:

@@ -31,7 +31,6 @@ class Draft:
     uses: tuple[tuple[int, ...], ...]
     public_rows: int | None
     weighed_by: "Draft | None" = None
-    impossible: tuple[Predicate, ...] = ()
 
     @classmethod
     def of(cls, planned: Batch) -> "Draft":
@@ -63,10 +62,10 @@ class Draft:
             if isinstance(one, Added)
         }
 
-    def agreeing(self) -> dict[int, Laws] | None:
+    def agreeing(self, impossible: tuple[Predicate, ...] = ()) -> dict[int, Laws] | None:
         """Give the laws of the errors once the answers agree; None where that cannot be worked out."""
         if self.weighed_by is not None:
-            return self._as_weighed(self.weighed_by)
+            return self._as_weighed(self.weighed_by, impossible)
         places = [place for place, one in enumerate(self.statistics) if isinstance(one, Added)]
         numbers = [
             Released(one.statistic.aggregate, one.law, [0] * one.statistic.aggregate.cells)
@@ -76,13 +75,13 @@ class Draft:
         if self.public_rows is not None:
             numbers.append(Released(CountOf(everything()), None, [self.public_rows]))
         try:
-            return dict(zip(places, agreed_laws(numbers, self.impossible), strict=False))
+            return dict(zip(places, agreed_laws(numbers, impossible), strict=False))
         except (QueryTooComplex, BadNoise):
             return None
 
-    def _as_weighed(self, before: "Draft") -> dict[int, Laws] | None:
+    def _as_weighed(self, before: "Draft", impossible: tuple[Predicate, ...]) -> dict[int, Laws] | None:
         """Put this noise in the place of another one, with the same weights."""
-        found = before.agreeing()
+        found = before.agreeing(impossible)
         if found is None:
             return None
         now: dict[Additive, Additive] = {

@@ -42,14 +42,16 @@ class Assumed:
 
     rows: int | None
     consistent: bool
+    impossible: tuple[Predicate, ...] = ()
 
     @classmethod
-    def of(cls, schema: Schema, rows: int | None, *, consistent: bool) -> "Assumed":
+    def of(
+        cls, schema: Schema, rows: int | None, *, consistent: bool, impossible: tuple[Predicate, ...] = ()
+    ) -> "Assumed":
         """Take the public number of rows, else the one expected, else the most that the schema allows."""
         most = schema.most_rows if schema.most_rows < USUAL_ROWS else None
-        return cls(
-            next((found for found in (schema.rows, rows, most) if found is not None), None), consistent
-        )
+        known = next((found for found in (schema.rows, rows, most) if found is not None), None)
+        return cls(known, consistent, impossible)
 
     def inside(self, where: Predicate, schema: Schema) -> float | None:
         """Give how many rows are inside a condition if all values are equally common."""
@@ -99,7 +101,7 @@ class Forecast:
 
 def forecasts(batch: Draft, assumed: Assumed) -> tuple[Forecast, ...]:
     """Predict the errors of every answer of a batch, in the order of its queries."""
-    agreeing = batch.agreeing() if assumed.consistent else None
+    agreeing = batch.agreeing(assumed.impossible) if assumed.consistent else None
     if agreeing is not None:
         try:
             return tuple(_each(batch, agreeing, assumed, drawn=False))
