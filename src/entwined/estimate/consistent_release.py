@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from entwined.canonical import canonical
 from entwined.door.certificate import covering
 from entwined.errors import BadInput, BadNoise, QueryTooComplex
 from entwined.estimate.agreement import Released, agreed
@@ -53,11 +54,14 @@ def reconciled(batches: Sequence[Drawn], *, impossible: Sequence[Predicate] = ()
         raise BadInput(
             "Releases under different schemas are not about the same rows. Reconcile those of one schema."
         )
+    order = sorted(range(len(batches)), key=lambda place: canonical(batches[place][0].document))
+    ordered = [batches[place] for place in order]  # so that whoever reconciles them gets the same numbers
     try:
-        found = _agreeing(batches, impossible)
+        found = _agreeing(ordered, impossible)
     except (QueryTooComplex, BadNoise) as reason:
-        found = [replace(given, agreement=TOO_HARD.format(reason=reason)) for _, given in batches]
-    return tuple(_covered(given, made) for (_, given), made in zip(batches, found, strict=True))
+        found = [replace(given, agreement=TOO_HARD.format(reason=reason)) for _, given in ordered]
+    made = dict(zip(order, found, strict=True))
+    return tuple(_covered(given, made[place]) for place, (_, given) in enumerate(batches))
 
 
 def _covered(given: Release, made: Release) -> Release:
