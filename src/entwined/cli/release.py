@@ -5,7 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
-from entwined.cli.arguments import JsonOption, KeyFile, ReceiptOption, RequestFile, YesOption, confirmed
+from entwined.cli.arguments import (
+    EarlierOption,
+    JsonOption,
+    KeyFile,
+    ReceiptOption,
+    RequestFile,
+    YesOption,
+    confirmed,
+)
 from entwined.cli.plan import worst
 from entwined.cli.show import as_json, number, progress, say
 
@@ -17,12 +25,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     yes: YesOption = False,  # noqa: FBT002
     receipt: ReceiptOption = None,
     key_file: KeyFile = None,
-    with_earlier: Annotated[  # noqa: FBT002
-        bool,
-        typer.Option(
-            "--with-earlier", help="Let the numbers agree with what was released before of the same rows."
-        ),
-    ] = False,
+    with_earlier: EarlierOption = False,  # noqa: FBT002
 ) -> None:
     """Release the statistics of a request: the ledger is charged first, and what is written may be published."""
     from entwined.report import no_charts, require_free, write_release
