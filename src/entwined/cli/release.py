@@ -58,8 +58,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
         )
     names, budget = [path.name for path in files], done.funds.document
     if as_document:
-        made = {"folder": str(output), "files": names, "no_report": no_charts() or None, "budget": budget}
-        as_json(made)
+        as_json({"folder": str(output), "files": names, "no_report": no_charts() or None, "budget": budget})
         return
     say(f"Released {len(request.questions)} statistics into {output}: {', '.join(names)}.")
     if lacking := no_charts():
