@@ -26,6 +26,7 @@ from entwined.noise import Additive
 from entwined.noise.lattice import probability
 from entwined.numbers import FloatArray
 from entwined.queries import Predicate, Query
+from entwined.schema import Schema
 
 Confidence: TypeAlias = str | float | Fraction
 Number: TypeAlias = Query | tuple[Query, int]
@@ -54,6 +55,7 @@ class Measured:
 class Comparing:
     """The counts of one release, and how their errors hang together."""
 
+    schema: Schema
     counts: dict[str, Measured]
     noises: tuple[Additive | None, ...]
     most: int
@@ -81,7 +83,7 @@ class Comparing:
                 estimates, weights = by_use[uses[0]]
                 counts[query.fingerprint] = Measured(tuple(map(int, published)), estimates, weights)  # type: ignore[arg-type]  # they are counts
         rows = planned.schema.rows or planned.schema.most_rows
-        return cls(counts, noises, rows, independent=drawn)
+        return cls(planned.schema, counts, noises, rows, independent=drawn)
 
     def difference(self, one: Number, other: Number, confidence: Confidence = 0.95) -> Comparison:
         """Say by how much one count is above another."""
@@ -137,13 +139,14 @@ class Comparing:
         )
 
     def _found(self, number: Number) -> tuple[Measured, int]:
-        query, cell = number if isinstance(number, tuple) else (number, 0)
+        given, cell = number if isinstance(number, tuple) else (number, 0)
+        query = given.bound(self.schema)
         found = self.counts.get(query.fingerprint)
         if found is None:
             raise BadQuery(
                 f"{query!s:.200} is no count of this release. Compare counts and cells of tables of counts."
             )
-        if not 0 <= cell < len(found.published) or (number is query and len(found.published) > 1):
+        if not 0 <= cell < len(found.published) or (number is given and len(found.published) > 1):
             raise BadQuery(
                 f"{query!s:.200} has {len(found.published)} cells. Name one by its place, from 0 on."
             )
