@@ -39,12 +39,6 @@ OPTIONAL = {
     "entwined.ledger.postgres",
 }  # our own modules that need an extra
 
-# What is not so yet; each list is to become empty.
-DOUBLES_YET = {  # names that a reader has to tell apart by their package
-    "Asked", "Box", "Budget", "Cell", "Known", "Law", "Layout", "Learned", "Missing", "Part", "Parts", "Place", "Row",
-    "Survey", "Terms", "Verdict", "Way",
-}  # fmt: skip
-
 
 def of_source(path):
     return str(path.relative_to(SOURCE))
@@ -141,7 +135,7 @@ def test_no_name_is_two_things():
         name: where for found in (homes(), exported()) for name, where in found.items() if len(where) > 1
     }
     print(*(f"{name}: {', '.join(sorted(where))}" for name, where in sorted(doubles.items())), sep="\n")
-    assert set(doubles) <= DOUBLES_YET
+    assert not doubles
 
 
 # The tests

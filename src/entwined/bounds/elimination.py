@@ -1,11 +1,12 @@
 """Small joint laws: average out one unknown unit at a time, with its exact law given the rest."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import combinations, permutations
 
 import numpy as np
 
-from entwined.bounds.joint import Joint, component_joints
+from entwined.bounds.joint import component_joints
 from entwined.bounds.kernel import rising_sets
 from entwined.bounds.theorem import theorem
 from entwined.dependence import Coupled
@@ -16,6 +17,8 @@ MOST_UNITS = 7
 MOST_CELLS = 2_187
 ALL_ORDERS = 3  # unknown units up to which every order is tried; beyond, a few good ones
 SLACK = 128 * ULP  # covers the sums over at most MOST_CELLS cells and what is done with them
+Sets = tuple[FloatArray, FloatArray]  # base and gain of the sets of values that can be worst
+Laws = Callable[[tuple[int, ...], int, int], Sets]  # by who is gone, who is kept and who goes next
 
 
 @theorem("values")
@@ -70,30 +73,28 @@ def eliminated(loss: Loss, model: Coupled, *, hidden: bool) -> Leakage:
     """Go through the components; `hidden` says that nothing is known."""
     leakage = np.array(loss.per_unit)
     for joint in component_joints(model, MOST_UNITS, MOST_CELLS):
-        losses = loss.per_unit[list(joint.units)]
+        losses, laws = loss.per_unit[list(joint.units)], laws_of(joint.law)
         for place, unit in enumerate(joint.units):
-            leakage[unit] = worst_case(joint, losses, place, hidden=hidden)
+            leakage[unit] = worst_case(laws, losses, place, hidden=hidden)
     return Leakage(leakage)
 
 
-def worst_case(joint: Joint, losses: FloatArray, secret: int, *, hidden: bool) -> float:
+def worst_case(laws: Laws, losses: FloatArray, secret: int, *, hidden: bool) -> float:
     """The leakage of one unit, over all sets of unknown units."""
-    others = [place for place in range(len(joint.units)) if place != secret]
+    others = [place for place in range(len(losses)) if place != secret]
     worst = float(losses[secret])
     for size in range(len(others), len(others) - 1 if hidden else 0, -1):
         for unknown in combinations(others, size):
             if float(losses[[secret, *unknown]].sum()) > worst:  # no order can exceed the group
-                worst = max(worst, best_order(joint.law, losses, secret, unknown, worst))
+                worst = max(worst, best_order(laws, losses, secret, unknown, worst))
     return worst
 
 
-def best_order(
-    law: FloatArray, losses: FloatArray, secret: int, unknown: tuple[int, ...], enough: float
-) -> float:
+def best_order(laws: Laws, losses: FloatArray, secret: int, unknown: tuple[int, ...], enough: float) -> float:
     """The least that some order of elimination gives; less than `enough` need not be known exactly."""
     best = np.inf
     for order in orders(unknown, losses):
-        best = min(best, last_loss(law, losses, secret, order))
+        best = min(best, last_loss(laws, losses, secret, order))
         if best <= enough:
             break
     return float(best)
@@ -110,19 +111,41 @@ def orders(unknown: tuple[int, ...], losses: FloatArray) -> Iterator[tuple[int, 
     yield rising[::-1]
 
 
-def last_loss(law: FloatArray, losses: FloatArray, secret: int, order: tuple[int, ...]) -> float:
+def last_loss(laws: Laws, losses: FloatArray, secret: int, order: tuple[int, ...]) -> float:
     """What the secret's loss has become when all the unknown units are averaged out in this order."""
     loss = losses.tolist()
-    for step, gone in enumerate(order):
+    for step, going in enumerate(order):
+        gone = tuple(sorted(order[:step]))
         for kept in (secret, *order[step + 1 :]):
-            loss[kept] = (loss[kept] + passed_on(law, kept, gone, loss[gone])) * (1 + 2 * ULP)
-        law = law.sum(axis=gone, keepdims=True)
+            loss[kept] = (loss[kept] + passed_on(laws(gone, kept, going), loss[going])) * (1 + 2 * ULP)
     return float(loss[secret])
 
 
-def passed_on(law: FloatArray, kept: int, gone: int, loss: float) -> float:
+def passed_on(sets: Sets, loss: float) -> float:
     """The largest T_P(ε) of the law of one unit given another, over all values of the rest."""
-    rows = np.moveaxis(law, (kept, gone), (-2, -1))
+    base, gain = sets
+    lowest, rest = np.exp(-loss), -np.expm1(-loss)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        best = float(np.max(gain * rest / (lowest + base * rest), initial=0.0))
+    return min(float(np.log1p(best)) * (1 + 16 * ULP), loss)
+
+
+def laws_of(law: FloatArray) -> Laws:
+    """The law of a unit given another, whoever is gone already; each is worked out once for all orders and secrets."""
+
+    @cache
+    def left(gone: tuple[int, ...]) -> FloatArray:
+        return left(gone[:-1]).sum(axis=gone[-1], keepdims=True) if gone else law
+
+    @cache
+    def sets(gone: tuple[int, ...], kept: int, going: int) -> Sets:
+        return worst_sets(np.moveaxis(left(gone), (kept, going), (-2, -1)))
+
+    return sets
+
+
+def worst_sets(rows: FloatArray) -> Sets:
+    """The sets that can be worst, of a law whose last axis goes and whose last but one is kept."""
     marginal = rows.sum(axis=tuple(range(rows.ndim - 1)))
     rows = rows.reshape(-1, *rows.shape[-2:])
     mass = rows.sum(axis=-1, keepdims=True)
@@ -131,7 +154,4 @@ def passed_on(law: FloatArray, kept: int, gone: int, loss: float) -> float:
     gap, own = above - below, np.arange(kernels.shape[1])
     gap[:, own, own] = 0.0  # a value is no secret against itself
     base, gain = rising_sets(gap, above, below)
-    lowest, rest = np.exp(-loss), -np.expm1(-loss)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        best = float(np.max(gain * rest / (lowest + base * rest), where=gain > 0, initial=0.0))
-    return min(float(np.log1p(best)) * (1 + 16 * ULP), loss)
+    return base[gain > 0], gain[gain > 0]

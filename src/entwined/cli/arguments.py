@@ -24,7 +24,7 @@ class Knowledge(StrEnum):
     model = "model"
 
 
-class Known(StrEnum):
+class Adversary(StrEnum):
     """What the adversary knows besides the model, where a model is asked on its own."""
 
     any = "any"
@@ -43,7 +43,7 @@ KnowledgeOption = Annotated[
     ),
 ]
 KnownOption = Annotated[
-    Known,
+    Adversary,
     typer.Option(
         "--knowledge",
         help="Of each other unit the adversary may know its value or anything that depends on it alone (any), "

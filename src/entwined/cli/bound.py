@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entwined.cli.arguments import JsonOption, Known, KnownOption, ModelFile, loss_for
+from entwined.cli.arguments import Adversary, JsonOption, KnownOption, ModelFile, loss_for
 from entwined.cli.show import as_json, number, progress, table
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def command(
     loss_vector: Annotated[
         str | None, typer.Option("--loss-vector", help="One loss a unit: 0.1,0.2,…")
     ] = None,
-    knowledge: KnownOption = Known.any,
+    knowledge: KnownOption = Adversary.any,
     certificate: Annotated[
         Path | None, typer.Option("--certificate", "-o", help="Write the certificate to this file.")
     ] = None,

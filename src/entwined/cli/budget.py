@@ -26,7 +26,7 @@ LAST = 10  # releases that are shown
 COLUMNS = ("position", "time", "request", "analyst", "outcome", "queries", "nominal", "leakage")
 
 
-class Budget(TyperGroup):
+class BudgetSeen(TyperGroup):
     """Commands of which the first needs no name: `entwined budget LEDGER` shows what has been spent."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]  # typer's own
@@ -36,7 +36,7 @@ class Budget(TyperGroup):
 
 
 app = typer.Typer(
-    name="budget", cls=Budget, help="Tell what has been spent of the cap, and keep the ledger in order."
+    name="budget", cls=BudgetSeen, help="Tell what has been spent of the cap, and keep the ledger in order."
 )
 app.command("migrate")(keeping.migrate)
 app.command("adopt")(keeping.adopt)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entwined.cli.arguments import JsonOption, Known, KnownOption, ModelFile, numbers
+from entwined.cli.arguments import Adversary, JsonOption, KnownOption, ModelFile, numbers
 from entwined.cli.show import as_json, number, progress
 from entwined.errors import BadInput
 
@@ -32,7 +32,7 @@ CountOption = Annotated[
 def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
     model_file: ModelFile,
     leakage: LeakageOption,
-    knowledge: KnownOption = Known.any,
+    knowledge: KnownOption = Adversary.any,
     sensitivity: SensitivityOption = "1",
     weights: WeightsOption = None,
     importance: ImportanceOption = None,
@@ -94,13 +94,13 @@ def calibrated(
     return {"loss": losses, "laplace_scale": scales, "theorem": found.theorem.name}
 
 
-def counted(model: "Dependence", leakage: str, knowledge: Known, state: int) -> dict[str, Any]:
+def counted(model: "Dependence", leakage: str, knowledge: Adversary, state: int) -> dict[str, Any]:
     """Scale for the count of one state of a chain, exact."""
     from entwined.bounds.scalar import exact_scalar_accountant_bound, least_scale
     from entwined.dependence import MarkovChain
     from entwined.numbers import float_below, positive_fraction
 
-    if not isinstance(model, MarkovChain) or knowledge is not Known.model:
+    if not isinstance(model, MarkovChain) or knowledge is not Adversary.model:
         raise BadInput(
             "--count is for a markov_chain against knowledge 'model'. Add --knowledge model, or leave it out."
         )

@@ -48,6 +48,7 @@ def show(document: dict[str, Any]) -> None:
     say()
     show_statistics(document)
     say()
+    show_stronger(document)
     say(f"Proposed: {_proposed(document)['title']}. {document['because']}")
     say(budget_line(document["budget"]))
 
@@ -112,6 +113,18 @@ def show_statistics(document: dict[str, Any]) -> None:
         found["assumes"] for found in _proposed(document)["statistics"] if found["assumes"]
     ):
         say(text)
+
+
+def show_stronger(document: dict[str, Any]) -> None:
+    """Print a line a model: what the proposed noise leaks if the dependence is stronger than declared."""
+    from entwined.report.stronger import stronger_in
+
+    told = stronger_in(document)
+    if told:
+        say("If the dependence is stronger than declared:")
+        for one in told:
+            say(f"  {one.sentence}")
+        say()
 
 
 def figures(found: dict[str, Any]) -> str:

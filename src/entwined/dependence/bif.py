@@ -33,7 +33,7 @@ Tokens = Iterator[str]
 Domains = dict[str, tuple[str, ...]]
 
 
-class Law(NamedTuple):
+class BifTable(NamedTuple):
     """The law of a variable as the file gives it: a row for each joint value of the parents."""
 
     parents: tuple[str, ...]
@@ -54,7 +54,7 @@ def network_from(text: str) -> BayesNet:
     tokens = (token for token in TOKEN.findall(text) if not token.startswith(("//", "/*")))
     source: Source = "declared"
     domains: Domains = {}
-    laws: dict[str, Law] = {}
+    laws: dict[str, BifTable] = {}
     for word in tokens:
         if word == "network":
             source = source_in(tokens)
@@ -74,7 +74,7 @@ def network_from(text: str) -> BayesNet:
     return assembled(domains, laws, source)
 
 
-def assembled(domains: Domains, laws: dict[str, Law], source: Source) -> BayesNet:
+def assembled(domains: Domains, laws: dict[str, BifTable], source: Source) -> BayesNet:
     """Put variables and laws together, with the rows of each table in order."""
     stranger = next((name for name in laws if name not in domains), None)
     if stranger is not None:
@@ -94,7 +94,7 @@ def assembled(domains: Domains, laws: dict[str, Law], source: Source) -> BayesNe
     return BayesNet.of_columns(list(domains), list(domains.values()), parents, tables, source)
 
 
-def rows_needed(name: str, law: Law, domains: Domains) -> int:
+def rows_needed(name: str, law: BifTable, domains: Domains) -> int:
     """Count the joint values of the parents."""
     unknown = next((parent for parent in law.parents if parent not in domains), None)
     if unknown is not None:
@@ -106,7 +106,7 @@ def rows_needed(name: str, law: Law, domains: Domains) -> int:
     return prod(len(domains[parent]) for parent in law.parents)
 
 
-def rows_of(name: str, law: Law, domains: Domains) -> list[list[float]]:
+def rows_of(name: str, law: BifTable, domains: Domains) -> list[list[float]]:
     """Order the rows of a table, the last parent fastest; fill the missing ones with the default."""
     known = [domains[parent] for parent in law.parents]
     rows = [law.rows.get(values, law.default) for values in product(*known)]
@@ -171,7 +171,7 @@ def scope_of(words: list[str]) -> tuple[str, tuple[str, ...]]:
     return words[1], tuple(words[3:])
 
 
-def law_in(tokens: Tokens, name: str, parents: tuple[str, ...]) -> Law:
+def law_in(tokens: Tokens, name: str, parents: tuple[str, ...]) -> BifTable:
     """Read the block of a law: its rows."""
     what = f"The table of {name!r:.60}"
     rows: dict[tuple[str, ...], list[float]] = {}
@@ -179,7 +179,7 @@ def law_in(tokens: Tokens, name: str, parents: tuple[str, ...]) -> Law:
     expect(tokens, "{", what)
     for word in tokens:
         if word == "}":
-            return Law(parents, rows, default)
+            return BifTable(parents, rows, default)
         if word == "(":
             values = tuple(words_until(tokens, ")", what))
             if values in rows:

@@ -17,7 +17,7 @@ class Independent(Dependence):
     source: Source = "declared"
     kind: ClassVar[str] = "independent"
     plural: ClassVar[str] = "independent units"
-    strength: ClassVar[str] = "the number of units that depend on each other, now 1"
+    strength: ClassVar[str] = "the number of units that depend on each other (now 1)"
 
     def __post_init__(self) -> None:
         checked_units(self.size)

@@ -19,7 +19,7 @@ from entwined.promise.promise import BaseLoss, Promise
 from entwined.schema import Schema
 from entwined.signing import Key
 
-FORMAT: Final = "entwined release certificate 3"
+FORMAT: Final = "entwined release certificate 4"
 OUTSIDE: Final = ("digest", "signature")
 """What stands around the content: its digest, and the holder's signature of that."""
 CERTIFICATE: Final = "certificate.json"
@@ -112,10 +112,15 @@ def _trusted(promise: Promise, schema: Schema) -> list[str]:
 
 
 def _models(promise: Promise, base: BaseLoss) -> list[dict[str, Any]]:
-    """Certify what the loss leaks under each model."""
-    judges = promise.judges
+    """Certify what the loss leaks under each model, and say what it would if dependence were stronger."""
+    judges, curves = promise.judges, promise.curves(base)
     return [
-        {"name": name, "declared": judges[name][0].document, "certificate": certify(bound).document}
+        {
+            "name": name,
+            "declared": judges[name][0].document,
+            "certificate": certify(bound).document,
+            "curve": curves[name].document,
+        }
         for name, bound in promise.bounds(base).items()
     ]
 

@@ -22,7 +22,7 @@ LENGTH = 100
 CASES = ((0.10, 0.2), (0.10, 1.0), (0.25, 1.0), (0.25, 5.0), (0.40, 1.0))
 
 
-class Row(NamedTuple):
+class GoldenRow(NamedTuple):
     """One way to protect a chain, and the noise it needs; None where it cannot reach the target."""
 
     flip: float
@@ -64,14 +64,14 @@ METHODS: dict[str, Callable[[MarkovChain, float], float | None]] = {
 }
 
 
-def golden_rows() -> Iterator[Row]:
+def golden_rows() -> Iterator[GoldenRow]:
     """Compute the table."""
     for flip, target in CASES:
         for method, scale in METHODS.items():
-            yield Row(flip, target, method, scale(symmetric_chain(flip), target))
+            yield GoldenRow(flip, target, method, scale(symmetric_chain(flip), target))
 
 
-def show(rows: list[Row]) -> None:
+def show(rows: list[GoldenRow]) -> None:
     """Print the table, one line a method."""
     from rich.console import Console
     from rich.table import Table
@@ -87,7 +87,7 @@ def show(rows: list[Row]) -> None:
     Console().print(shown)
 
 
-def chart(rows: list[Row], path: Path) -> None:
+def chart(rows: list[GoldenRow], path: Path) -> None:
     """Draw the table as one small panel a case, noise on a logarithmic scale."""
     import altair as alt
 

@@ -18,7 +18,7 @@ FEW: Final = 200  # parts that are sooner added one by one than with all others 
 Laid: TypeAlias = Mapping[str, Layers]
 
 
-class Known(NamedTuple):
+class Remembered(NamedTuple):
     """Totals, and how they lie."""
 
     totals: Totals
@@ -33,7 +33,7 @@ class Account:
     """
 
     gates: tuple[Gates, ...]
-    known: tuple[Known, ...] = ()
+    known: tuple[Remembered, ...] = ()
 
     def of(self, totals: Mapping[str, Part]) -> Laid:
         """Lay all that has been spent."""
@@ -45,10 +45,10 @@ class Account:
             if added is not None and len(added) <= FEW:
                 found = self._plus(laid, added) if added else laid
                 others = (*known[:at], *known[at + 1 :])
-                self.known = (Known(totals, found), known[at], *others)[:REMEMBERED]
+                self.known = (Remembered(totals, found), known[at], *others)[:REMEMBERED]
                 return found
         found = self.laid(totals.values())
-        self.known = (Known(totals, found), *known)[:REMEMBERED]
+        self.known = (Remembered(totals, found), *known)[:REMEMBERED]
         return found
 
     def laid(self, parts: Iterable[Part]) -> Laid:

@@ -23,7 +23,7 @@ from entwined.noise import (
 )
 from entwined.noise.lattice import probability
 from entwined.numbers import Amount, positive_fraction
-from entwined.queries import Part, Statistic
+from entwined.queries import Reach, Statistic
 from entwined.schema import Schema
 
 LARGEST_DELTA: Final = Fraction(1, 100)
@@ -36,7 +36,7 @@ class Pure:
     delta: ClassVar[None] = None
     is_pure: ClassVar[bool] = True
 
-    def parts(self, statistic: Statistic, schema: Schema) -> tuple[Part, ...]:
+    def parts(self, statistic: Statistic, schema: Schema) -> tuple[Reach, ...]:
         """Say how far a statistic moves, part by part."""
         return statistic.parts(schema)
 
@@ -93,10 +93,10 @@ class Concentrated:
             )
         object.__setattr__(self, "delta", delta)
 
-    def parts(self, statistic: Statistic, schema: Schema) -> tuple[Part, ...]:
+    def parts(self, statistic: Statistic, schema: Schema) -> tuple[Reach, ...]:
         """Say how far a statistic moves, squared, part by part."""
         return tuple(
-            Part(part.where, statistic.squared(part.sensitivity), part.column)
+            Reach(part.where, statistic.squared(part.sensitivity), part.column)
             for part in statistic.parts(schema)
         )
 

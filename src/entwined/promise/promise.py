@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeAlias
 
-from entwined.bounds import Bound, Exposure, Knowledge
+from entwined.bounds import Bound, Curve, Exposure, Knowledge
 from entwined.canonical import canonical, sha256
 from entwined.dependence import Dependence, Forms
 from entwined.errors import BadModel
@@ -154,6 +154,14 @@ class Promise:
         """Bound what a loss leaks under each model."""
         return {
             name: judge.bound(self.exposure(one, base))
+            for name, (one, judge) in self.judges.items()
+            if base.replace
+        }
+
+    def curves(self, base: BaseLoss, cap: float | None = None) -> dict[str, Curve]:
+        """Bound what a loss leaks under each model if its dependence is stronger, and up to where a cap holds."""
+        return {
+            name: judge.curve(self.exposure(one, base), cap)
             for name, (one, judge) in self.judges.items()
             if base.replace
         }

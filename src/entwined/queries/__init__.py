@@ -5,7 +5,7 @@
     sql ──────────────────┘                        │
     query.Query: counts, sums, quantile, … ────────┴─> statistic.Statistic = aggregate + sensitivity
                        │                                             │
-                       └─ shapes: how the answer is made             └─ sensitivity.Part: where a loss falls
+                       └─ shapes: how the answer is made             └─ sensitivity.Reach: where a loss falls
 
 `aggregates` are what an engine is asked for. `cover` finds the most that losses on several predicates amount to at one
 row (`diagram`, `bunches`, `heights`). `documents` reads and writes queries; engines are held against `rows`.
@@ -20,11 +20,11 @@ from entwined.queries.documents import query_from
 from entwined.queries.expressions import Col, Expression, col
 from entwined.queries.groups import GroupBy
 from entwined.queries.parser import parse
-from entwined.queries.predicate import Box, Predicate, codes_in, everything, nothing, predicate_from
+from entwined.queries.predicate import Predicate, Ranges, codes_in, everything, nothing, predicate_from
 from entwined.queries.quantile import Maximum, Median, Minimum, Quantile
 from entwined.queries.query import Answer, Numbers, Query
 from entwined.queries.rows import rows_inside
-from entwined.queries.sensitivity import Part, Sensitivity
+from entwined.queries.sensitivity import Reach, Sensitivity
 from entwined.queries.shapes import Quotient, Shapes
 from entwined.queries.share import Share
 from entwined.queries.statistic import Scores, Statistic
@@ -35,7 +35,6 @@ __all__ = [
     "Aggregate",
     "Answer",
     "Axis",
-    "Box",
     "Col",
     "Condition",
     "Count",
@@ -53,11 +52,12 @@ __all__ = [
     "Median",
     "Minimum",
     "Numbers",
-    "Part",
     "Predicate",
     "Quantile",
     "Query",
     "Quotient",
+    "Ranges",
+    "Reach",
     "Scores",
     "Sensitivity",
     "Shapes",

@@ -18,7 +18,7 @@ MOST_BOXES: Final = 10_000
 IN: Final[Ref] = leaf(1)
 OUT: Final[Ref] = leaf(0)
 
-Box: TypeAlias = Mapping[str, tuple[Range, ...]]
+Ranges: TypeAlias = Mapping[str, tuple[Range, ...]]
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Predicate:
         return _joined(sorted(found))
 
     @cached_property
-    def boxes(self) -> tuple[Box, ...]:
+    def boxes(self) -> tuple[Ranges, ...]:
         """Cut the set into boxes that do not meet: in each, every column named has a code in its ranges."""
         self.refuse_many_boxes()
         return tuple(_boxes(self.diagram, self.diagram.root))
@@ -215,7 +215,7 @@ def _boxes(diagram: Diagram, at: Ref) -> Iterator[dict[str, tuple[Range, ...]]]:
                 yield {node.column: ranges} | rest
 
 
-def _box_text(box: Box, sizes: Mapping[str, int]) -> str:
+def _box_text(box: Ranges, sizes: Mapping[str, int]) -> str:
     """Write one box; a column's name is quoted as JSON, so that no name can pass for another text."""
     sides = []
     for column, ranges in box.items():

@@ -11,7 +11,7 @@ from typing import ClassVar, Final, Self, TypeAlias, TypeVar
 from entwined.errors import BadQuery, QueryTooComplex
 from entwined.queries.aggregates import Axis
 from entwined.queries.predicate import Predicate, everything
-from entwined.queries.sensitivity import Part, Sensitivity
+from entwined.queries.sensitivity import Reach, Sensitivity
 from entwined.queries.shapes import Shapes
 from entwined.queries.statistic import Statistic
 from entwined.queries.where import Where, bound, checked, settled
@@ -178,7 +178,7 @@ class Query(ABC):
             Sensitivity(Fraction(0), Fraction(0)),
         )
 
-    def parts(self, schema: Schema) -> tuple[Part, ...]:
+    def parts(self, schema: Schema) -> tuple[Reach, ...]:
         """Say where the loss falls, one or more parts a statistic, in the statistics' order."""
         return tuple(part for statistic in self.statistics(schema) for part in statistic.parts(schema))
 

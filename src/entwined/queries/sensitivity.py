@@ -33,7 +33,7 @@ class Sensitivity:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Reach:
     """Where a loss falls: on rows inside `where`, or for cells, on the cells of one column.
 
     Between two values of a row (or of a cell in it) the answer moves by `sensitivity.one` if exactly one of

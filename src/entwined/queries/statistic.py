@@ -7,7 +7,7 @@ from typing import Protocol
 
 from entwined.numbers import FloatArray, IntArray
 from entwined.queries.aggregates import Aggregate
-from entwined.queries.sensitivity import Part, Sensitivity
+from entwined.queries.sensitivity import Reach, Sensitivity
 from entwined.schema import Schema
 
 
@@ -57,19 +57,19 @@ class Statistic:
         one, both = self.concentration.one, self.concentration.both
         return Sensitivity(moved.one**2 * one, moved.both**2 * both)
 
-    def parts(self, schema: Schema) -> tuple[Part, ...]:
+    def parts(self, schema: Schema) -> tuple[Reach, ...]:
         """Say where the loss falls: on the rows inside, or on each column that is read, one part a column.
 
         Changing a cell moves its row in or out only if the condition reads its column.
         """
         where, change = self.aggregate.where, self.sensitivity(schema)
         if not schema.unit.by_column:
-            return (Part(where, change),)
+            return (Reach(where, change),)
         stays = {column: Fraction(moved) for column, moved in self.alone if moved}
         leaves = dict.fromkeys(where.columns, change.one)
         none = Fraction(0)
         return tuple(
-            Part(where, Sensitivity(leaves.get(column, none), stays.get(column, none)), column)
+            Reach(where, Sensitivity(leaves.get(column, none), stays.get(column, none)), column)
             for column in sorted(stays.keys() | leaves.keys())
         )
 

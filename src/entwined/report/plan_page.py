@@ -8,7 +8,8 @@ from entwined.report import charts
 from entwined.report.claims import SOURCES
 from entwined.report.drawings import Drawing
 from entwined.report.page import rendered
-from entwined.report.ways import Way, budget_of, exploratory, leaks_drawing, promised, ways_of
+from entwined.report.stronger import stronger_drawing, stronger_in
+from entwined.report.ways import WayShown, budget_of, exploratory, leaks_drawing, promised, ways_of
 from entwined.report.words import figure, readable
 
 FORMATS: Final = ("entwined plan 2", "entwined plan 1")
@@ -30,7 +31,7 @@ def plan_page(document: Mapping[str, Any]) -> str:
 
 
 def _content(document: Mapping[str, Any]) -> dict[str, Any]:
-    ways = ways_of(document)
+    ways, curves = ways_of(document), stronger_in(document)
     return {
         "title": readable(document.get("title") or "Planned release"),
         "exploratory": exploratory(document),
@@ -42,12 +43,14 @@ def _content(document: Mapping[str, Any]) -> dict[str, Any]:
         "leaks": leaks_drawing(document),
         "statistics": [_statistic(document, at) for at in range(len(document["statistics"]))],
         "models": [_model(model) for model in document["models"]],
+        "stronger": curves,
+        "growing": stronger_drawing(curves),
         "budget": budget_of(document),
         "again": bool((document.get("budget") or {}).get("again")),
     }
 
 
-def _unfit(ways: Sequence[Way]) -> list[tuple[str, list[str]]]:
+def _unfit(ways: Sequence[WayShown]) -> list[tuple[str, list[str]]]:
     """Gather the ways that do not apply by why they do not."""
     titles: dict[str, list[str]] = {}
     for way in ways:

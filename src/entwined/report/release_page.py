@@ -12,7 +12,8 @@ from entwined.report.claims import SOURCES, Claims, model_words, times, worst
 from entwined.report.drawings import drawing_of
 from entwined.report.findings import Cell, Finding, findings
 from entwined.report.page import rendered
-from entwined.report.ways import Budget, exploratory, leaks_drawing, ways_of
+from entwined.report.stronger import Stronger, stronger_drawing, stronger_of
+from entwined.report.ways import BudgetShown, exploratory, leaks_drawing, ways_of
 from entwined.report.words import digits_for, exactly, figure, moment, noise_words, number, readable
 from entwined.schema import Schema
 
@@ -32,6 +33,7 @@ def report_page(
     require_charts()
     promise = Claims(release.certificate)
     found = findings(release, names, schema)
+    curves = _stronger(promise)
     return rendered(
         "report.html",
         title=readable(outlook.get("title") or "Released statistics"),
@@ -46,14 +48,16 @@ def report_page(
         ways=ways_of(outlook),
         plain=next((way for way in outlook["ways"] if way["way"] == "plain"), None),
         leaks=leaks_drawing(outlook) if promise.models else None,
+        stronger=curves,
+        growing=stronger_drawing(curves),
         budget=_budget(promise, budget),
     )
 
 
-def _budget(promise: Claims, given: Mapping[str, Any]) -> Budget:
+def _budget(promise: Claims, given: Mapping[str, Any]) -> BudgetShown:
     """Show what the certificate says was spent; a stored answer was charged before, so nothing is added."""
     before = min(worst(given["spent"]), promise.total)
-    return Budget(readable(given.get("ledger") or ""), promise.cap, before, promise.total)
+    return BudgetShown(readable(given.get("ledger") or ""), promise.cap, before, promise.total)
 
 
 def _model(model: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,6 +71,15 @@ def _model(model: Mapping[str, Any]) -> dict[str, Any]:
         "checked": proved["checked"],
         "leakage": figure(float(proved["leakage"]), up=True),
     }
+
+
+def _stronger(promise: Claims) -> list[Stronger]:
+    """Read what each model would leak if it were stronger; older certificates do not say."""
+    return [
+        stronger_of(model["name"], model["curve"], float(model["certificate"]["leakage"]))
+        for model in promise.models
+        if "curve" in model
+    ]
 
 
 def _shown(finding: Finding, *, drawn: bool) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from entwined.report.words import figure, readable
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class WayShown:
     """One way to protect, as it is shown."""
 
     title: str
@@ -35,19 +35,19 @@ class Way:
         return dict(self.leakage).get(model, "–")
 
 
-def ways_of(document: Mapping[str, Any]) -> list[Way]:
+def ways_of(document: Mapping[str, Any]) -> list[WayShown]:
     """Read the ways of a plan, those that apply first."""
     found = [_way(way, document) for way in document["ways"]]
     return sorted(found, key=lambda way: not way.applies)
 
 
-def _way(way: Mapping[str, Any], document: Mapping[str, Any]) -> Way:
+def _way(way: Mapping[str, Any], document: Mapping[str, Any]) -> WayShown:
     leakage = {name: amount for name, amount in (way.get("leakage") or {}).items() if amount is not None}
     loss = way.get("loss")
     reached = max((float(exact(amount)) for amount in leakage.values()), default=None)
     if reached is None and way["applies"] and loss is not None:
         reached = float(exact(loss))  # without models a loss is what leaks
-    return Way(
+    return WayShown(
         title=readable(way["title"]),
         theorem=readable(way.get("theorem") or ""),
         loss="–" if loss is None else figure(float(exact(loss)), up=True),
@@ -94,7 +94,7 @@ def leaks_drawing(document: Mapping[str, Any]) -> Drawing | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class BudgetShown:
     """What was spent before and after, of what may ever be."""
 
     ledger: str
@@ -113,12 +113,12 @@ class Budget:
         return f"{min(max(amount / self.cap, 0.0), 1.0) * 100:.2f}%"
 
 
-def budget_of(document: Mapping[str, Any]) -> Budget | None:
+def budget_of(document: Mapping[str, Any]) -> BudgetShown | None:
     """Read the budget of a plan."""
     given = document.get("budget")
     if not given or given.get("cap") is None:
         return None
-    return Budget(
+    return BudgetShown(
         ledger=readable(given.get("ledger") or ""),
         cap=float(exact(given["cap"])),
         before=worst(given["spent"]),

@@ -24,7 +24,7 @@ from entwined.schema import Schema, read_schema
 from entwined.tables import open_table
 from entwined.tables.table import Table
 
-Asked: TypeAlias = Query | Sequence[Query] | Mapping[str, Query]
+Questions: TypeAlias = Query | Sequence[Query] | Mapping[str, Query]
 ANY_TABLE: Final = "t"
 """What the table of a desk is called in SQL."""
 
@@ -52,7 +52,7 @@ class Desk(Door):
 
     def plan(
         self,
-        queries: Asked,
+        queries: Questions,
         *,
         leakage: Amount | None = None,
         loss: Amount | None = None,
@@ -63,7 +63,7 @@ class Desk(Door):
 
     def release(  # noqa: PLR0913  (a release is described by so many public choices)
         self,
-        queries: Asked,
+        queries: Questions,
         *,
         leakage: Amount | None = None,
         loss: Amount | None = None,
@@ -95,7 +95,7 @@ class Desk(Door):
         """What may be spent, and what has been."""
         return Purse(self.ledger.cap, self.ledger.spent().price)
 
-    def _bound(self, queries: Asked) -> list[Query]:
+    def _bound(self, queries: Questions) -> list[Query]:
         listed: Iterable[Query]
         if isinstance(queries, Query):
             listed = [queries]

@@ -183,14 +183,16 @@ class _Claimed:
         """Say which model is certified for something else, or by a theorem that does not cover the adversary."""
         promise = self.promise
         base = promise.base(self.parts)
-        for model, (name, (one, _)) in zip(self.given["models"], promise.judges.items(), strict=True):
-            if model.keys() != {"name", "declared", "certificate"} or model["name"] != name:
+        for model, (name, (one, judge)) in zip(self.given["models"], promise.judges.items(), strict=True):
+            if model.keys() != {"name", "declared", "certificate", "curve"} or model["name"] != name:
                 return f"A model is called {model['name']!r:.60}, and {name!r:.60} is right."
             if model["declared"] != one.document:
                 return f"The model {name!r} says more of itself than a model does."
             wrong = _wrong_proof(model["certificate"], promise, one, base)
             if wrong:
                 return f"The model {name!r}: {wrong}"
+            if not same(model["curve"], judge.curve(promise.exposure(one, base)).document):
+                return f"The model {name!r}: its curve is not what stronger dependence would leak."
         return None
 
     def _wrong_noise(self, release: Any) -> str | None:

@@ -21,7 +21,7 @@ from entwined.schema import Schema, read_schema
 from entwined.survey.sense import (
     Decided,
     Form,
-    Missing,
+    MissingShown,
     blank_codes,
     decided_columns,
     forms,
@@ -55,7 +55,7 @@ class Proposals:
     pilot: Codes
     decided: tuple[Decided, ...]
     forms: tuple[Form, ...]
-    missing: tuple[Missing, ...] = ()
+    missing: tuple[MissingShown, ...] = ()
     mixed: Mapping[str, tuple[Decided, ...]] = field(default_factory=dict)
 
     @classmethod
@@ -177,7 +177,7 @@ def _adds_up(schema: Schema, one: Decided) -> bool:
     return unseen < 0 or (unseen == column.missing_code and column.missing == "drop")
 
 
-def _missing(pairs: PairCounts, schema: Schema, found: tuple[Form, ...]) -> Iterator[Missing]:
+def _missing(pairs: PairCounts, schema: Schema, found: tuple[Form, ...]) -> Iterator[MissingShown]:
     """List the columns whose missing answers are counted nowhere, but forms and what they leave blank."""
     away = {form.column for form in found}
     blanks = ((blank.column, blank.code) for form in found for blank in form.blanks)

@@ -65,7 +65,7 @@ class Blank:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingShown:
     """What a public table shows of missing values in a column: of how many respondents, and what that tells.
 
     `information` is the most that it tells about any other column, in nats, and `about` is that column.
@@ -237,7 +237,7 @@ def mixed_with_blanks(pairs: PairCounts, form: Form) -> tuple[Decided, ...]:
     return tuple(found)
 
 
-def missing_values(pairs: PairCounts, column: str) -> Missing:
+def missing_values(pairs: PairCounts, column: str) -> MissingShown:
     """Say how often the last code of a column occurs, and what that tells about other columns."""
     at, starts = pairs.codes.place(column), pairs.starts
     there = pairs.table[starts[at + 1] - 1].astype(np.float64)
@@ -249,7 +249,7 @@ def missing_values(pairs: PairCounts, column: str) -> Missing:
     told = (joint - xlogy(either, either).sum(axis=0) + xlogy(total, total)) / total
     told[at] = 0.0
     most = int(np.argmax(told))
-    return Missing(
+    return MissingShown(
         column, int(there[starts[at + 1] - 1]), max(0.0, float(told[most])), pairs.codes.names[most]
     )
 

@@ -41,7 +41,7 @@ BLANK_SHARE: Final = 0.5  # leaving a respondent out moves one cell, changing an
 Shares: TypeAlias = dict[Link, float]
 
 
-class Terms(Protocol):
+class SharingTerms(Protocol):
     """What histograms leak, as a function of one loss each."""
 
     @property
@@ -166,7 +166,7 @@ class Shared:
     cost: float
 
 
-def share(terms: Terms, weights: FloatArray, leakage: float | str) -> Shared:
+def share(terms: SharingTerms, weights: FloatArray, leakage: float | str) -> Shared:
     """Minimise Σ weight_j / loss_j² with the leakage about every unit within the target."""
     if weights.shape != (terms.columns,) or not (weights > 0).all():
         raise BadLoss(f"There are {terms.columns} histograms. Give each a weight above zero.")
@@ -193,7 +193,7 @@ def pressing(slopes: FloatArray, losses: FloatArray) -> FloatArray:
     return np.asarray(slopes[kept])
 
 
-def within(terms: Terms, shape: FloatArray, weights: FloatArray, ceiling: float) -> Shared:
+def within(terms: SharingTerms, shape: FloatArray, weights: FloatArray, ceiling: float) -> Shared:
     """Scale losses until they leak as much as is allowed and no more."""
     multiple = invert(lambda at: terms.leakage(shape * at).worst, ceiling)
     losses = shape * multiple

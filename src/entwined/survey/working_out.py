@@ -19,16 +19,16 @@ from entwined.survey.survey import Survey
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class DerivedCell:
     """A released count: what was published, what was drawn, and the law of the noise in it."""
 
     value: int
     drawn: int
     law: ErrorLaw
 
-    def __add__(self, other: "Cell") -> "Cell":
+    def __add__(self, other: "DerivedCell") -> "DerivedCell":
         """Count both."""
-        return Cell(self.value + other.value, self.drawn + other.drawn, self.law + other.law)
+        return DerivedCell(self.value + other.value, self.drawn + other.drawn, self.law + other.law)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class WorkedOut:
     high: int
 
 
-NOBODY = Cell(0, 0, ErrorLaw(()))
+NOBODY = DerivedCell(0, 0, ErrorLaw(()))
 
 
 def worked_out(survey: Survey, schema: Schema, release: Release) -> list[WorkedOut]:
@@ -66,7 +66,7 @@ def _size(decided: Decided, schema: Schema) -> int:
     return min(most, max(decided.answers, default=-1) + 1)
 
 
-def _answer(decided: Decided, schema: Schema, code: int, cells: list[Cell]) -> WorkedOut:
+def _answer(decided: Decided, schema: Schema, code: int, cells: list[DerivedCell]) -> WorkedOut:
     total = sum((cell for cell, answer in zip(cells, decided.answers, strict=True) if answer == code), NOBODY)
     reach = total.law.half_width(CONFIDENCE) if total.law.shares else 0.0
     low, high = max(0, math.floor(total.drawn - reach)), max(0, math.ceil(total.drawn + reach))
@@ -75,7 +75,7 @@ def _answer(decided: Decided, schema: Schema, code: int, cells: list[Cell]) -> W
     return WorkedOut(decided.column, shown, total.value, min(low, total.value), max(high, total.value))
 
 
-def _cells(survey: Survey, schema: Schema, name: str, released: Mapping[str, Answered]) -> list[Cell]:
+def _cells(survey: Survey, schema: Schema, name: str, released: Mapping[str, Answered]) -> list[DerivedCell]:
     """Give the counts of a column; those who were not asked are counted by the form."""
     cells = _histogram(schema, name, released)
     blank = survey.blanks.get(name)
@@ -86,7 +86,7 @@ def _cells(survey: Survey, schema: Schema, name: str, released: Mapping[str, Ans
     return cells
 
 
-def _histogram(schema: Schema, name: str, released: Mapping[str, Answered]) -> list[Cell]:
+def _histogram(schema: Schema, name: str, released: Mapping[str, Answered]) -> list[DerivedCell]:
     """Give the counts of a column; who is missing is counted nowhere if the schema drops it."""
     answer = released.get(name)
     if (
@@ -97,5 +97,7 @@ def _histogram(schema: Schema, name: str, released: Mapping[str, Answered]) -> l
         raise BadInput(f"The release has no histogram of {name!r}. Give the release of this survey.")
     law = ErrorLaw.of([1], [additive(answer.noise[0])])
     published = [value for value in answer.value if isinstance(value, int)]
-    cells = [Cell(value, drawn, law) for value, drawn in zip(published, answer.numbers[0], strict=True)]
+    cells = [
+        DerivedCell(value, drawn, law) for value, drawn in zip(published, answer.numbers[0], strict=True)
+    ]
     return [*cells, NOBODY] if schema.coded(name).missing == "drop" else cells

@@ -16,7 +16,7 @@ from entwined.tables.reading import (
     DAY,
     Expression,
     Instant,
-    Parts,
+    Pieces,
     double_literal,
     instant_of_micros,
     instant_of_parts,
@@ -64,7 +64,7 @@ def read_of(
 
 def worked_out(parts: Mapping[str, Expression]) -> Mapping[str, Expression]:
     """Give the time that parts make."""
-    return instant_of_parts(Parts(**parts))._asdict()
+    return instant_of_parts(Pieces(**parts))._asdict()
 
 
 def code_of(column: Coded, raw: Expression, kind: Kind, read: Mapping[str, Expression]) -> Expression:

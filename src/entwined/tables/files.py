@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from entwined.errors import BadTable
 from entwined.tables.duck import Duck, Mending, Place, described, opened, quoted_name, quoted_text
 from entwined.tables.engine import Shown
-from entwined.tables.mending import LONGEST_ROW, Layout, mend
+from entwined.tables.mending import LONGEST_ROW, LineLayout, mend
 from entwined.tables.origin import in_files
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def open_csv(given: str | os.PathLike[str]) -> Duck:
     line, ending = _first_line(path)
     names, delimiter = _header(line, path)
     columns = {name: Shown("text", f"c{at}", "CSV text") for at, name in enumerate(names)}
-    layout = Layout(len(names), delimiter.encode(), ending.encode())
+    layout = LineLayout(len(names), delimiter.encode(), ending.encode())
     packing = quoted_text("gzip" if path.suffix == ".gz" else "none")
     relation = _read_csv(path, layout, compression=packing, max_line_size=str(LONGEST_ROW))
 
@@ -74,7 +74,7 @@ def open_csv(given: str | os.PathLike[str]) -> Duck:
         return Duck(CSV_ROWS, columns, place, origin, mending=mending)
 
 
-def _read_csv(path: Path, layout: Layout, **more: str) -> str:
+def _read_csv(path: Path, layout: LineLayout, **more: str) -> str:
     types = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(layout.columns))
     ending = layout.ending.decode().replace("\r", "\\r").replace("\n", "\\n")
     options = {

@@ -29,7 +29,7 @@ class Lines(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class LineLayout:
     """How a CSV file is written: its columns, the delimiter between them, and what ends a line."""
 
     columns: int
@@ -155,7 +155,7 @@ def lines_of(file: IO[bytes], last: bytes) -> Iterator[bytes]:
         yield held
 
 
-def mend(source: Path, layout: Layout, target: Path) -> int:
+def mend(source: Path, layout: LineLayout, target: Path) -> int:
     """Write a file whose rows can all be read, and give the number of rows that were malformed."""
     opener = gzip.open if source.suffix == ".gz" else open
     draft = target.with_suffix(".part")

@@ -9,8 +9,7 @@ import numpy as np
 
 from entwined.errors import BadTable
 from entwined.numbers import IntArray
-from entwined.tables.copying import copied
-from entwined.tables.engine import FAR, Dialect, Fold, Key, Kind, Shown
+from entwined.tables.engine import FAR, ROWS_AT_ONCE, Dialect, Fold, Key, Kind, Shown
 from entwined.tables.origin import version_of
 from entwined.tables.reading import LARGEST, TINY
 
@@ -50,6 +49,7 @@ SETTINGS: Final = (
     "SET default_transaction_read_only = on",
     "SET standard_conforming_strings = on",
     "SET timezone = 'UTC'",
+    "SET cursor_tuple_fraction = 1",  # all rows of a cursor are fetched
 )
 
 
@@ -172,10 +172,12 @@ class Postgres:
             return np.concatenate(parts)
 
         def folded(self, statement: str, fold: Fold) -> list[int]:
-            """Fold batches as the server copies them out, which it does not wait for a whole table to do."""
-            ask = f"COPY ({statement}) TO STDOUT (FORMAT binary)".encode()
-            with self._link.cursor() as cursor, cursor.copy(ask) as blocks:
-                return fold(copied(blocks))
+            """Fold batches that are fetched from a cursor of the server, one after another."""
+            with self._link.cursor("fold", binary=True) as cursor:
+                cursor.execute(statement.encode())
+                return fold(
+                    np.array(rows, np.int64) for rows in iter(lambda: cursor.fetchmany(ROWS_AT_ONCE), [])
+                )
 
 
 def shown(name: str, kind: str) -> Shown:

@@ -16,7 +16,7 @@ from entwined.tables.reading import (
     DAY,
     Expression,
     Instant,
-    Parts,
+    Pieces,
     instant_of_micros,
     instant_of_parts,
     number_of_text,
@@ -196,7 +196,7 @@ class _Batch:
 def _worked_out(at: int, table: Expression) -> Mapping[str, Expression]:
     if f"r{at}_text_year" not in table.columns:
         return {}
-    parts = Parts(*(table[f"r{at}_text_{part}"] for part in Parts._fields))
+    parts = Pieces(*(table[f"r{at}_text_{part}"] for part in Pieces._fields))
     return instant_of_parts(parts)._asdict()
 
 

@@ -31,7 +31,7 @@ class Instant(NamedTuple):
     micros: Expression
 
 
-class Parts(NamedTuple):
+class Pieces(NamedTuple):
     """What ISO text says: a date, seconds and microseconds of the day, minutes east; empty where it is no time."""
 
     year: Expression
@@ -95,7 +95,7 @@ def double_literal(text: str) -> Expression:
     return ibis.literal(text).cast("float64")
 
 
-def parts_of_text(body: Expression) -> Parts:
+def parts_of_text(body: Expression) -> Pieces:
     """Cut the text of a time into integers."""
     import ibis
 
@@ -103,7 +103,7 @@ def parts_of_text(body: Expression) -> Parts:
     clock = ibis.cases((timed, _digits(body, 11, 2) * 3600 + _digits(body, 14, 2) * 60), else_=0)
     second = ibis.cases((body.substr(16, 1) == ":", _digits(body, 17, 2)), else_=0)
     after = (body.re_extract("[.]([0-9]+)", 1) + "000000").substr(0, 6).cast("int64")
-    return Parts(
+    return Pieces(
         _digits(body, 0, 4),
         _digits(body, 5, 2),
         _digits(body, 8, 2),
@@ -113,7 +113,7 @@ def parts_of_text(body: Expression) -> Parts:
     )
 
 
-def instant_of_parts(parts: Parts) -> Instant:
+def instant_of_parts(parts: Pieces) -> Instant:
     """Work a time out in UTC, empty where there is no such day; at the ends of the calendar the zone is left out."""
     import ibis
 

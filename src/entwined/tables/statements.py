@@ -33,7 +33,7 @@ MOST_SUMS: Final = 16  # every sum is made for every set
 
 
 @dataclass(frozen=True)
-class Asked:
+class Statement:
     """Statements over the rows of one table."""
 
     rows: CodedRows
@@ -226,7 +226,7 @@ class Prepared:
 
 def prepared(rows: CodedRows, plan: Plan) -> Prepared:
     """Write the statements of a plan."""
-    asked = Asked(rows)
+    asked = Statement(rows)
     return Prepared(
         plan,
         (asked.singles(plan.singles),) if plan.singles else (),

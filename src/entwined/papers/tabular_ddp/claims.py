@@ -90,7 +90,7 @@ def l1_chance(alpha: float, scales: Sequence[float] | FloatArray) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Judgement:
     """A claimed chance beside how often it happened."""
 
     claim: str
@@ -108,7 +108,7 @@ class Verdict:
         return bool(binom.sf(self.happened - 1, self.trials, self.claimed) <= FALSE_ALARM)
 
 
-def check(setting: Setting, trials: int, generator: np.random.Generator) -> list[Verdict]:
+def check(setting: Setting, trials: int, generator: np.random.Generator) -> list[Judgement]:
     """Simulate the noise of a setting and hold the printed and the true bounds against it.
 
     For each bound α is where the printed one claims a chance of 5 %.
@@ -118,25 +118,27 @@ def check(setting: Setting, trials: int, generator: np.random.Generator) -> list
     together = alone * 4 / sqrt(2)
     beyond = int((noise[:, 0] > alone).sum()), int((noise.sum(axis=1) > together).sum())
     return [
-        Verdict("Lemma 4 as printed", setting, alone, lemma_4_claim(alone, setting), beyond[0], trials),
-        Verdict("Lemma 4, true scale", setting, alone, count_chance(alone, setting.scale), beyond[0], trials),
-        Verdict(
+        Judgement("Lemma 4 as printed", setting, alone, lemma_4_claim(alone, setting), beyond[0], trials),
+        Judgement(
+            "Lemma 4, true scale", setting, alone, count_chance(alone, setting.scale), beyond[0], trials
+        ),
+        Judgement(
             "Theorem 6 as printed", setting, together, theorem_6_claim(together, setting), beyond[1], trials
         ),
-        Verdict(
+        Judgement(
             "Theorem 6, true bound", setting, together, l1_chance(together, setting.scales), beyond[1], trials
         ),
         _further(setting, noise),
     ]
 
 
-def _further(setting: Setting, noise: FloatArray) -> Verdict:
+def _further(setting: Setting, noise: FloatArray) -> Judgement:
     """The true bound again, where it is about 5 % and says something."""
     from scipy.optimize import brentq
 
     mean = setting.columns * setting.scale
     alpha = float(brentq(lambda at: l1_chance(at, setting.scales) - CLAIMED, mean, 100 * mean))
     happened = int((noise.sum(axis=1) > alpha).sum())
-    return Verdict(
+    return Judgement(
         "Theorem 6, true bound", setting, alpha, l1_chance(alpha, setting.scales), happened, len(noise)
     )

@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from entwined.errors import BadInput
-from entwined.papers.tabular_ddp.claims import Setting, Verdict, check
+from entwined.papers.tabular_ddp.claims import Judgement, Setting, check
 from entwined.papers.tabular_ddp.leaks import Leak, exact_counts_leakage, leak
-from entwined.papers.tabular_ddp.mechanism import Learned, l2_errors, plain_scales, timed
+from entwined.papers.tabular_ddp.mechanism import LearnedNetwork, l2_errors, plain_scales, timed
 from entwined.papers.tabular_ddp.populations import (
     chain_of_bits,
     independent_bits,
@@ -19,7 +19,7 @@ from entwined.papers.tabular_ddp.populations import (
     star_of_bits,
 )
 from entwined.papers.tabular_ddp.readings import BY_FIGURES, BY_LEMMA, PRINTED, TOTALS, Reading
-from entwined.papers.tabular_ddp.surveys import Survey
+from entwined.papers.tabular_ddp.surveys import PaperSurvey
 from entwined.progress import report
 
 EPSILONS: Final = (0.1, 1.0, 10.0)
@@ -75,12 +75,12 @@ class Weighed(NamedTuple):
 class Results:
     """Everything that was found, and nothing that could be released."""
 
-    surveys: tuple[Survey, ...]
+    surveys: tuple[PaperSurvey, ...]
     trials: int
     accuracy: tuple[Accuracy, ...]
     times: tuple[Timing, ...]
     weighed: tuple[Weighed, ...]
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[Judgement, ...]
     leaks: tuple[Leak, ...]
     exact_counts: tuple[float, tuple[int, ...]]
 
@@ -111,7 +111,7 @@ def _plain(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: "infinite" if value == np.inf else value for name, value in fields.items()}
 
 
-def run(surveys: Sequence[Survey], trials: int = TRIALS, beside: Sequence[Accuracy] = ()) -> Results:
+def run(surveys: Sequence[PaperSurvey], trials: int = TRIALS, beside: Sequence[Accuracy] = ()) -> Results:
     """Run every experiment; `beside` are error figures of other methods, to be shown with the paper's."""
     if trials < 1:
         raise BadInput(f"{trials} trials cannot be run. Give 1 or more.")
@@ -166,14 +166,16 @@ def _all_readings() -> list[Reading]:
     return [Reading(*one) for one in product(ratios, zeros, TOTALS)]  # type: ignore[arg-type]  # their own literals
 
 
-def _timed(survey: Survey, width: int, runs: int, generator: np.random.Generator) -> tuple[Learned, Timing]:
+def _timed(
+    survey: PaperSurvey, width: int, runs: int, generator: np.random.Generator
+) -> tuple[LearnedNetwork, Timing]:
     """Learn as often as figure 8 did and average; every run learns the same networks."""
     made = [timed(survey, width, PRINTED, generator) for _ in range(runs)]
     seconds = np.mean([(one.learning, one.sensitivity, one.noise) for _, one in made], axis=0)
     return made[0][0], Timing(survey.name, width, *(float(one) for one in seconds))
 
 
-def _weighed(learned: Learned, reading: Reading) -> Weighed:
+def _weighed(learned: LearnedNetwork, reading: Reading) -> Weighed:
     sensitivities = learned.sensitivities(reading)
     noise = learned.noise_against_plain(sensitivities)
     return Weighed(
@@ -190,13 +192,15 @@ def _weighed(learned: Learned, reading: Reading) -> Weighed:
     )
 
 
-def _plain_laplace(survey: Survey, epsilon: float, trials: int, generator: np.random.Generator) -> Accuracy:
+def _plain_laplace(
+    survey: PaperSurvey, epsilon: float, trials: int, generator: np.random.Generator
+) -> Accuracy:
     errors = l2_errors(plain_scales(survey, epsilon), trials, generator)
     return Accuracy(survey.name, PLAIN, True, None, epsilon, *_mean(errors))  # noqa: FBT003  (a named field)
 
 
 def _published(
-    learned: Learned, reading: Reading, epsilon: float, trials: int, generator: np.random.Generator
+    learned: LearnedNetwork, reading: Reading, epsilon: float, trials: int, generator: np.random.Generator
 ) -> Accuracy:
     errors = l2_errors(learned.scales(learned.sensitivities(reading), epsilon), trials, generator)
     method = f"Tabular-DDP, {TOTALS[reading.total]}"

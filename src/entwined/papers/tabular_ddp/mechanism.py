@@ -17,7 +17,7 @@ from entwined.errors import BadInput
 from entwined.numbers import FloatArray
 from entwined.papers.tabular_ddp.network import Counts, Network, learn_network
 from entwined.papers.tabular_ddp.readings import Reading, dependent_sensitivity
-from entwined.papers.tabular_ddp.surveys import Survey
+from entwined.papers.tabular_ddp.surveys import PaperSurvey
 from entwined.progress import report
 
 AT_ONCE: Final = 4_000_000  # noises drawn at a time, 32 MB
@@ -37,10 +37,10 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearnedNetwork:
     """A survey after lines 1 to 3."""
 
-    survey: Survey
+    survey: PaperSurvey
     width: int
     chunks: tuple[Chunk, ...]
 
@@ -81,7 +81,7 @@ def split_columns(columns: int, width: int) -> list[slice]:
     return [slice(first, min(first + width, columns)) for first in range(0, columns, width)]
 
 
-def learn(survey: Survey, width: int) -> Learned:
+def learn(survey: PaperSurvey, width: int) -> LearnedNetwork:
     """Lines 1 to 3: split the columns and learn a network over each chunk."""
     chunks = []
     places = split_columns(survey.questions, width)
@@ -89,10 +89,10 @@ def learn(survey: Survey, width: int) -> Learned:
         counts = Counts.of(survey.codes[:, place], survey.sizes[place])
         chunks.append(Chunk(counts, learn_network(counts)))
         report(f"{survey.name}, chunks of {width}", done + 1, len(places))
-    return Learned(survey, width, tuple(chunks))
+    return LearnedNetwork(survey, width, tuple(chunks))
 
 
-def plain_scales(survey: Survey, epsilon: float) -> FloatArray:
+def plain_scales(survey: PaperSurvey, epsilon: float) -> FloatArray:
     """The Laplace mechanism that the paper compares with: n histograms, sequential composition, scale n/ε."""
     return np.full(survey.cells, survey.questions / epsilon)
 
@@ -123,8 +123,8 @@ class Times:
 
 
 def timed(
-    survey: Survey, width: int, reading: Reading, generator: np.random.Generator
-) -> tuple[Learned, Times]:
+    survey: PaperSurvey, width: int, reading: Reading, generator: np.random.Generator
+) -> tuple[LearnedNetwork, Times]:
     """Run Algorithm 1 once and time its components."""
     begun = process_time()
     learned = learn(survey, width)

@@ -18,7 +18,7 @@ FEWEST, MOST = (
 )  # a question has this many different answers, "no answer" included; else it is an id or a text
 
 
-class Place(NamedTuple):
+class DataPlace(NamedTuple):
     """Where a survey lies below the data folder, and how many questions and responses the paper reports of it."""
 
     name: str
@@ -27,14 +27,14 @@ class Place(NamedTuple):
 
 
 PLACES: Final = (
-    Place("ANES Pilot 2006", "anes_pilot_2006/anes_pilot_2006.csv", (72, 675)),
-    Place("ANES Pilot 2020", "anes_pilot_2020/anes_pilot_2020ets.csv.gz", (153, 3080)),
-    Place("GSS 2012", "gss_2012/gss2012.csv.gz", None),
+    DataPlace("ANES Pilot 2006", "anes_pilot_2006/anes_pilot_2006.csv", (72, 675)),
+    DataPlace("ANES Pilot 2020", "anes_pilot_2020/anes_pilot_2020ets.csv.gz", (153, 3080)),
+    DataPlace("GSS 2012", "gss_2012/gss2012.csv.gz", None),
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Survey:
+class PaperSurvey:
     """Answers as integer codes, one row a respondent; what they stand for plays no part."""
 
     name: str
@@ -82,7 +82,7 @@ class Survey:
         return sum(self.sizes)
 
 
-def surveys() -> list[Survey]:
+def surveys() -> list[PaperSurvey]:
     """The surveys below the folder that ENTWINED_DATA names, or without it two from a PyPI package."""
     folder = os.environ.get(FOLDER)
     if not folder:
@@ -96,7 +96,7 @@ def surveys() -> list[Survey]:
     return [read(place, Path(folder)) for place in there]
 
 
-def read(place: Place, folder: Path) -> Survey:
+def read(place: DataPlace, folder: Path) -> PaperSurvey:
     """Read a CSV file, every answer as text, an empty one as an answer of its own."""
     import pyarrow as pa
     from pyarrow import csv
@@ -114,10 +114,10 @@ def read(place: Place, folder: Path) -> Survey:
         (name, np.asarray(column.to_numpy(zero_copy_only=False), dtype=str))
         for name, column in zip(table.column_names, table.columns, strict=True)
     )
-    return Survey.of(place.name, answers, place.path, place.reported)
+    return PaperSurvey.of(place.name, answers, place.path, place.reported)
 
 
-def packaged_surveys() -> Iterator[Survey]:
+def packaged_surveys() -> Iterator[PaperSurvey]:
     """Two small surveys that come with statsmodels."""
     try:
         from statsmodels.datasets import anes96, fair
@@ -129,4 +129,4 @@ def packaged_surveys() -> Iterator[Survey]:
     for name, module in (("ANES 1996", anes96), ("Fair's affairs", fair)):
         frame: Any = module.load_pandas().data
         answers = ((str(column), frame[column].to_numpy()) for column in frame)
-        yield Survey.of(name, answers, f"statsmodels.datasets.{module.__name__.rpartition('.')[2]}")
+        yield PaperSurvey.of(name, answers, f"statsmodels.datasets.{module.__name__.rpartition('.')[2]}")
