@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entwined.cli.arguments import JsonOption, KeyFile, ReceiptOption, RequestFile, YesOption, confirmed
+from entwined.cli.arguments import (
+    EarlierOption,
+    JsonOption,
+    KeyFile,
+    ReceiptOption,
+    RequestFile,
+    YesOption,
+    confirmed,
+)
 from entwined.cli.plan import worst
 from entwined.cli.show import as_json, number, progress, say
 
@@ -21,13 +29,14 @@ OutputOption = Annotated[
 ]
 
 
-def command(
+def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
     request_file: RequestFile,
     output: OutputOption,
     as_document: JsonOption = False,  # noqa: FBT002
     yes: YesOption = False,  # noqa: FBT002
     receipt: ReceiptOption = None,
     key_file: KeyFile = None,
+    with_earlier: EarlierOption = False,  # noqa: FBT002
 ) -> None:
     """Release the statistics of a request: the ledger is charged first, and what is written may be published."""
     from entwined.report import no_charts, require_free, write_release
@@ -44,7 +53,7 @@ def command(
         ahead = outlook(request)
     confirm_price(ahead.planned, ahead.funds, yes=yes)
     with progress():
-        done = fulfil(request, ahead.planned, receipt)
+        done = fulfil(request, ahead.planned, receipt, with_earlier=with_earlier)
         files = write_release(
             output,
             release=done.release,

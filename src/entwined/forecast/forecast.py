@@ -16,9 +16,10 @@ from typing import Any, Final
 import numpy as np
 
 from entwined.errors import BadNoise
+from entwined.estimate.collected_laws import Laws
 from entwined.estimate.error_law import ErrorLaw
 from entwined.estimate.spans import CONFIDENCE, Between, Ranks, Span, span
-from entwined.forecast.draft import Draft, Laws
+from entwined.forecast.draft import Draft
 from entwined.mechanisms.asked import Asked
 from entwined.noise import Additive, Law, additive
 from entwined.numbers import FloatArray
@@ -41,14 +42,16 @@ class Assumed:
 
     rows: int | None
     consistent: bool
+    impossible: tuple[Predicate, ...] = ()
 
     @classmethod
-    def of(cls, schema: Schema, rows: int | None, *, consistent: bool) -> "Assumed":
+    def of(
+        cls, schema: Schema, rows: int | None, *, consistent: bool, impossible: tuple[Predicate, ...] = ()
+    ) -> "Assumed":
         """Take the public number of rows, else the one expected, else the most that the schema allows."""
         most = schema.most_rows if schema.most_rows < USUAL_ROWS else None
-        return cls(
-            next((found for found in (schema.rows, rows, most) if found is not None), None), consistent
-        )
+        known = next((found for found in (schema.rows, rows, most) if found is not None), None)
+        return cls(known, consistent, impossible)
 
     def inside(self, where: Predicate, schema: Schema) -> float | None:
         """Give how many rows are inside a condition if all values are equally common."""
@@ -98,7 +101,7 @@ class Forecast:
 
 def forecasts(batch: Draft, assumed: Assumed) -> tuple[Forecast, ...]:
     """Predict the errors of every answer of a batch, in the order of its queries."""
-    agreeing = batch.agreeing() if assumed.consistent else None
+    agreeing = batch.agreeing(assumed.impossible) if assumed.consistent else None
     if agreeing is not None:
         try:
             return tuple(_each(batch, agreeing, assumed, drawn=False))

@@ -18,6 +18,7 @@ from entwined.report.words import digits_for, exactly, figure, moment, noise_wor
 from entwined.schema import Schema
 
 MOST_LINES: Final = 40
+LONGEST_AGREEMENT: Final = 2000
 MOST_CHARTS: Final = 80  # a page of more would take long to draw and to open; the tables are all there
 
 
@@ -44,6 +45,7 @@ def report_page(
         schema=schema,
         found=[_shown(one, drawn=at < MOST_CHARTS) for at, one in enumerate(found)],
         numbers=sum(one.size for one in found),
+        agreement=readable(release.agreement, LONGEST_AGREEMENT),
         models=[_model(model) for model in promise.models],
         ways=ways_of(outlook),
         plain=next((way for way in outlook["ways"] if way["way"] == "plain"), None),

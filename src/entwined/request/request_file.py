@@ -15,7 +15,7 @@ from entwined.dependence.syntax import LONG_KEY
 from entwined.errors import BadInput, BadModel, BadQuery, EntwinedError
 from entwined.numbers import positive_fraction
 from entwined.promise.declared import Declared
-from entwined.queries import query_from
+from entwined.queries import parse, query_from
 from entwined.queries.documents import KINDS, SHAPES
 from entwined.queries.sql import read_sql
 from entwined.request.request import MOST_QUERIES, Question, Request
@@ -26,7 +26,7 @@ from entwined.schema.raw import is_text, is_whole
 LARGEST_FILE: Final = 1_000_000
 TOP: Final = (
     "title", "table", "schema", "ledger", "cap", "leakage", "loss", "knowledge", "delta", "consistent",
-    "expected_rows", "dependence", "query",
+    "impossible", "expected_rows", "dependence", "query",
 )  # fmt: skip
 ABOUT_MODEL: Final = ("name", "model", "by", "order", "columns", "missing_says_nothing")
 ABOUT_QUERY: Final = ("name", "kind", "sql", "where", "within", "share", *SHAPES)
@@ -57,6 +57,7 @@ def read_request(path: str | Path) -> Request:
             knowledge=_one_of(fields, "knowledge", ("any", "model"), "any"),
             delta=_amount(fields, "delta"),
             consistent=_one_of(fields, "consistent", (True, False), True),  # noqa: FBT003  (values of a key)
+            impossible=tuple(parse(text, schema) for text in _names(fields, "impossible", "conditions")),
             title=_text(fields, "title", ""),
             rows=_rows(fields),
             folder=given.parent,
@@ -159,10 +160,10 @@ def _models(fields: Mapping[str, Any], folder: Path) -> Iterator[Declared]:
             )
 
 
-def _names(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
+def _names(fields: Mapping[str, Any], key: str, what: str = "columns' names") -> tuple[str, ...]:
     given = fields.get(key, [])
     if not isinstance(given, list) or not all(map(is_text, given)):
-        raise BadInput(f"{key} = {given!r:.60}. Give a list of columns' names.")
+        raise BadInput(f"{key} = {given!r:.60}. Give a list of {what}.")
     return tuple(given)
 
 
