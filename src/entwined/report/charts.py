@@ -35,7 +35,6 @@ FAR: Final = 12
 SHORT: Final = 2  # letters that fit over the narrowest tile
 SAID: Final = 56  # room for a figure after the longest bar
 OWN_LINES: Final = "slice(split(datum.label, '\\n'), 1)"  # a label starts with its number, so that all differ
-JOINED: Final = "join(slice(split(datum.label, '\\n'), 1), ' ')"
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 
@@ -119,26 +118,6 @@ def line(rows: Rows, side: str, unit: str, *, times: bool) -> "alt.LayerChart":
         y=alt.Y("value", type="quantitative", title=unit)
     )
     return _finished(_layered(band, drawn), height=210)
-
-
-def rising(rows: Rows, side: str, unit: str) -> "alt.LayerChart":
-    """Dots for each label, for figures that grow along a side; from one to the next the line is at the larger."""
-    import altair as alt
-
-    along = alt.X(
-        "at", type="quantitative", title=side, axis=alt.Axis(values=sorted({row["at"] for row in rows}))
-    )
-    labels = list(dict.fromkeys(row["label"] for row in rows))
-    which = alt.Color("label", type="nominal", sort=labels)
-    if len(labels) > 1:
-        which = which.legend(title=None, orient="top", columns=2, labelExpr=JOINED, labelLimit=0)
-    else:
-        which = which.scale(range=[OURS]).legend(None)
-    base = alt.Chart(_data(rows)).encode(
-        x=along, y=alt.Y("value", type="quantitative", title=unit, axis=alt.Axis(tickCount=5)), color=which
-    )
-    dots = base.mark_point(filled=True, size=45, opacity=1)
-    return _finished(_layered(base.mark_line(strokeWidth=1.6, interpolate="step-before"), dots), height=190)
 
 
 def heat(rows: Rows, unit: str) -> "alt.LayerChart":

@@ -8,7 +8,7 @@ from entwined.report import charts
 from entwined.report.claims import SOURCES
 from entwined.report.drawings import Drawing
 from entwined.report.page import rendered
-from entwined.report.stronger import stronger_drawing, stronger_in
+from entwined.report.stronger import stronger_in
 from entwined.report.ways import WayShown, budget_of, exploratory, leaks_drawing, promised, ways_of
 from entwined.report.words import figure, readable
 
@@ -31,7 +31,7 @@ def plan_page(document: Mapping[str, Any]) -> str:
 
 
 def _content(document: Mapping[str, Any]) -> dict[str, Any]:
-    ways, curves = ways_of(document), stronger_in(document)
+    ways = ways_of(document)
     return {
         "title": readable(document.get("title") or "Planned release"),
         "exploratory": exploratory(document),
@@ -43,8 +43,7 @@ def _content(document: Mapping[str, Any]) -> dict[str, Any]:
         "leaks": leaks_drawing(document),
         "statistics": [_statistic(document, at) for at in range(len(document["statistics"]))],
         "models": [_model(model) for model in document["models"]],
-        "stronger": curves,
-        "growing": stronger_drawing(curves),
+        "stronger": stronger_in(document),
         "budget": budget_of(document),
         "again": bool((document.get("budget") or {}).get("again")),
     }

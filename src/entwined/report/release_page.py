@@ -12,7 +12,7 @@ from entwined.report.claims import SOURCES, Claims, model_words, times, worst
 from entwined.report.drawings import drawing_of
 from entwined.report.findings import Cell, Finding, findings
 from entwined.report.page import rendered
-from entwined.report.stronger import Stronger, stronger_drawing, stronger_of
+from entwined.report.stronger import Stronger, stronger_of
 from entwined.report.ways import BudgetShown, exploratory, leaks_drawing, ways_of
 from entwined.report.words import digits_for, exactly, figure, moment, noise_words, number, readable
 from entwined.schema import Schema
@@ -34,7 +34,6 @@ def report_page(
     require_charts()
     promise = Claims(release.certificate)
     found = findings(release, names, schema)
-    curves = _stronger(promise)
     return rendered(
         "report.html",
         title=readable(outlook.get("title") or "Released statistics"),
@@ -50,8 +49,7 @@ def report_page(
         ways=ways_of(outlook),
         plain=next((way for way in outlook["ways"] if way["way"] == "plain"), None),
         leaks=leaks_drawing(outlook) if promise.models else None,
-        stronger=curves,
-        growing=stronger_drawing(curves),
+        stronger=_stronger(promise),
         budget=_budget(promise, budget),
     )
 

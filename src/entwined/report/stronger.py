@@ -1,16 +1,13 @@
-"""If the dependence is stronger than declared: the sensitivity curve of each model, in words, lines and a chart."""
+"""If the dependence is stronger than declared: the sensitivity curve of each model, in words and lines."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from entwined.report import charts
 from entwined.report.claims import after, share
-from entwined.report.drawings import Drawing
 from entwined.report.words import figure, readable
 
-MOST_DRAWN: Final = 6  # lines that can be told apart
 EVEN: Final = 0.5
 
 
@@ -47,6 +44,11 @@ class Stronger:
     steps: tuple[Increase, ...]
     holds: str
     why_not: str
+
+    def width(self, step: Increase) -> str:
+        """Give a leakage as a share of the largest that is shown, for the width of a bar."""
+        most = max((one.leakage for one in self.steps if one.leakage is not None), default=0.0)
+        return f"{100 * (step.leakage or 0.0) / (most or 1.0):.1f}%"
 
     @property
     def sentence(self) -> str:
@@ -110,21 +112,3 @@ def percent(part: float) -> str:
     ('10 %', '28 %', '400 %')
     """
     return f"{math.floor(part * 100 + 1e-9):,} %"
-
-
-def stronger_drawing(curves: Sequence[Stronger]) -> Drawing | None:
-    """Draw a line a model, if a bound is known for any that is stronger."""
-    drawn = [one for one in curves if any(step.by and step.leakage is not None for step in one.steps)]
-    if not drawn or len(drawn) > MOST_DRAWN:
-        return None
-    labels = charts.labelled([one.name for one in drawn])
-    rows = [
-        {"label": label, "at": 100 * step.by, "value": step.leakage}
-        for label, one in zip(labels, drawn, strict=True)
-        for step in one.steps
-        if step.leakage is not None
-    ]
-    return Drawing(
-        charts.svg(charts.rising(rows, "stronger than declared, by per cent", "leakage, at most")),
-        "What the same noise leaks if dependence is stronger, a line a model; the figures are in the tables.",
-    )
