@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from entwined.canonical import fraction_text
+from entwined.canonical import Document, fraction_text
 from entwined.errors import BadLoss
 from entwined.noise.lattice import probability
 from entwined.numbers import positive_fraction
@@ -53,7 +53,7 @@ class ConcentratedLoss:
         return self.rhos[0] if len(set(self.rhos)) == 1 else None
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The losses as exact fractions, once if all units share it."""
         if self.common is not None:
             return {

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from entwined.bounds.choose import ask, theorems_taking
 from entwined.bounds.exposure import Exposure
 from entwined.bounds.theorem import Knowledge, Theorem
+from entwined.canonical import Document
 from entwined.dependence import Dependence
 from entwined.errors import BadLoss, BadModel, DoesNotApply
 
@@ -28,7 +29,7 @@ class Point:
     why_not: str = ""
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The same as a part of a report; JSON has no infinity."""
         if self.theorem is None:
             return {"share": self.share, "why_not": self.why_not}
@@ -52,7 +53,7 @@ class Curve:
     why_not: str = ""
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The same as a part of a report."""
         if self.why_not:
             return {"strength": self.strength, "why_not": self.why_not}

@@ -1,10 +1,11 @@
 """`entwined bound`: what a loss leaks under a dependence model."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from entwined.canonical import Document
 from entwined.cli.arguments import Adversary, JsonOption, KnownOption, ModelFile, loss_for
 from entwined.cli.show import as_json, number, progress, table
 
@@ -58,7 +59,7 @@ def seen_from(found: "Bound[Loss]", model_folder: Path, folder: Path) -> "Bound[
     return replace(found, model=replace(model, fields=tuple(fields)))
 
 
-def document(found: "Bound[Loss]") -> dict[str, Any]:
+def document(found: "Bound[Loss]") -> Document:
     """The contract's JSON."""
     from entwined.bounds.certificate import listed
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from entwined.canonical import Document
 from entwined.cli.arguments import Adversary, JsonOption, KnownOption, ModelFile, numbers
 from entwined.cli.show import as_json, number, progress
 from entwined.errors import BadInput
@@ -70,7 +71,7 @@ def calibrated(
     knowledge: Any,
     sensitivity: str,
     options: tuple[str | None, str | None],
-) -> dict[str, Any]:
+) -> Document:
     """Loss and scale for any statistic."""
     from entwined.bounds import allocate, calibrate
     from entwined.loss import Loss
@@ -94,7 +95,7 @@ def calibrated(
     return {"loss": losses, "laplace_scale": scales, "theorem": found.theorem.name}
 
 
-def counted(model: "Dependence", leakage: str, knowledge: Adversary, state: int) -> dict[str, Any]:
+def counted(model: "Dependence", leakage: str, knowledge: Adversary, state: int) -> Document:
     """Scale for the count of one state of a chain, exact."""
     from entwined.bounds.scalar import exact_scalar_accountant_bound, least_scale
     from entwined.dependence import MarkovChain

@@ -1,10 +1,11 @@
 """`entwined release`: plan, charge, read, add noise, and write what may be published into a folder."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from entwined.canonical import Document
 from entwined.cli.arguments import (
     EarlierOption,
     JsonOption,
@@ -93,7 +94,7 @@ def _say(output: Path, files: "list[Path]", done: "Fulfilled", key: "Key | None"
     say(f"Check the promise with: entwined verify {output / 'certificate.json'}")
 
 
-def spent(budget: dict[str, Any], *, stored: bool) -> str:
+def spent(budget: Document, *, stored: bool) -> str:
     """Say in a line what the ledger says now."""
     paid = "Asked before: nothing new was charged. " if stored else ""
     return (

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from entwined.canonical import Document
 from entwined.errors import BadNoise
 from entwined.estimate.collected_laws import Laws
 from entwined.estimate.error_law import ErrorLaw
@@ -83,7 +84,7 @@ class Forecast:
         return self.half_width if self.ranks_within is None else self.ranks_within
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The forecast as JSON."""
         ranks = {"ranks_within": self.ranks_within, "mean_ranks_off": self.mean_ranks_off}
         return {

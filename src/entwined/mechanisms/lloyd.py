@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
-from entwined.canonical import canonical, fraction_from, fraction_text
+from entwined.canonical import Document, canonical, fraction_from, fraction_text
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery
 from entwined.mechanisms.fitting import losses, worst_change
@@ -70,7 +70,7 @@ class Lloyd:
         return cls(coded, centres, rounds, exact, promise.measure.added(exact / rounds, worst))
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The whole computation."""
         return {
             "kind": self.kind,

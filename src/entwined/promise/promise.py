@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Final, TypeAlias
 
 from entwined.bounds import Bound, Curve, Exposure, Knowledge
-from entwined.canonical import canonical, sha256
+from entwined.canonical import Document, canonical, sha256
 from entwined.dependence import Dependence, Forms
 from entwined.errors import BadModel
 from entwined.loss import Loss
@@ -88,7 +88,7 @@ class Promise:
         return sha256(canonical(self.document))
 
     @cached_property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """Everything that prices depend on."""
         return {
             "schema": self.schema.document,

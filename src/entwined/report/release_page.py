@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final
 
+from entwined.canonical import Document
 from entwined.estimate.answers import Release
 from entwined.report.charts import require_charts
 from entwined.report.claims import SOURCES, Claims, model_words, times, worst
@@ -60,7 +61,7 @@ def _budget(promise: Claims, given: Mapping[str, Any]) -> BudgetShown:
     return BudgetShown(readable(given.get("ledger") or ""), promise.cap, before, promise.total)
 
 
-def _model(model: Mapping[str, Any]) -> dict[str, Any]:
+def _model(model: Mapping[str, Any]) -> Document:
     proved = model["certificate"]
     return {
         "name": readable(model["name"]),
@@ -82,7 +83,7 @@ def _stronger(promise: Claims) -> list[Stronger]:
     ]
 
 
-def _shown(finding: Finding, *, drawn: bool) -> dict[str, Any]:
+def _shown(finding: Finding, *, drawn: bool) -> Document:
     lines = [line_of(cell) for cell in itertools.islice(finding.cells(), MOST_LINES)]
     return {
         "name": readable(finding.name),
@@ -98,7 +99,7 @@ def _shown(finding: Finding, *, drawn: bool) -> dict[str, Any]:
     }
 
 
-def line_of(cell: Cell) -> dict[str, Any]:
+def line_of(cell: Cell) -> Document:
     """Write a number in as many digits as its interval leaves it, and the interval rounded outwards."""
     low, high = cell.low, cell.high
     named = {"names": [readable(name, 80) for name in cell.names]}

@@ -3,9 +3,10 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from entwined.bounds import Curve
+from entwined.canonical import Document
 from entwined.errors import BadNoise
 from entwined.forecast.draft import Draft
 from entwined.forecast.forecast import Forecast, forecasts
@@ -37,7 +38,7 @@ class Outlook:
         return next(found for way, found in self.ways if way is self.proposed)
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The outlook as JSON."""
         schema = self.request.schema
         return {
@@ -58,7 +59,7 @@ class Outlook:
             "budget": self.funds.document,
         }
 
-    def _models(self) -> Iterator[dict[str, Any]]:
+    def _models(self) -> Iterator[Document]:
         for name, one in zip(self.planned.promise.judges, self.request.dependence, strict=True):
             told = {"name": name, "kind": one.model.kind, "source": one.model.source}
             yield told | {"curve": self.curves[name].document}
@@ -103,13 +104,13 @@ def _forecast(way: Way, batch: Draft, request: Request, planned: Batch) -> tuple
     return way, tuple(by_text[question.query.fingerprint] for question in request.questions)
 
 
-def _asked(request: Request) -> dict[str, Any]:
+def _asked(request: Request) -> Document:
     if request.leakage is not None:
         return {"leakage": float(request.leakage)}
     return {"within": True} if request.loss is None else {"loss": float(request.loss)}
 
 
-def _way(way: Way, found: tuple[Forecast, ...]) -> dict[str, Any]:
+def _way(way: Way, found: tuple[Forecast, ...]) -> Document:
     return {
         "way": way.name,
         "title": way.title,
@@ -124,7 +125,7 @@ def _way(way: Way, found: tuple[Forecast, ...]) -> dict[str, Any]:
     }
 
 
-def _statistics(request: Request) -> Iterator[dict[str, Any]]:
+def _statistics(request: Request) -> Iterator[Document]:
     for question in request.questions:
         asked = question.query.statistics(request.schema)
         yield {

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
+from entwined.canonical import Document
 from entwined.dependence import Dependence, model_from, read_model
 from entwined.dependence.contents import read_bytes, text_of
 from entwined.dependence.syntax import LONG_KEY
@@ -73,7 +74,7 @@ def placed(where: str) -> Iterator[None]:
         raise type(wrong)(f"{where}: {wrong}") from None
 
 
-def _document(path: Path) -> dict[str, Any]:
+def _document(path: Path) -> Document:
     try:
         text = text_of(read_bytes(path, LARGEST_FILE))
     except BadModel as wrong:
@@ -137,7 +138,7 @@ def _rows(fields: Mapping[str, Any]) -> int | None:
     return given
 
 
-def _entries(fields: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+def _entries(fields: Mapping[str, Any], key: str) -> list[Document]:
     given = fields.get(key, [])
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         raise BadInput(f"{key} is not a list of tables. Start each one with [[{key}]].")
