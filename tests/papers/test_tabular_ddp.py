@@ -205,11 +205,15 @@ def test_a_bound_for_too_small_a_scale_is_caught():
     happened = int((noise[:, 0] > alone).sum())
     fields = ("mutant", setting, alone)
     assert not claims.Judgement(*fields, claims.count_chance(alone, setting.scale), happened, 20_000).refuted
-    assert claims.Judgement(*fields, claims.count_chance(alone, 0.9 * setting.scale), happened, 20_000).refuted
+    assert claims.Judgement(
+        *fields, claims.count_chance(alone, 0.9 * setting.scale), happened, 20_000
+    ).refuted
     together = 1.4 * noise.sum(axis=1).mean()
     happened = int((noise.sum(axis=1) > together).sum())
     assert not claims.Judgement(*fields, claims.l1_chance(together, setting.scales), happened, 20_000).refuted
-    assert claims.Judgement(*fields, claims.l1_chance(together, 0.6 * setting.scales), happened, 20_000).refuted
+    assert claims.Judgement(
+        *fields, claims.l1_chance(together, 0.6 * setting.scales), happened, 20_000
+    ).refuted
 
 
 def test_the_true_bound_is_above_the_exact_law():

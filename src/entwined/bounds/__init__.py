@@ -11,6 +11,9 @@ calibrate, allocate       turned round: the most that may be shown for a leakage
 curve                     what if units depended on each other more
 certificate, guarantee    what was proved, in numbers and words; `verify` derives it again without the data
 
+profiles                  what noise shows at every ε at once, and how it travels
+separable                 Gaussian noise, each part reading one unit: chains and forests, groups
+gaussian_noise            Gaussian noise in any mechanism: any factor graph, groups
 group                     whatever depends on what inside a group; concentrated_group under Gaussian noise
 messages                  any factor graph: chains, trees, loopy; walks, influence, elimination beside it
 transport, tilted         forests, by their kernels

@@ -14,6 +14,11 @@ from entwined.bounds.forms import (
     public_form_without_knowledge_bound,
 )
 from entwined.bounds.gaussian import GAUSSIAN_THEOREMS
+from entwined.bounds.gaussian_noise import (
+    gaussian_group_bound,
+    gaussian_messages_bound,
+    gaussian_transport_bound,
+)
 from entwined.bounds.group import group_bound
 from entwined.bounds.guarantee import promised
 from entwined.bounds.influence import influence_matrix_bound
@@ -22,6 +27,11 @@ from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.pairwise import pairwise_bound, pairwise_scale_bound
 from entwined.bounds.quilt import markov_quilt_bound, tree_quilt_bound
 from entwined.bounds.scalar import exact_scalar_accountant_bound
+from entwined.bounds.separable import (
+    separable_group_bound,
+    separable_messages_bound,
+    separable_transport_bound,
+)
 from entwined.bounds.theorem import Knowledge, Theorem
 from entwined.bounds.tilted import tilted_transport_bound
 from entwined.bounds.transport import transport_bound
@@ -52,6 +62,12 @@ THEOREMS: tuple[Theorem, ...] = (
     *GAUSSIAN_THEOREMS,
     blanks_filled_bound,
     concentrated_group_bound,
+    separable_group_bound,
+    separable_messages_bound,
+    separable_transport_bound,
+    gaussian_group_bound,
+    gaussian_messages_bound,
+    gaussian_transport_bound,
     exact_scalar_accountant_bound,
     wasserstein_bound,
 )

@@ -1,19 +1,29 @@
 """Concentrated losses: what Gaussian noise shows of each unit, at one public δ."""
 
+import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
+from entwined.bounds.profiles.curves import ConcentratedCurve, GaussianCurve, ProfileCurve
 from entwined.canonical import Document, fraction_text
 from entwined.errors import BadLoss
 from entwined.noise.lattice import probability
-from entwined.numbers import positive_fraction
+from entwined.numbers import float_above, positive_fraction, round_up_float
+
+FACTS: Final = (
+    "gaussian",
+    "separable",
+)  # what else is public of a release, left out of a document where it is not so
 
 
 @dataclass(frozen=True, slots=True)
 class ConcentratedLoss:
     """ρ_j for every unit, exact: replacing unit j alone is ρ_j-zCDP; `rhos` holds one for all, or one a unit.
+
+    `gaussian`: it shows no more than Gaussian noise does of a number that moves by √(2ρ_j) standard deviations.
+    `separable`: the release is one batch of parts with independent noise, each of which reads one unit alone.
 
     >>> ConcentratedLoss.uniform("0.01", units=3, delta="1e-6").document
     {'rho': '1/100', 'units': 3, 'delta': '1/1000000'}
@@ -22,9 +32,9 @@ class ConcentratedLoss:
     rhos: tuple[Fraction, ...]
     units: int
     delta: Fraction
+    gaussian: bool = False
+    separable: bool = False
     plural: ClassVar[str] = "concentrated losses"
-    released: ClassVar[str] = "anything released with these losses"
-    believed: ClassVar[str] = "The mechanism has the stated concentrated loss for each unit."
 
     def __post_init__(self) -> None:
         if self.units < 1 or len(self.rhos) not in (1, self.units):
@@ -37,15 +47,52 @@ class ConcentratedLoss:
         object.__setattr__(self, "delta", probability(self.delta, "δ"))
 
     @classmethod
-    def uniform(cls, rho: str | float | Fraction, units: int, delta: str | float | Fraction) -> Self:
+    def uniform(
+        cls,
+        rho: str | float | Fraction,
+        units: int,
+        delta: str | float | Fraction,
+        *,
+        gaussian: bool = False,
+        separable: bool = False,
+    ) -> Self:
         """The same loss for every unit."""
-        return cls((positive_fraction(rho, "ρ"),), units, probability(delta, "δ"))
+        return cls((positive_fraction(rho, "ρ"),), units, probability(delta, "δ"), gaussian, separable)
 
     @classmethod
-    def of(cls, rhos: Iterable[str | float | Fraction], delta: str | float | Fraction) -> Self:
+    def of(
+        cls,
+        rhos: Iterable[str | float | Fraction],
+        delta: str | float | Fraction,
+        *,
+        gaussian: bool = False,
+        separable: bool = False,
+    ) -> Self:
         """One loss a unit, each above zero."""
         exact = tuple(positive_fraction(rho, "ρ") for rho in rhos)
-        return cls(exact, len(exact), probability(delta, "δ"))
+        return cls(exact, len(exact), probability(delta, "δ"), gaussian, separable)
+
+    @property
+    def released(self) -> str:
+        """What a guarantee is about: one batch, if more than its losses is known of it."""
+        noise = "Gaussian noise" if self.gaussian else "independent noise"
+        if self.separable:
+            return f"one batch of parts with {noise} and these losses, each of which reads one unit alone"
+        return (
+            f"anything released with {noise} and these losses"
+            if self.gaussian
+            else "anything released with these losses"
+        )
+
+    @property
+    def believed(self) -> str:
+        """What must be believed of the mechanism."""
+        said = ["The mechanism has the stated concentrated loss for each unit."]
+        if self.gaussian:
+            said.append("Its noise shows no more than (continuous) Gaussian noise of that loss does.")
+        if self.separable:
+            said.append("Each of its parts reads one unit alone, with noise of its own.")
+        return " ".join(said)
 
     @property
     def common(self) -> Fraction | None:
@@ -55,30 +102,49 @@ class ConcentratedLoss:
     @property
     def document(self) -> Document:
         """The losses as exact fractions, once if all units share it."""
+        facts = {name: True for name in FACTS if getattr(self, name)}
+        delta = {"delta": fraction_text(self.delta), **facts}
         if self.common is not None:
-            return {
-                "rho": fraction_text(self.common),
-                "units": self.units,
-                "delta": fraction_text(self.delta),
-            }
-        return {"rho_per_unit": [fraction_text(rho) for rho in self.rhos], "delta": fraction_text(self.delta)}
+            return {"rho": fraction_text(self.common), "units": self.units, **delta}
+        return {"rho_per_unit": [fraction_text(rho) for rho in self.rhos], **delta}
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Self:
         """Read losses back."""
-        delta = Fraction(document["delta"])
+        delta, facts = Fraction(document["delta"]), [document.get(name) is True for name in FACTS]
         if "rho" in document:
-            return cls((Fraction(document["rho"]),), int(document["units"]), delta)
+            return cls((Fraction(document["rho"]),), int(document["units"]), delta, *facts)
         rhos = tuple(map(Fraction, document["rho_per_unit"]))
-        return cls(rhos, len(rhos), delta)
+        return cls(rhos, len(rhos), delta, *facts)
 
     def widened(self, units: int) -> Self:
         """Speak of so many units at least, each new one with the largest loss."""
         if units <= self.units:
             return self
         more = () if len(self.rhos) == 1 else (max(self.rhos),) * (units - self.units)
-        return type(self)(self.rhos + more, units, self.delta)
+        return replace(self, rhos=self.rhos + more, units=units)
 
     def __mul__(self, factor: float) -> Self:
         """The same mechanism, this many times."""
-        return type(self)(tuple(rho * Fraction(factor) for rho in self.rhos), self.units, self.delta)
+        return replace(self, rhos=tuple(rho * Fraction(factor) for rho in self.rhos))
+
+    @property
+    def curves(self) -> tuple[ProfileCurve, ...]:
+        """What each unit shows at every ε when all the others are known: once if all units share it."""
+        return (self.curve(self.common),) if self.common is not None else tuple(map(self.curve, self.rhos))
+
+    @property
+    def largest(self) -> ProfileCurve:
+        """What the unit with the largest loss shows."""
+        return self.curve(max(self.rhos))
+
+    def curve(self, rho: Fraction) -> ProfileCurve:
+        """What a unit of this loss shows."""
+        if self.gaussian:
+            return GaussianCurve(shift_of(rho))
+        return ConcentratedCurve(float_above(rho))
+
+
+def shift_of(rho: Fraction) -> float:
+    """By how many standard deviations Gaussian noise of a concentrated loss moves: √(2ρ), rounded up."""
+    return round_up_float(math.sqrt(float_above(2 * rho)))

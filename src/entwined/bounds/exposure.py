@@ -20,8 +20,14 @@ class Exposure(Protocol):
     """What a mechanism shows of each unit to someone who knows all the others."""
 
     plural: ClassVar[str]  # what such exposures are called
-    released: ClassVar[str]  # what a guarantee is about, as in "From anything released with these losses"
-    believed: ClassVar[str]  # what must be believed of the mechanism
+
+    @property
+    def released(self) -> str:
+        """What a guarantee is about, as in "From anything released with these losses"."""
+
+    @property
+    def believed(self) -> str:
+        """What must be believed of the mechanism."""
 
     @property
     def units(self) -> int:

@@ -11,6 +11,9 @@ import typer
 from entwined.errors import BadInput, BadLoss
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from entwined.bounds import ConcentratedLoss, Exposure
     from entwined.dependence import Dependence
     from entwined.loss import Loss
 
@@ -69,6 +72,15 @@ KeyFile = Annotated[
     Path | None,
     typer.Option("--key", help="Sign with this key: see `entwined key new`.", readable=False),
 ]
+DeltaOption = Annotated[
+    str | None, typer.Option("--delta", help="Gaussian noise: the chance with which the promise may fail.")
+]
+SeparableOption = Annotated[
+    bool,
+    typer.Option(
+        "--separable", help="Gaussian noise: each unit's part of the release reads that unit alone."
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
@@ -89,6 +101,63 @@ def loss_for(model: "Dependence", loss: str | None, vector: str | None) -> "Loss
     if loss is not None:
         return Loss.uniform(loss, model.units)
     return Loss.of(numbers(vector or "", "Loss vector"))
+
+
+def exposure_for(
+    model: "Dependence",
+    pure: tuple[str | None, str | None],
+    gaussian: tuple[str | None, str | None],
+    delta: str | None,
+    *,
+    separable: bool,
+) -> "Exposure":
+    """Make what is shown of each unit: pure losses, or those of Gaussian noise."""
+    if gaussian == (None, None) and delta is None and not separable:
+        return loss_for(model, *pure)
+    if pure != (None, None):
+        raise BadLoss("Give --loss for pure losses, or --rho with --delta for Gaussian noise, not both.")
+    return gaussian_loss_for(model, *gaussian, delta, separable=separable)
+
+
+def gaussian_loss_for(
+    model: "Dependence", rho: str | None, vector: str | None, delta: str | None, *, separable: bool
+) -> "ConcentratedLoss":
+    """Make the loss of Gaussian noise from --rho or --rho-vector, whose zeros are units with no part of their own."""
+    from entwined.bounds import ConcentratedLoss
+
+    if delta is None:
+        raise BadLoss("Gaussian noise has a promise only at some δ. Give --delta, such as 1e-6.")
+    if (rho is None) == (vector is None):
+        raise BadLoss("Give either --rho for all units or --rho-vector with one ρ a unit.")
+    if rho is not None:
+        return ConcentratedLoss.uniform(rho, model.units, delta, gaussian=True, separable=separable)
+    return concentrated(amounts(vector or "", "ρ vector"), delta, separable=separable)
+
+
+def concentrated(rhos: "tuple[Fraction, ...]", delta: str, *, separable: bool) -> "ConcentratedLoss":
+    """Make the loss of Gaussian noise with one ρ a unit, some of them 0."""
+    from entwined.bounds import ConcentratedLoss
+    from entwined.noise.lattice import probability
+
+    return ConcentratedLoss(rhos, len(rhos), probability(delta, "δ"), gaussian=True, separable=separable)
+
+
+def amounts(text: str, name: str) -> "tuple[Fraction, ...]":
+    """Read exact numbers ≥ 0 separated by commas, not all of them 0."""
+    from fractions import Fraction
+
+    from entwined.numbers import positive_fraction
+
+    try:
+        zero = [float(part) == 0 for part in text.split(",")]
+    except ValueError:
+        raise BadLoss(f"{name} {text[:60]!r} is not a list of numbers. Write them as 0.1,0.2,0.3.") from None
+    if all(zero):
+        raise BadLoss(f"{name} {text[:60]!r} shows nothing of any unit. Give a number above zero.")
+    return tuple(
+        Fraction(0) if none else positive_fraction(part, name)
+        for part, none in zip(text.split(","), zero, strict=True)
+    )
 
 
 def confirmed(question: str, *, yes: bool) -> None:

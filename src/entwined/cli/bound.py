@@ -6,20 +6,38 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from entwined.canonical import Document
-from entwined.cli.arguments import Adversary, JsonOption, KnownOption, ModelFile, loss_for
+from entwined.cli.arguments import (
+    Adversary,
+    DeltaOption,
+    JsonOption,
+    KnownOption,
+    ModelFile,
+    SeparableOption,
+    exposure_for,
+)
 from entwined.cli.show import as_json, number, progress, table
 
 if TYPE_CHECKING:
-    from entwined.bounds import Bound
-    from entwined.loss import Loss
+    from entwined.bounds import Bound, Exposure
+
+RhoOption = Annotated[
+    str | None, typer.Option("--rho", help="Gaussian noise: the concentrated loss of every unit.")
+]
+RhosOption = Annotated[
+    str | None, typer.Option("--rho-vector", help="Gaussian noise: one ρ a unit, 0 for a hidden unit.")
+]
 
 
-def command(
+def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
     model_file: ModelFile,
     loss: Annotated[str | None, typer.Option("--loss", help="The base loss of every unit.")] = None,
     loss_vector: Annotated[
         str | None, typer.Option("--loss-vector", help="One loss a unit: 0.1,0.2,…")
     ] = None,
+    rho: RhoOption = None,
+    rho_vector: RhosOption = None,
+    delta: DeltaOption = None,
+    separable: SeparableOption = False,  # noqa: FBT002
     knowledge: KnownOption = Adversary.any,
     certificate: Annotated[
         Path | None, typer.Option("--certificate", "-o", help="Write the certificate to this file.")
@@ -33,7 +51,8 @@ def command(
 
     with progress():
         model = read_model(model_file)
-        found = bound(model, loss_for(model, loss, loss_vector), knowledge.value)
+        exposure = exposure_for(model, (loss, loss_vector), (rho, rho_vector), delta, separable=separable)
+        found = bound(model, exposure, knowledge.value)
         if certificate is not None:
             write_certificate(certify(seen_from(found, model_file.parent, certificate.parent)), certificate)
     if as_document:
@@ -42,7 +61,7 @@ def command(
         show(found, certificate)
 
 
-def seen_from(found: "Bound[Loss]", model_folder: Path, folder: Path) -> "Bound[Loss]":
+def seen_from(found: "Bound[Exposure]", model_folder: Path, folder: Path) -> "Bound[Exposure]":
     """Name an edge file as it is seen from the certificate's folder."""
     from dataclasses import replace
     from os.path import relpath
@@ -59,7 +78,7 @@ def seen_from(found: "Bound[Loss]", model_folder: Path, folder: Path) -> "Bound[
     return replace(found, model=replace(model, fields=tuple(fields)))
 
 
-def document(found: "Bound[Loss]") -> Document:
+def document(found: "Bound[Exposure]") -> Document:
     """The contract's JSON."""
     from entwined.bounds.certificate import listed
 
@@ -76,7 +95,7 @@ def document(found: "Bound[Loss]") -> Document:
     }
 
 
-def show(found: "Bound[Loss]", certificate: Path | None) -> None:
+def show(found: "Bound[Exposure]", certificate: Path | None) -> None:
     """The same for people: what bounds this model, and why others about such models do not."""
     typer.echo(f"{found.guarantee}\n")
     about = [

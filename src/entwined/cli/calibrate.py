@@ -5,11 +5,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from entwined.canonical import Document
-from entwined.cli.arguments import Adversary, JsonOption, KnownOption, ModelFile, numbers
+from entwined.cli.arguments import (
+    Adversary,
+    DeltaOption,
+    JsonOption,
+    KnownOption,
+    ModelFile,
+    SeparableOption,
+    amounts,
+    concentrated,
+    numbers,
+)
 from entwined.cli.show import as_json, number, progress
 from entwined.errors import BadInput
 
 if TYPE_CHECKING:
+    from entwined.bounds import ConcentratedLoss
     from entwined.dependence import Dependence
 
 
@@ -38,31 +49,52 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     weights: WeightsOption = None,
     importance: ImportanceOption = None,
     count: CountOption = None,
+    delta: DeltaOption = None,
+    separable: SeparableOption = False,  # noqa: FBT002
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
-    """Find the largest loss whose leakage stays within a target, and the Laplace scale that gives it."""
+    """Find the largest loss whose leakage stays within a target, and the Laplace scale that gives it.
+
+    With --delta the noise is Gaussian: the largest ρ, and the standard deviation that gives it.
+    """
     from entwined.dependence.files import read_model
 
     if sum(option is not None for option in (weights, importance, count)) > 1:
         raise BadInput("Give at most one of --weights, --importance and --count.")
+    if delta is None and separable:
+        raise BadInput("--separable is about Gaussian noise. Give --delta, such as 1e-6.")
+    if delta is not None and (importance is not None or count is not None):
+        raise BadInput("--importance and --count are about Laplace noise. Leave out --delta.")
     with progress():
         model = read_model(model_file)
-        found = (
-            counted(model, leakage, knowledge, count)
-            if count is not None
-            else calibrated(model, leakage, knowledge.value, sensitivity, (weights, importance))
-        )
+        if delta is not None:
+            shape = concentrated(amounts(weights or "1", "Weights"), delta, separable=separable)
+            found = gaussian(model, leakage, knowledge.value, sensitivity, shape)
+        elif count is not None:
+            found = counted(model, leakage, knowledge, count)
+        else:
+            found = calibrated(model, leakage, knowledge.value, sensitivity, (weights, importance))
     if as_document:
         as_json(found)
-        return
-    typer.echo(f"A leakage of at most {leakage} allows, by the theorem {found['theorem']!r},")
-    if isinstance(found["loss"], list):
-        typer.echo(f"  losses         {', '.join(number(one) for one in found['loss'][:20])}")
-        typer.echo(f"  Laplace scales {', '.join(number(one) for one in found['laplace_scale'][:20])}")
     else:
-        typer.echo(
-            f"  loss {number(found['loss'])} for every unit\n  Laplace scale {number(found['laplace_scale'])}"
-        )
+        show(found, leakage)
+
+
+def show(found: Document, leakage: str) -> None:
+    """The same for people."""
+    typer.echo(f"A leakage of at most {leakage} allows, by the theorem {found['theorem']!r},")
+    for name, word in (
+        ("loss", "loss"),
+        ("rho", "ρ"),
+        ("laplace_scale", "Laplace scale"),
+        ("gaussian_scale", "standard deviation of Gaussian noise"),
+    ):
+        if isinstance(found.get(name), list):
+            shown = ", ".join("none" if one is None else number(one) for one in found[name][:20])
+            typer.echo(f"  {word}, one a unit: {shown}")
+        elif name in found:
+            every = " for every unit" if name in {"loss", "rho"} else ""
+            typer.echo(f"  {word} {number(found[name])}{every}")
 
 
 def calibrated(
@@ -93,6 +125,33 @@ def calibrated(
     losses = found.exposure.per_unit.tolist()
     scales = [round_up_float(size / one) if one else None for one in losses]
     return {"loss": losses, "laplace_scale": scales, "theorem": found.theorem.name}
+
+
+def gaussian(
+    model: "Dependence", leakage: str, knowledge: Any, sensitivity: str, shape: "ConcentratedLoss"
+) -> Document:
+    """ρ and the standard deviation of Gaussian noise, in the proportions of the shape; one for all if it has one."""
+    from dataclasses import replace
+    from math import sqrt
+
+    from entwined.bounds import calibrate
+    from entwined.bounds.profiles.curves import largest_shift
+    from entwined.numbers import float_above, float_below, positive_fraction, round_up_float
+
+    size = float_above(positive_fraction(sensitivity, "Sensitivity"))
+    alone = (
+        largest_shift(positive_fraction(leakage, "Leakage"), shape.delta) ** 2 / 2 / float(max(shape.rhos))
+    )
+    units = model.units if len(shape.rhos) == 1 else shape.units
+    found = calibrate(model, leakage, knowledge, replace(shape, units=units) * alone)
+    rhos = [float_below(rho) for rho in found.exposure.rhos]
+    scales = [round_up_float(size / sqrt(2 * rho)) if rho else None for rho in rhos]
+    one = len(rhos) == 1
+    return {
+        "rho": rhos[0] if one else rhos,
+        "gaussian_scale": scales[0] if one else scales,
+        "theorem": found.theorem.name,
+    }
 
 
 def counted(model: "Dependence", leakage: str, knowledge: Adversary, state: int) -> Document:

@@ -1,0 +1,120 @@
+"""⊗: what several independent parts of a release show together, as a product of privacy loss laws.
+
+A profile stands for two laws P and Q on the points of its grid: P has the mass
+
+    p_k = (e^h D_{k−1} − D_k) / (e^h − 1),   D_k = δ_k − δ_{k+1},
+
+at the loss ε = kh > 0, Q = e^{−ε} P, the same the other way round below 0, and P has δ_n at infinity (Doroshenko,
+Ghazi, Kamath, Kumar, Manurangsi 2022: connect the dots). Parts compose by convolving P. Atoms that are too many
+only add to Σ (p − γq)₊, so everything that is cut off, wrapped around or lost to rounding is put at infinity.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from entwined.bounds.profiles.profile import Grid, PrivacyProfile
+from entwined.numbers import ULP, FloatArray
+
+ROOM: Final = 2  # the window of sums is so many times that of the parts
+TILTS: Final = np.array(
+    [5.0, 10.0, 20.0, 40.0, 80.0, 160.0]
+)  # orders of Chernoff's bound on what leaves the window
+TRANSFORM: Final = 8 * ULP  # the error of a transform is at most so much a doubling, in the mean square
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Composition:
+    """Parts composed so far: the transform of their law, and what is kept to bound its errors.
+
+    `moments` are logs of E e^{sε} at the tilts, `infinity` the mass there, `total` all mass, `spread` the norms.
+    """
+
+    grid: Grid
+    spectrum: NDArray[np.complex128]
+    moments: FloatArray
+    infinity: float
+    total: float
+    spread: float
+
+    @classmethod
+    def of(cls, profile: PrivacyProfile) -> Self:
+        """One part."""
+        grid, deltas = profile.grid, profile.deltas
+        if not deltas.any():
+            return cls.nothing(grid)
+        masses = masses_of(profile)
+        lacking = float(np.max(deltas - deltas[-1] - tails_of(masses, grid, 0.0), initial=0.0))
+        law = np.zeros(2 * ROOM * grid.size)
+        law[: grid.size + 1] = masses
+        law[-grid.size :] = (masses[1:] * falling_of(grid)[1 : grid.size + 1])[::-1]
+        infinity = float(deltas[-1]) + lacking + 4 * grid.size * ULP
+        total, spread = float(law.sum()) + infinity, math.sqrt(float(law @ law))
+        tilted = np.log(tilts_of(grid) @ np.concatenate([law[-grid.size :], masses]))
+        return cls(grid, np.fft.rfft(law), tilted, infinity, total, spread)
+
+    @classmethod
+    def nothing(cls, grid: Grid) -> Self:
+        """No part at all."""
+        flat = np.ones(ROOM * grid.size + 1, np.complex128)
+        return cls(grid, flat, np.zeros(TILTS.size), 0.0, 1.0, 0.0)
+
+    def join(self, other: "Composition") -> "Composition":
+        """Both, with independent noise."""
+        if self.spread == 0 or other.spread == 0:
+            return other if self.spread == 0 else self
+        return Composition(
+            self.grid,
+            self.spectrum * other.spectrum,
+            self.moments + other.moments,
+            self.infinity * other.total + other.infinity * self.total,
+            self.total * other.total,
+            self.spread * other.total + other.spread * self.total,
+        )
+
+    def profile(self) -> PrivacyProfile:
+        """Read the whole as one profile."""
+        grid = self.grid
+        if self.spread == 0:
+            return PrivacyProfile(grid, np.zeros(grid.size + 1))
+        window = ROOM * grid.size
+        masses = np.maximum(np.fft.irfft(self.spectrum, 2 * window)[: window + 1], 0.0)
+        away = math.exp(min(0.0, float(np.min(self.moments - TILTS * ROOM)) + 1e-9))
+        blurred = math.sqrt(2 * window) * TRANSFORM * math.log2(2 * window) * 3 * self.spread
+        deltas = tails_of(masses, grid, 8 * window * ULP)[: grid.size + 1] + (self.infinity + away + blurred)
+        return PrivacyProfile(grid, np.minimum(deltas * (1 + 8 * ULP), 1.0))
+
+
+def masses_of(profile: PrivacyProfile) -> FloatArray:
+    """P at the losses 0, h, … of the grid."""
+    deltas, step = profile.deltas, profile.grid.step
+    drops = np.append(deltas[:-1] - deltas[1:], 0.0)
+    masses = np.empty(deltas.size)
+    masses[1:] = (math.exp(step) * drops[:-1] - drops[1:]) / math.expm1(step)
+    masses[0] = 1 - deltas[0] - 2 * drops[0] / math.expm1(step)
+    return np.maximum(masses, 0.0)
+
+
+def tails_of(masses: FloatArray, grid: Grid, slack: float) -> FloatArray:
+    """Σ_{j>k} p_j (1 − e^{(k−j)h}) at each k, larger by a share `slack` of what was added up."""
+    falling = falling_of(grid)[: masses.size]
+    above = np.append(np.cumsum(masses[:0:-1])[::-1], 0.0)
+    below = np.append(np.cumsum((masses * falling)[:0:-1])[::-1], 0.0) / falling
+    return np.maximum(above - below, 0.0) + slack * above
+
+
+@lru_cache(maxsize=16)
+def falling_of(grid: Grid) -> FloatArray:
+    """e^{−kh} for k = 0, 1, … to the end of the window."""
+    return np.asarray(np.exp(-np.arange(ROOM * grid.size + 1) * grid.step))
+
+
+@lru_cache(maxsize=16)
+def tilts_of(grid: Grid) -> FloatArray:
+    """e^{sε} at the losses −nh … nh, a row a tilt s; s is counted in units of 1/(nh)."""
+    places = np.arange(-grid.size, grid.size + 1) / grid.size
+    return np.asarray(np.exp(TILTS[:, None] * places))

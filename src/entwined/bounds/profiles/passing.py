@@ -1,0 +1,164 @@
+"""Profiles passed from unit to unit: along chains, through forests of factors, and around loops."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import cycle
+from typing import Final, Generic, TypeVar
+
+import numpy as np
+
+from entwined.bounds.kernel import Forest, Link
+from entwined.bounds.profiles.composition import Composition
+from entwined.bounds.profiles.curves import LARGEST_EPSILON, ProfileCurve, epsilon_at_delta
+from entwined.bounds.profiles.profile import Grid, PrivacyProfile
+from entwined.bounds.profiles.sway import Sway
+from entwined.bounds.transport import Run
+from entwined.errors import DoesNotApply
+from entwined.numbers import FloatArray, IntArray
+
+COARSE: Final = 192
+WIDENED: Final = 3.0
+TAIL: Final = 1e-4  # the share of δ that may be cut off at the end of the grid
+MOST_STEPS: Final = 4000
+NEAR: Final = (1e-6, 1e-13)  # messages this close together are tried as a ceiling for all that follow
+CEILING: Final = (1e-5, 1e-12)
+
+Held = TypeVar("Held")
+
+
+@dataclass(frozen=True, slots=True)
+class Algebra(Generic[Held]):
+    """How what a unit holds is put together; `fine` is how many points a grid needs for it."""
+
+    hold: Callable[[PrivacyProfile], Held]
+    join: Callable[[Held, Held], Held]
+    read: Callable[[Held], PrivacyProfile]
+    fine: int
+
+    def send(self, held: Held, sway: Sway) -> Held:
+        """What a neighbour gets of it."""
+        return self.hold(self.read(held).through(sway))
+
+
+def itself(profile: PrivacyProfile) -> PrivacyProfile:
+    """Leave a profile as it is."""
+    return profile
+
+
+TOGETHER: Final = Algebra(Composition.of, Composition.join, Composition.profile, 1024)
+"""⊗: parts that each read one unit, with independent noise."""
+IN_TURN: Final = Algebra(itself, PrivacyProfile.beside, itself, 384)
+"""⊕: one mechanism that reads all units, which are changed one after another."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Told:
+    """What is shown of each unit in the end: a few profiles, and which of them is whose."""
+
+    profiles: Sequence[PrivacyProfile]
+    place: IntArray
+
+    def epsilons(self, delta: Fraction | float) -> FloatArray:
+        """The ε of every unit at δ."""
+        return np.array([profile.epsilon(delta) for profile in self.profiles])[self.place]
+
+
+def held_by(algebra: Algebra[Held], curves: Sequence[ProfileCurve], grid: Grid) -> list[Held]:
+    """What each curve shows, equal ones once."""
+    each = {curve: algebra.hold(PrivacyProfile.of(curve, grid)) for curve in set(curves)}
+    return [each[curve] for curve in curves]
+
+
+def leakage_at(
+    passed: Callable[[Grid], Told], largest: ProfileCurve, delta: Fraction, fine: int
+) -> FloatArray:
+    """Pass profiles on a coarse grid that is long enough, then on a fine one, and read each unit's ε.
+
+    Every grid gives a valid bound: a short one puts more at infinity, a coarse one has longer chords.
+    """
+    first = epsilon_at_delta(largest, delta * Fraction(TAIL))
+    reach = min(WIDENED * max(first, float(delta)), LARGEST_EPSILON)
+    told = passed(Grid.up_to(reach, COARSE))
+    while not math.isfinite(told.epsilons(delta).max()):
+        if reach >= LARGEST_EPSILON:
+            return told.epsilons(delta)
+        reach = min(reach * WIDENED, LARGEST_EPSILON)
+        told = passed(Grid.up_to(reach, COARSE))
+    end = float(told.epsilons(delta * Fraction(TAIL)).max())
+    better = passed(Grid.up_to(min(reach, max(end, float(delta))), fine))
+    return np.minimum(told.epsilons(delta), better.epsilons(delta))
+
+
+def along_chain(
+    algebra: Algebra[Held], own: Sequence[Held], past: Sequence[Run[Sway]], future: Sequence[Run[Sway]]
+) -> Told:
+    """What each step shows, with all that comes from before and after it."""
+    steady = all(held is own[0] for held in own)
+    before = [None, *relay(algebra, own, past, steady=steady)]
+    after = [*relay(algebra, own[::-1], future, steady=steady)[::-1], None]
+    found: dict[tuple[int, int, int], int] = {}
+    profiles: list[PrivacyProfile] = []
+    place = np.empty(len(own), np.int64)
+    for step, held in enumerate(zip(own, before, after, strict=True)):
+        key = (id(held[0]), id(held[1]), id(held[2]))
+        if key not in found:
+            found[key] = len(profiles)
+            profiles.append(algebra.read(joined(algebra, [part for part in held if part is not None])))
+        place[step] = found[key]
+    return Told(profiles, place)
+
+
+def joined(algebra: Algebra[Held], parts: Sequence[Held]) -> Held:
+    """Join one or more."""
+    held = parts[0]
+    for part in parts[1:]:
+        held = algebra.join(held, part)
+    return held
+
+
+def relay(
+    algebra: Algebra[Held], own: Sequence[Held], runs: Sequence[Run[Sway]], *, steady: bool
+) -> list[Held]:
+    """Give what reaches each step but the first from those before it; equal steps only until it stands still."""
+    messages: list[Held] = []
+    passed = 0
+    for run in runs:
+        last: PrivacyProfile | None = None
+        end = len(messages) + run.steps
+        for sway in cycle(run.turn):
+            if len(messages) == end:
+                break
+            passed += 1
+            if passed > MOST_STEPS:
+                raise DoesNotApply(
+                    f"The messages still change after {MOST_STEPS:,} steps. The group covers it."
+                )
+            mine = own[len(messages)]
+            sent = algebra.read(algebra.join(mine, messages[-1]) if messages else mine).through(sway)
+            if steady and len(run.turn) == 1 and last is not None and sent.below(last.raised(*NEAR)):
+                ceiling = sent.raised(*CEILING)
+                held = algebra.hold(ceiling)
+                if algebra.read(algebra.join(mine, held)).through(sway).below(ceiling):
+                    messages.extend([held] * (end - len(messages)))  # each later one stays below it
+                    break
+            messages.append(algebra.hold(sent))
+            last = sent
+    return messages
+
+
+def through_forest(
+    algebra: Algebra[Held], forest: Forest, own: Sequence[Held], sways: Mapping[Link, Sway], units: int
+) -> Told:
+    """What each unit shows, with all that comes from its neighbours; units are the first of the nodes.
+
+    A link without a sway passes all on.
+    """
+
+    def send(source: int, target: int, held: Held) -> Held:
+        sway = sways.get((source, target))
+        return held if sway is None else algebra.send(held, sway)
+
+    held = forest.sweep(own, send, algebra.join)
+    return Told([algebra.read(each) for each in held[:units]], np.arange(units))

@@ -1,0 +1,138 @@
+"""A profile: a curve that is known at the points of a grid and joined by chords, so never below the truth."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final, Self
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from entwined.bounds.profiles.curves import LARGEST_EPSILON, ProfileCurve
+from entwined.bounds.profiles.sway import Sway, carried
+from entwined.errors import BadInput
+from entwined.numbers import ULP, FloatArray, float_below
+
+SHADE: Final = 1 - 4096 * ULP  # how far to the left a curve is asked, above what rounding can move a place
+UP: Final = 1 + 64 * ULP
+STRIDE: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The points ε = 0, step, 2 step, … `size` step."""
+
+    step: float
+    size: int
+
+    def __post_init__(self) -> None:
+        if not (self.step > 0 and self.size > 0 and self.reach <= LARGEST_EPSILON):
+            raise BadInput(
+                f"A grid of {self.size} steps of {self.step}. Let it end at {LARGEST_EPSILON:g} or before."
+            )
+
+    @classmethod
+    def up_to(cls, epsilon: float, size: int) -> Self:
+        """So many equal steps to ε."""
+        return cls(min(epsilon, LARGEST_EPSILON * (1 - 4 * ULP)) / size, size)
+
+    @property
+    def reach(self) -> float:
+        """The last point."""
+        return self.step * self.size
+
+    @property
+    def excess(self) -> FloatArray:
+        """e^ε − 1 at the points, rounded down."""
+        return excess_of(self)
+
+
+@lru_cache(maxsize=16)
+def excess_of(grid: Grid) -> FloatArray:
+    """Compute the points of a grid once."""
+    points: FloatArray = np.expm1(np.arange(grid.size + 1) * grid.step) * (1 - 16 * ULP)
+    points.flags.writeable = False
+    return points
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PrivacyProfile:
+    """At least δ(γ) at every point of the grid; chords between them, and the last value ever after.
+
+    >>> from entwined.bounds.profiles.curves import GaussianCurve
+    >>> grid = Grid.up_to(8.0, 2000)
+    >>> round(PrivacyProfile.of(GaussianCurve(1.0), grid).epsilon(Fraction(1, 10**6)), 4)
+    4.8866
+    """
+
+    grid: Grid
+    deltas: FloatArray
+
+    @classmethod
+    def of(cls, curve: ProfileCurve, grid: Grid) -> Self:
+        """Read a curve at the points."""
+        return cls(grid, curve.at(grid.excess))
+
+    def at(self, excess: FloatArray) -> FloatArray:
+        """The chord at γ = 1 + excess, asked a little to the left of it."""
+        grid, left = self.grid, np.asarray(excess) * SHADE
+        cell = np.minimum((np.log1p(left) / grid.step).astype(np.int64), grid.size)
+        after = np.minimum(cell + 1, grid.size)
+        width = np.maximum(grid.excess[after] - grid.excess[cell], ULP)
+        share = np.clip((left - grid.excess[cell]) / width, 0.0, 1.0)
+        first, second = self.deltas[cell], self.deltas[after]
+        return np.asarray(((1 - share) * first + share * second) * UP)
+
+    def through(self, sway: Sway) -> "PrivacyProfile":
+        """S_t: what is left of it a neighbour further."""
+        points = self.grid.excess
+        return PrivacyProfile(self.grid, carried(self, sway.at(points), points))
+
+    def beside(self, other: "PrivacyProfile") -> "PrivacyProfile":
+        """⊕, one change after another in one mechanism: the least of f(γ₁) + γ₁ g(γ₂) over γ₁γ₂ = γ."""
+        size = self.grid.size
+        growth = np.exp(np.arange(-size, size + 1) * self.grid.step) * UP
+        there, back = both_sides(self), both_sides(other)[::-1]
+        padded = np.concatenate([np.full(size, np.inf), back, np.full(size, np.inf)])
+        # entry m of row k holds g at k − i for i = m − size
+        rows = sliding_window_view(padded, 2 * size + 1)[size - np.arange(size + 1)]
+        tried = slice(None, None, STRIDE)  # every choice of γ₁ is valid: look for the best one twice
+        best = STRIDE * np.argmin(there[tried] + growth[tried] * rows[:, tried], axis=1)
+        near = np.clip(best[:, None] + np.arange(-STRIDE, STRIDE + 1), 0, 2 * size)
+        found = there[near] + growth[near] * np.take_along_axis(rows, near, axis=1)
+        return PrivacyProfile(self.grid, np.minimum(found.min(axis=1) * UP, 1.0))
+
+    def least(self, other: "PrivacyProfile") -> "PrivacyProfile":
+        """The smaller of two bounds at each point."""
+        return PrivacyProfile(self.grid, np.minimum(self.deltas, other.deltas))
+
+    def below(self, other: "PrivacyProfile") -> bool:
+        """Whether it is nowhere above the other."""
+        return bool((self.deltas <= other.deltas).all())
+
+    def raised(self, share: float, more: float) -> "PrivacyProfile":
+        """A little more everywhere."""
+        return PrivacyProfile(self.grid, np.minimum(self.deltas * (1 + share) + more, 1.0))
+
+    def epsilon(self, delta: Fraction | float) -> float:
+        """The ε at δ, rounded up; infinite where the grid ends before it."""
+        allowed = float_below(Fraction(delta))
+        within = np.flatnonzero(self.deltas <= allowed)
+        if within.size == 0:
+            return math.inf
+        place = int(within[0])
+        if place == 0:
+            return 0.0
+        before, here = float(self.deltas[place - 1]), float(self.deltas[place])
+        low, high = (math.expm1(point * self.grid.step) for point in (place - 1, place))
+        share = min((before - allowed) / (before - here) * (1 + 8 * ULP), 1.0)
+        return math.log1p((low + share * (high - low)) * UP) * UP
+
+
+def both_sides(profile: PrivacyProfile) -> FloatArray:
+    """δ at ε = −size … size steps: on the left 1 − γ + γ δ(1/γ)."""
+    grid = profile.grid
+    falling = np.exp(-np.arange(grid.size, 0, -1) * grid.step)
+    left = 1 - falling + falling * profile.deltas[:0:-1]
+    return np.concatenate([np.minimum(left * UP, 1.0), profile.deltas])
