@@ -48,6 +48,17 @@ def quickest(folder: Path, *words: str) -> float:
     return min(found)
 
 
+def releasing(folder: Path) -> float:
+    """Measure a release whose answer is in the ledger, each into a folder of its own."""
+    found = []
+    for turn in range(RUNS // 2):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        entwined(folder, "release", "release.toml", "-o", f"again{turn}", "--yes")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(found)
+
+
 def run() -> dict[str, float]:
     """Make what is to be verified, and measure."""
     with tempfile.TemporaryDirectory() as name:
@@ -62,10 +73,13 @@ def run() -> dict[str, float]:
         found = {
             "--help": quickest(folder, "--help"),
             "budget": quickest(folder, "budget"),
+            "plan": quickest(folder, "plan", "release.toml"),
+            "release, asked again": releasing(folder),
             "verify, a bound": quickest(folder, "verify", "bound.json"),
             "verify, a release": quickest(folder, "verify", "out/certificate.json"),
         }
     for what, seconds in found.items():
         print(f"{what:<20} {seconds:6.2f} s of CPU")
-    print(f"within limits: {max(found.values()) < LIMIT} (below {LIMIT} s)")
+    started = [seconds for what, seconds in found.items() if what not in ("plan", "release, asked again")]
+    print(f"within limits: {max(started) < LIMIT} (below {LIMIT} s)")
     return found

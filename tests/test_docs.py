@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+import entwined
 from support import warm
+from support.source import layers
 
 ROOT = Path(__file__).parent.parent
 QUOTED = re.compile(r"""'[^']*'|"[^"$`]*\"""")
@@ -73,3 +75,19 @@ def test_the_page_does_what_it_says(page, tmp_path):
 def test_a_page_that_says_otherwise_is_caught(tmp_path):
     ((command, expected),) = commands("$ echo one\ntwo\n")
     assert not OutputChecker().check_output(expected, run(command, tmp_path), ELLIPSIS | NORMALIZE_WHITESPACE)
+
+
+def test_the_reference_names_everything_that_is_public():
+    page = (ROOT / "docs" / "python.md").read_text()
+    assert [name for name in entwined.__all__ if f"ew.{name}" not in page] == []
+
+
+def test_the_house_is_drawn_as_it_is_built():
+    """Every room of the import rules stands in the drawing, none above one that it may not import."""
+    drawing = re.search(r"```text\n(.*?)```", (ROOT / "docs" / "architecture.md").read_text(), re.DOTALL)[1]
+    rooms = re.compile(r"(?:^|[│·])\s*\d*\s*([a-z]+)")
+    floors = {room: line for line, text in enumerate(drawing.splitlines()) for room in rooms.findall(text)}
+    heights = {name.removeprefix("entwined."): height for name, height in layers().items()}
+    assert floors.keys() == heights.keys()
+    drawn = sorted(heights, key=lambda room: (floors[room], -heights[room]))
+    assert [heights[room] for room in drawn] == sorted(heights.values(), reverse=True)

@@ -4,9 +4,12 @@ import hashlib
 import json
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from entwined.errors import BadLoss, LedgerDamaged
+
+Document: TypeAlias = dict[str, Any]
+"""A JSON object."""
 
 
 def canonical(document: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from entwined.canonical import Document
 from entwined.errors import BadLoss
 from entwined.numbers import FloatArray, float_above, positive_fraction, round_up
 
@@ -66,7 +67,7 @@ class Loss:
         return None
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """A loss as it is written down: once if all units share it."""
         if self.common is not None:
             return {"uniform": self.common, "units": self.units}

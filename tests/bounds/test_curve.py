@@ -9,6 +9,7 @@ import pytest
 from entwined.bounds import ConcentratedLoss, NoisySum, bound, curve
 from entwined.bounds.calibrate import calibrate
 from entwined.bounds.choose import named
+from entwined.bounds.curve import Probe
 from entwined.dependence import (
     BayesNet,
     Box,
@@ -24,7 +25,7 @@ from entwined.dependence import (
     Variable,
 )
 from entwined.errors import BadInput, DoesNotApply
-from entwined.loss import Loss
+from entwined.loss import Leakage, Loss
 from support import draw, oracle
 from support.product import product_model
 
@@ -117,7 +118,7 @@ def test_groups_grow_by_units_and_independent_ones_become_pairs():
     alone = curve(Independent(5), Loss.uniform(1, 5), shares=[0, 0.1, 0.5], cap=2.001)
     assert [point.leakage for point in alone.points] == pytest.approx([1, 2, 2])
     assert 0.99 < alone.holds_up_to <= 1
-    assert alone.strength == "the number of units that depend on each other, now 1"
+    assert alone.strength == "the number of units that depend on each other (now 1)"
     squares = curve(Groups(2), ConcentratedLoss.uniform("0.01", 2, "1e-6"), shares=[0, 0.5])
     assert [point.theorem.name for point in squares.points] == ["concentrated group"] * 2
     assert squares.points[1].leakage > squares.points[0].leakage * 1.4
@@ -183,6 +184,36 @@ def test_where_there_is_no_stronger_law_nothing_is_claimed():
         curve(pair, Loss.uniform(1, 2), shares=[-0.1])
     with pytest.raises(DoesNotApply):
         product_model(next(iter(draw.models(3, 1, shapes=["triples"])))).stronger(0.5)
+
+
+class Says:
+    """A theorem that says of each unit a multiple of what all losses add up to."""
+
+    def __init__(self, times):
+        self.times = times
+
+    def covers(self, knowledge):
+        return knowledge == "any"
+
+    def __call__(self, loss, model):
+        return Leakage(self.times * named("group")(loss, model).per_unit)
+
+
+@pytest.mark.parametrize(("times", "why"), [(np.inf, "so strong a dependence."), (np.nan, "smaller losses.")])
+def test_infinity_is_said_in_words(times, why):
+    shown = Probe(Groups(2).stronger, Loss.uniform(1, 2), "any", (Says(times),)).curve("s", [0.1], 1.0)
+    assert (shown.holds_up_to, shown.and_beyond) == (None, False)
+    (point,) = json.loads(json.dumps(shown.document, allow_nan=False))["points"]
+    assert point.keys() == {"share", "why_not"}
+    assert point["why_not"].endswith(why)
+
+
+def test_of_theorems_that_prove_the_same_the_first_is_named():
+    """A certificate of this machine is derived again on another, whose last digits differ."""
+    theorems = (named("group"), Says(1 - 1e-13))
+    for shown, first in ((theorems, theorems[0]), (theorems[::-1], theorems[1])):
+        (point,) = Probe(Groups(2).stronger, Loss.uniform(1, 2), "any", shown).curve("s", [0.5], None).points
+        assert point.theorem is first
 
 
 def test_one_noisy_count_has_a_curve_too():

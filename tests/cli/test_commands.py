@@ -120,6 +120,7 @@ def test_plan_prints_one_document_or_words_and_writes_a_page(folder, run):
         "By sex",
         "30 not met",
         "ranks",
+        "if the size of the largest group were larger by 10 %, the same noise would leak at most",
         "2 is spent",
     ):
         assert words in out

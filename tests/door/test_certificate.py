@@ -121,6 +121,30 @@ def test_a_model_with_another_loss_is_seen(given):
         assert not verify(resealed(swapped), schema).valid
 
 
+def test_a_changed_curve_is_seen(given):
+    schema, certificate = given
+    for at, model in enumerate(certificate["models"]):
+        points = model["curve"]["points"]
+        assert [point["share"] for point in points] == [0.1, 0.25, 0.5]
+        assert model["certificate"]["leakage"] <= points[0]["leakage"] <= points[2]["leakage"]
+        lower = [points[0] | {"leakage": points[0]["leakage"] * (1 - 1e-6)}, *points[1:]]
+        for changed in (
+            {"points": lower},
+            {"points": points[:2]},
+            {"points": [points[0] | {"why_not": "x"}, *points[1:]]},
+            {"strength": "nothing"},
+            {"why_not": "It takes too long."},
+            {"cap": 1.0, "holds_up_to": 4.0, "and_beyond": True},
+        ):
+            forged = copy.deepcopy(certificate)
+            forged["models"][at]["curve"] |= changed
+            assert verify(resealed(forged), schema).why.endswith(
+                "its curve is not what stronger dependence would leak."
+            )
+        del forged["models"][at]["curve"]
+        assert not verify(resealed(forged), schema).valid
+
+
 def test_it_says_what_must_be_believed_of_the_ledger_and_of_taking_part(given):
     _, certificate = given
     assert "Everything ever released from this table is in this ledger." in certificate["trusted"]

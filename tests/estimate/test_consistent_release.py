@@ -61,6 +61,7 @@ def test_answers_agree_and_the_truth_is_held(tmp_path, schema):
             place, both, well = (np.array(made.of(query).value) for query in asked[:3])
             assert both.reshape(4, 3).sum(axis=1).tolist() == place.tolist()
             assert both.reshape(4, 3).sum(axis=0).tolist() == well.tolist()
+            assert made.of(asked[3]).value == place[0]
             assert min(place.min(), both.min(), well.min()) >= 0
             assert schema is HIDDEN or place.sum() == ROWS
             assert sum(made.of(asked[4]).value) == made.of(asked[5]).value

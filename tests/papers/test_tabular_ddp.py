@@ -36,7 +36,7 @@ LN2, INFINITE = math.log(2), math.inf
 
 def survey(codes, name="made up"):
     columns = [(f"q{at}", column) for at, column in enumerate(np.asarray(codes).T)]
-    return surveys.Survey.of(name, columns, "a test")
+    return surveys.PaperSurvey.of(name, columns, "a test")
 
 
 def copies(population, times):
@@ -204,12 +204,16 @@ def test_a_bound_for_too_small_a_scale_is_caught():
     alone = 3 * setting.scale
     happened = int((noise[:, 0] > alone).sum())
     fields = ("mutant", setting, alone)
-    assert not claims.Verdict(*fields, claims.count_chance(alone, setting.scale), happened, 20_000).refuted
-    assert claims.Verdict(*fields, claims.count_chance(alone, 0.9 * setting.scale), happened, 20_000).refuted
+    assert not claims.Judgement(*fields, claims.count_chance(alone, setting.scale), happened, 20_000).refuted
+    assert claims.Judgement(
+        *fields, claims.count_chance(alone, 0.9 * setting.scale), happened, 20_000
+    ).refuted
     together = 1.4 * noise.sum(axis=1).mean()
     happened = int((noise.sum(axis=1) > together).sum())
-    assert not claims.Verdict(*fields, claims.l1_chance(together, setting.scales), happened, 20_000).refuted
-    assert claims.Verdict(*fields, claims.l1_chance(together, 0.6 * setting.scales), happened, 20_000).refuted
+    assert not claims.Judgement(*fields, claims.l1_chance(together, setting.scales), happened, 20_000).refuted
+    assert claims.Judgement(
+        *fields, claims.l1_chance(together, 0.6 * setting.scales), happened, 20_000
+    ).refuted
 
 
 def test_the_true_bound_is_above_the_exact_law():

@@ -35,6 +35,7 @@ from entwined.report.charts import labelled
 from entwined.report.claims import Claims, after, share
 from entwined.report.findings import Cell, condition, findings
 from entwined.report.release_page import line_of
+from entwined.report.stronger import stronger_of
 from entwined.report.values import harmless
 from entwined.report.words import figure, readable
 from entwined.request.verbs import plan
@@ -227,6 +228,7 @@ def test_the_report_says_what_it_must_and_in_which_order(made, page):
         "Why ordinary differential privacy is not enough here",
         "The guarantee",
         "What was checked",
+        "If the dependence is stronger than declared",
         "What must be believed",
         "The budget",
         "entwined verify certificate.json",
@@ -313,6 +315,51 @@ def test_the_page_can_be_read_aloud(page):
         figures == sum(tag == "figcaption" for tag, _ in reader.elements) == 13
     )  # all but the median, and the leaks
     assert all(image["aria-label"] for image in images)
+
+
+def test_what_stronger_dependence_leaks_is_shown_and_never_below_what_is_certified(made, page):
+    (model,) = made.release.certificate["models"]
+    text = Reader(page).text
+    told = "The size of the largest group leaks at most compared makes of an even chance, at most as declared 2 88.1 %"
+    assert f"{told} 10 % larger 2.5 92.5 % 25 % larger 2.5 92.5 % 50 % larger 3 95.3 %" in text
+    assert Reader(plan_page(made.outlook)).text.count("The limit of 2 is kept as declared") == 1
+    for point in model["curve"]["points"]:
+        (shown,) = (one for one in stronger_of("n", model["curve"], 2.0).steps if one.by == point["share"])
+        assert float(shown.leaks) >= point["leakage"]
+    older = {key: value for key, value in model.items() if key != "curve"}
+    certificate = {**made.release.certificate, "models": [older]}
+    before = SimpleNamespace(**vars(made) | {"release": replace(made.release, certificate=certificate)})
+    assert "stronger than declared" not in page_of(before)
+
+
+@pytest.mark.parametrize(
+    ("crossing", "says"),
+    [
+        ({}, "by 25 %: no bound."),
+        ({"holds_up_to": None, "and_beyond": False}, "As declared it is over the limit of 1.5 already."),
+        ({"holds_up_to": 0.004, "and_beyond": False}, "is kept as declared, with hardly any room for more."),
+        ({"holds_up_to": 0.1799, "and_beyond": False}, "The limit of 1.5 is kept up to 17 % more."),
+        ({"holds_up_to": 4.0, "and_beyond": True}, "is kept even at 400 % more, the most that was tried."),
+    ],
+)
+def test_a_curve_is_told_in_a_line(crossing, says):
+    points = [{"share": 0.1, "leakage": 1.2001}, {"share": 0.25, "why_not": "There is no such law."}]
+    cap = {"cap": 1.5} if crossing else {}
+    told = stronger_of("people", {"strength": "every correlation", "points": points} | cap | crossing, 1.0)
+    assert told.sentence.startswith(
+        "people: if every correlation were larger by 10 %, the same noise would leak at most 1.201; by 25 %: no bound."
+    )
+    assert told.sentence.endswith(says)
+    assert [one.why_not for one in told.steps] == ["", "", "There is no such law."]
+
+
+def test_a_model_without_a_curve_says_why(made):
+    (model,) = made.outlook["models"]
+    huge = made.outlook | {"models": [model | {"curve": {"strength": "s", "why_not": "Too many units."}}]}
+    page = plan_page(huge)
+    assert "Too many units." in Reader(page).text
+    assert 'class="grown"' not in page
+    assert plan_page(made.outlook).count('<td class="grown"><i style="width: 83.3%">') == 2  # 2.5 of 3
 
 
 def test_the_page_follows_from_documents_alone(made, page):

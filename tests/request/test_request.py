@@ -288,7 +288,11 @@ def test_the_outlook_reads_no_rows_and_names_every_way(folder):
     assert not Path(folder / "nowhere").exists()
     assert not (folder / "ledger.sqlite").exists()
     assert found["format"] == "entwined plan 2"
-    assert found["models"] == [{"name": "households", "kind": "groups", "source": "declared"}]
+    (model,) = found["models"]
+    curve = model.pop("curve")
+    assert model == {"name": "households", "kind": "groups", "source": "declared"}
+    assert curve["strength"] == "the size of the largest group"
+    assert [point["leakage"] for point in curve["points"]] == pytest.approx([1.25, 1.25, 1.5])
     assert found["asked"] == {"leakage": 1.0}
     assert found["unit"] == {"kind": "rows"}
     assert [one["name"] for one in found["statistics"]] == ["histogram of region where age > 20"]
@@ -414,6 +418,15 @@ def test_a_ledger_is_shown_without_its_password(folder):
     )
     assert given.place == given.ledger
     assert shown(Book(given.place), given) == "postgresql://host:5/base"
+
+
+def test_the_curve_of_a_plan_crosses_what_was_asked_or_else_the_cap(folder):
+    asked = {"leakage = 1.0": (1.0, 0.0), "loss = 0.23": (2.0, 1.0)}  # 8 units leak 1.84, and 9 leak 2.07
+    for terms, (cap, holds) in asked.items():
+        (model,) = looked(folder, TOP.replace("leakage = 1.0", terms) + GROUPS + QUERY)["models"]
+        assert model["curve"]["cap"] == cap
+        assert model["curve"]["holds_up_to"] == pytest.approx(holds, abs=0.002)
+        assert not model["curve"]["and_beyond"]
 
 
 def test_a_plan_over_the_cap_says_so_and_one_without_a_cap_too(folder):

@@ -139,6 +139,7 @@ def outlook_of(names, asked, certificate):
     }
     nominal = float(Fraction(certificate["nominal"]))
     models = {model["name"]: model["certificate"]["leakage"] for model in certificate["models"]}
+    crossing = {"cap": 2.0, "holds_up_to": 0.0, "and_beyond": False}
 
     def way(name, title, loss, times, keeps):
         return {
@@ -171,7 +172,15 @@ def outlook_of(names, asked, certificate):
         "neighbours": certificate["neighbours"],
         "knowledge": certificate["knowledge"],
         "rows": None,
-        "models": [{"name": name, "kind": "groups", "source": "declared"} for name in models],
+        "models": [
+            {
+                "name": model["name"],
+                "kind": "groups",
+                "source": "declared",
+                "curve": model["curve"] | crossing,
+            }
+            for model in certificate["models"]
+        ],
         "asked": {"leakage": 2.0},
         "ways": [
             way("plain", "Plain differential privacy", nominal * 4, 4, False),

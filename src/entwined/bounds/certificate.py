@@ -15,6 +15,7 @@ from entwined.bounds.choose import Bound, named, not_covered
 from entwined.bounds.exposure import Exposure, Given
 from entwined.bounds.guarantee import origin, promised
 from entwined.bounds.theorem import Knowledge, Theorem
+from entwined.canonical import Document
 from entwined.dependence import Dependence, Graph
 from entwined.dependence.files import model_from
 from entwined.dependence.syntax import json_document
@@ -71,7 +72,7 @@ class Certificate:
         object.__setattr__(self, "leakage", leakage)
 
     @property
-    def content(self) -> dict[str, Any]:
+    def content(self) -> Document:
         """Everything that follows from the inputs."""
         theorem, exposure, worst = self.theorem, self.exposure, self.leakage.worst
         return {
@@ -93,7 +94,7 @@ class Certificate:
         }
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The certificate as it is written: its content, the versions that made it, and a digest of both."""
         content = {**self.content, "versions": VERSIONS}
         return {**content, "digest": digest(content)}

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Final, Self
 
 from entwined.bounds.profiles.curves import ConcentratedCurve, GaussianCurve, ProfileCurve
-from entwined.canonical import fraction_text
+from entwined.canonical import Document, fraction_text
 from entwined.errors import BadLoss
 from entwined.noise.lattice import probability
 from entwined.numbers import float_above, positive_fraction, round_up_float
@@ -100,7 +100,7 @@ class ConcentratedLoss:
         return self.rhos[0] if len(set(self.rhos)) == 1 else None
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The losses as exact fractions, once if all units share it."""
         facts = {name: True for name in FACTS if getattr(self, name)}
         delta = {"delta": fraction_text(self.delta), **facts}

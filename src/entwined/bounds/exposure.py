@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
+from entwined.canonical import Document
+
 
 class Exposure(Protocol):
     """What a mechanism shows of each unit to someone who knows all the others."""
@@ -36,7 +38,7 @@ class Exposure(Protocol):
         """The chance with which a guarantee fails; 0 where it always holds."""
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The same as a part of a certificate."""
 
     @classmethod

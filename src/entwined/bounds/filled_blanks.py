@@ -17,6 +17,7 @@ from entwined.bounds.forms import knowing_law
 from entwined.bounds.kernel import ROOT, Frontier, frontiers_of
 from entwined.bounds.theorem import Secret, theorem
 from entwined.bounds.transport import add
+from entwined.canonical import Document
 from entwined.dependence import BayesNet, Forms
 from entwined.errors import BadLoss, DoesNotApply
 from entwined.loss import Leakage, Loss
@@ -59,7 +60,7 @@ class FilledBlanks:
         return self.loss.units
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The losses, and the laws that fill blanks."""
         return {**self.loss.document, "filling": [law.tolist() for law in self.filling]}
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
+from entwined.canonical import Document
 from entwined.errors import BadLoss
 
 
@@ -38,7 +39,7 @@ class NoisySum:
         return cls(tuple(weights), scale, units)
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The weights, the scale of the noise and the number of units."""
         return {"weights": list(self.weights), "laplace_scale": self.scale, "units": self.units}
 

@@ -65,6 +65,9 @@ ReceiptOption = Annotated[
         help="Of an earlier release: a ledger without that entry is refused.",
     ),
 ]
+EarlierOption = Annotated[
+    bool, typer.Option("--with-earlier", help="Let numbers agree with earlier releases of the same rows.")
+]
 KeyFile = Annotated[
     Path | None,
     typer.Option("--key", help="Sign with this key: see `entwined key new`.", readable=False),

@@ -1,10 +1,11 @@
 """`entwined bound`: what a loss leaks under a dependence model."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from entwined.canonical import Document
 from entwined.cli.arguments import (
     Adversary,
     DeltaOption,
@@ -77,7 +78,7 @@ def seen_from(found: "Bound[Exposure]", model_folder: Path, folder: Path) -> "Bo
     return replace(found, model=replace(model, fields=tuple(fields)))
 
 
-def document(found: "Bound[Exposure]") -> dict[str, Any]:
+def document(found: "Bound[Exposure]") -> Document:
     """The contract's JSON."""
     from entwined.bounds.certificate import listed
 

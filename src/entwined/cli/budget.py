@@ -6,11 +6,12 @@ With `migrate`, `adopt` or `check` behind it, it keeps the ledger: see `cli.keep
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.core import TyperGroup
 
+from entwined.canonical import Document
 from entwined.cli import keeping
 from entwined.cli.arguments import JsonOption, ledger_of
 from entwined.cli.show import as_json, number, progress, say, table
@@ -86,7 +87,7 @@ def _usual() -> str:
     raise BadInput(f"There is no {' and no '.join(USUAL)} here. Name a ledger or a release.toml.")
 
 
-def document(book: "Book", ledger: str) -> dict[str, Any]:
+def document(book: "Book", ledger: str) -> Document:
     """Everything that a ledger says, as JSON."""
     spent = book.spent()
     return {
@@ -99,7 +100,7 @@ def document(book: "Book", ledger: str) -> dict[str, Any]:
     }
 
 
-def amounts(price: "Price") -> dict[str, Any]:
+def amounts(price: "Price") -> Document:
     """Write a price in floats."""
     return {
         "nominal": float(price.nominal),
@@ -107,7 +108,7 @@ def amounts(price: "Price") -> dict[str, Any]:
     }
 
 
-def history(book: "Book") -> Iterator[dict[str, Any]]:
+def history(book: "Book") -> Iterator[Document]:
     """Give every charge with what became of it, oldest first."""
     from entwined.ledger import Kind
 
@@ -130,13 +131,13 @@ def history(book: "Book") -> Iterator[dict[str, Any]]:
         }
 
 
-def _asked(document: dict[str, Any]) -> dict[str, Any]:
+def _asked(document: Document) -> Document:
     """Tell what a charge was for: its kind, and the queries of a batch."""
     queries = document.get("queries") or [one["query"] for one in document.get("asked", [])]
     return {"kind": document.get("kind", "batch"), "queries": queries}
 
 
-def supposed(place: str, found: dict[str, Any], loss: str) -> dict[str, Any]:
+def supposed(place: str, found: Document, loss: str) -> Document:
     """Price what a request would add with another loss; without its models only an ε can be added up."""
     from entwined.numbers import positive_fraction
 
@@ -163,7 +164,7 @@ def supposed(place: str, found: dict[str, Any], loss: str) -> dict[str, Any]:
     }
 
 
-def exported(rows: list[dict[str, Any]], path: Path) -> None:
+def exported(rows: list[Document], path: Path) -> None:
     """Write the history as CSV or JSON."""
     match path.suffix.lower():
         case ".json":
@@ -174,7 +175,7 @@ def exported(rows: list[dict[str, Any]], path: Path) -> None:
             raise BadInput(f"The history cannot be written as {other!r}. Name a file .csv or .json.")
 
 
-def _csv(rows: list[dict[str, Any]]) -> str:
+def _csv(rows: list[Document]) -> str:
     import csv
     import io
 
@@ -189,7 +190,7 @@ def _csv(rows: list[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-def show(found: dict[str, Any]) -> None:
+def show(found: Document) -> None:
     """Print the budget for people."""
     say(f"Ledger {found['ledger']}")
     worst = max(found["spent"]["leakage"].values(), default=found["spent"]["nominal"])
@@ -218,7 +219,7 @@ def show(found: dict[str, Any]) -> None:
         table(shown, ["#entry", "time", "analyst", "#queries", "outcome", "#spent after"], rows)
 
 
-def _if(supposed_: dict[str, Any]) -> str:
+def _if(supposed_: Document) -> str:
     if supposed_["refused"]:
         return f"With a loss of {number(supposed_['loss'])} it would be refused: {supposed_['refused']}"
     after = supposed_["after"]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from entwined.canonical import Document
 from entwined.cli.arguments import (
     Adversary,
     DeltaOption,
@@ -79,7 +80,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
         show(found, leakage)
 
 
-def show(found: dict[str, Any], leakage: str) -> None:
+def show(found: Document, leakage: str) -> None:
     """The same for people."""
     typer.echo(f"A leakage of at most {leakage} allows, by the theorem {found['theorem']!r},")
     for name, word in (
@@ -102,7 +103,7 @@ def calibrated(
     knowledge: Any,
     sensitivity: str,
     options: tuple[str | None, str | None],
-) -> dict[str, Any]:
+) -> Document:
     """Loss and scale for any statistic."""
     from entwined.bounds import allocate, calibrate
     from entwined.loss import Loss
@@ -128,7 +129,7 @@ def calibrated(
 
 def gaussian(
     model: "Dependence", leakage: str, knowledge: Any, sensitivity: str, shape: "ConcentratedLoss"
-) -> dict[str, Any]:
+) -> Document:
     """ρ and the standard deviation of Gaussian noise, in the proportions of the shape; one for all if it has one."""
     from dataclasses import replace
     from math import sqrt
@@ -153,7 +154,7 @@ def gaussian(
     }
 
 
-def counted(model: "Dependence", leakage: str, knowledge: Adversary, state: int) -> dict[str, Any]:
+def counted(model: "Dependence", leakage: str, knowledge: Adversary, state: int) -> Document:
     """Scale for the count of one state of a chain, exact."""
     from entwined.bounds.scalar import exact_scalar_accountant_bound, least_scale
     from entwined.dependence import MarkovChain

@@ -2,8 +2,9 @@
 
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from entwined.canonical import Document
 from entwined.cli.arguments import confirmed
 from entwined.cli.show import as_json, number, progress, say
 from entwined.errors import BadInput
@@ -55,13 +56,13 @@ def require_free(output: Path) -> None:
         raise BadInput(f"{output} is there already. Give another name, so that no model is lost.")
 
 
-def _told(model: "Learned", output: Path, total: Fraction, done: "Spending") -> dict[str, Any]:
+def _told(model: "Learned", output: Path, total: Fraction, done: "Spending") -> Document:
     spent, cap = float(done.after.worst), float(done.cap)
     told = {"model": str(output), "learned": model.title, "columns": model.model.units, "loss": float(total)}
     return told | {"spent": spent, "cap": cap, "left": max(cap - spent, 0.0)}
 
 
-def _say(told: dict[str, Any], request_file: Path) -> None:
+def _say(told: Document, request_file: Path) -> None:
     say(f"A model of {told['columns']} columns, {told['learned']}, is in {told['model']}.")
     say(f"Spent so far: {number(told['spent'])} of {number(told['cap'])}; {number(told['left'])} is left.")
     say(

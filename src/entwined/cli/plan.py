@@ -1,10 +1,11 @@
 """`entwined plan`: what a release would cost and give, in every way to protect it; no row is read."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from entwined.canonical import Document
 from entwined.cli.arguments import JsonOption, RequestFile
 from entwined.cli.show import about, as_json, number, progress, say, table
 from entwined.writing import write_whole
@@ -36,7 +37,7 @@ def command(
         say(f"The page is in {html}.")
 
 
-def show(document: dict[str, Any]) -> None:
+def show(document: Document) -> None:
     """Print the plan for people."""
     learned = [model["name"] for model in document["models"] if model["source"] == "exploratory"]
     if learned:
@@ -48,11 +49,12 @@ def show(document: dict[str, Any]) -> None:
     say()
     show_statistics(document)
     say()
+    show_stronger(document)
     say(f"Proposed: {_proposed(document)['title']}. {document['because']}")
     say(budget_line(document["budget"]))
 
 
-def asked(document: dict[str, Any]) -> str:
+def asked(document: Document) -> str:
     """Say what was asked for, in a line."""
     names = ", ".join(model["name"] for model in document["models"])
     under = (
@@ -67,7 +69,7 @@ def asked(document: dict[str, Any]) -> str:
     return "Asked: answers within the half-widths given."
 
 
-def show_ways(document: dict[str, Any]) -> None:
+def show_ways(document: Document) -> None:
     """Print one line a way that applies."""
     applying = [way for way in document["ways"] if way["applies"]]
     names = [model["name"] for model in document["models"]]
@@ -89,7 +91,7 @@ def show_ways(document: dict[str, Any]) -> None:
         say(f"{others} other theorems do not apply here; --json says why for each.")
 
 
-def show_statistics(document: dict[str, Any]) -> None:
+def show_statistics(document: Document) -> None:
     """Print what to expect of each statistic on the proposed way."""
     rows = []
     for asked_, found in zip(document["statistics"], _proposed(document)["statistics"], strict=True):
@@ -114,14 +116,26 @@ def show_statistics(document: dict[str, Any]) -> None:
         say(text)
 
 
-def figures(found: dict[str, Any]) -> str:
+def show_stronger(document: Document) -> None:
+    """Print a line a model: what the proposed noise leaks if the dependence is stronger than declared."""
+    from entwined.report.stronger import stronger_in
+
+    told = stronger_in(document)
+    if told:
+        say("If the dependence is stronger than declared:")
+        for one in told:
+            say(f"  {one.sentence}")
+        say()
+
+
+def figures(found: Document) -> str:
     """Say how sure the figures are."""
     if reach(found) is None:
         return "unknown"
     return "exact" if found["exact"] else "approximate"
 
 
-def reach(found: dict[str, Any]) -> float | None:
+def reach(found: Document) -> float | None:
     """Give the half-width of an answer, or the ranks of a choice."""
     within: float | None = found.get("ranks_within", found["half_width"])
     return within
@@ -134,12 +148,12 @@ def wish(wanted: float | None, found: float | None) -> str:
     return about(wanted) + (" ok" if found is not None and found <= wanted else " not met")
 
 
-def _proposed(document: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = next(way for way in document["ways"] if way["way"] == document["proposed"])
+def _proposed(document: Document) -> Document:
+    found: Document = next(way for way in document["ways"] if way["way"] == document["proposed"])
     return found
 
 
-def budget_line(budget: dict[str, Any]) -> str:
+def budget_line(budget: Document) -> str:
     """Say what the ledger will say."""
     if budget["again"]:
         return (
@@ -155,6 +169,6 @@ def budget_line(budget: dict[str, Any]) -> str:
     )
 
 
-def worst(price: dict[str, Any]) -> float:
+def worst(price: Document) -> float:
     """Give the number that the cap is on."""
     return float(max(price["leakage"].values(), default=price["nominal"]))

@@ -1,11 +1,20 @@
 """`entwined release`: plan, charge, read, add noise, and write what may be published into a folder."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from entwined.cli.arguments import JsonOption, KeyFile, ReceiptOption, RequestFile, YesOption, confirmed
+from entwined.canonical import Document
+from entwined.cli.arguments import (
+    EarlierOption,
+    JsonOption,
+    KeyFile,
+    ReceiptOption,
+    RequestFile,
+    YesOption,
+    confirmed,
+)
 from entwined.cli.plan import worst
 from entwined.cli.show import as_json, number, progress, say
 
@@ -21,13 +30,14 @@ OutputOption = Annotated[
 ]
 
 
-def command(
+def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
     request_file: RequestFile,
     output: OutputOption,
     as_document: JsonOption = False,  # noqa: FBT002
     yes: YesOption = False,  # noqa: FBT002
     receipt: ReceiptOption = None,
     key_file: KeyFile = None,
+    with_earlier: EarlierOption = False,  # noqa: FBT002
 ) -> None:
     """Release the statistics of a request: the ledger is charged first, and what is written may be published."""
     from entwined.report import no_charts, require_free, write_release
@@ -44,7 +54,7 @@ def command(
         ahead = outlook(request)
     confirm_price(ahead.planned, ahead.funds, yes=yes)
     with progress():
-        done = fulfil(request, ahead.planned, receipt)
+        done = fulfil(request, ahead.planned, receipt, with_earlier=with_earlier)
         files = write_release(
             output,
             release=done.release,
@@ -84,7 +94,7 @@ def _say(output: Path, files: "list[Path]", done: "Fulfilled", key: "Key | None"
     say(f"Check the promise with: entwined verify {output / 'certificate.json'}")
 
 
-def spent(budget: dict[str, Any], *, stored: bool) -> str:
+def spent(budget: Document, *, stored: bool) -> str:
     """Say in a line what the ledger says now."""
     paid = "Asked before: nothing new was charged. " if stored else ""
     return (

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Timer
-from typing import Any
 
+from entwined.canonical import Document
 from entwined.progress import listening
 
 PATIENCE = 1.0  # seconds of silence before a progress bar is shown
@@ -15,7 +15,7 @@ LONGEST = 1000  # signs of a failure
 WIDE = 120  # columns of a table that is printed into a pipe
 
 
-def as_json(document: dict[str, Any]) -> None:
+def as_json(document: Document) -> None:
     """Print one JSON document on stdout."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False)
     # half a character, as in some file names, is written as JSON escapes it

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from entwined.canonical import Document
 from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, YesOption
 from entwined.cli.release import confirm_price, spent
 from entwined.cli.show import as_json, progress, say, table
@@ -85,7 +86,7 @@ def _amounts(leakage: str | None, loss: str | None) -> tuple[Any, Any]:
 
 
 def _from_request(
-    text: str, path: Path | None, others: dict[str, Any], leakage: str | None, loss: str | None
+    text: str, path: Path | None, others: Document, leakage: str | None, loss: str | None
 ) -> "Request":
     """Ask the table of a request."""
     from entwined.request.request_file import read_request, sql_questions
@@ -102,7 +103,7 @@ def _from_request(
 
 
 def _from_options(
-    text: str, given: dict[str, Any], knowledge: Any, leakage: str | None, loss: str | None
+    text: str, given: Document, knowledge: Any, leakage: str | None, loss: str | None
 ) -> "Request":
     """Ask a table that the options name."""
     from entwined.dependence import read_model

@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
+from entwined.canonical import Document
 from entwined.errors import BadInput
 from entwined.ledger import Book
 
@@ -64,7 +65,7 @@ def write_demo(folder: Path) -> None:
             (folder / name).write_text(files("entwined.demo").joinpath(name).read_text())
 
 
-def respondents() -> Iterator[dict[str, Any]]:
+def respondents() -> Iterator[Document]:
     """Give the answers in words, one respondent at a time."""
     try:
         from statsmodels.datasets import anes96

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from entwined.canonical import Document
 from entwined.dependence.box import Box
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.factors import Factors, couplings_of, pairs_of
@@ -91,7 +92,7 @@ class BayesNet(Coupled):
         return replace(self, blocks=tuple(block.raised(factor) for block in self.blocks))
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The model as the fields of its file."""
         tables: list[Any] = [None] * self.units
         for block in self.blocks:

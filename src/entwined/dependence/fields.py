@@ -6,6 +6,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any, Final, TypeVar
 
+from entwined.canonical import Document
 from entwined.dependence.box import Box
 from entwined.dependence.model import Source, checked_source
 from entwined.dependence.nested import Naming, shown
@@ -22,7 +23,7 @@ Field = TypeVar("Field")
 class Fields:
     """A document, the model it stands for known by its kind."""
 
-    values: dict[str, Any]
+    values: Document
 
     @property
     def kind(self) -> str:
@@ -71,7 +72,7 @@ class Fields:
         """Read a list."""
         return self.typed(name, list, called)
 
-    def members(self, name: str, called: str) -> dict[str, Any]:
+    def members(self, name: str, called: str) -> Document:
         """Read an object."""
         return self.typed(name, dict, called)
 
@@ -107,7 +108,7 @@ def columns(entries: list[Any], names: tuple[str, ...], what: str) -> list[list[
     return [list(map(itemgetter(name), entries)) for name in names]
 
 
-def refuse_unknown(values: dict[str, Any], names: Iterable[str], what: str) -> None:
+def refuse_unknown(values: Document, names: Iterable[str], what: str) -> None:
     """Refuse fields that have no meaning: they may be a slip of the pen for one that has."""
     known = tuple(names)
     unknown = [name for name in values if name not in known]

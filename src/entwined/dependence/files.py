@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from entwined.canonical import Document
 from entwined.dependence.bayes_net import BayesNet
 from entwined.dependence.bif import read_bif, write_bif
 from entwined.dependence.contents import read_bytes, text_of
@@ -38,7 +39,7 @@ class Syntax(NamedTuple):
     """A way to write a document, and the most bytes that can be read back in bounded time and memory."""
 
     read: Callable[[str], Any]
-    write: Callable[[dict[str, Any]], str]
+    write: Callable[[Document], str]
     most_bytes: int
 
 
@@ -84,7 +85,7 @@ def write_model(model: Dependence, where: str | Path) -> None:
     write_whole(path, data)
 
 
-def _document(model: Dependence, folder: Path) -> dict[str, Any]:
+def _document(model: Dependence, folder: Path) -> Document:
     """The document of a model in a folder: with its edges written out, if their file is not there."""
     if not isinstance(model, Graph) or not model.fields:
         return model.document

@@ -1,11 +1,12 @@
 """Questionnaires in several forms, drawn at random, each asking some of the questions."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from entwined.canonical import Document
 from entwined.dependence.bayes_net import BayesNet
 from entwined.dependence.learned_from import LearnedFrom
 from entwined.dependence.model import Dependence, Source
@@ -89,7 +90,7 @@ class Forms(Dependence):
         return np.asarray(~self.asked.all(axis=0))
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The model as the fields of its file."""
         asked = [
             [name for name, there in zip(self.answers.names, row, strict=True) if there]

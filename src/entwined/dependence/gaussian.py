@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from entwined.canonical import Document
 from entwined.dependence.box import Box
 from entwined.dependence.model import Dependence, Source, checked_source, checked_units
 from entwined.errors import BadModel, DoesNotApply
@@ -120,7 +121,7 @@ class Gaussian(GaussianLaws):
         return np.sqrt(np.diagonal(self.covariance))
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The model as the fields of its file."""
         return {"kind": self.kind, "covariance": self.covariance.tolist(), "source": self.source}
 
@@ -173,7 +174,7 @@ class Correlations(GaussianLaws):
         return np.ones(self.units) if self.deviations is None else self.deviations
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The model as the fields of its file."""
         spread = {} if self.deviations is None else {"deviations": self.deviations.tolist()}
         table = self.correlation.document
@@ -219,7 +220,7 @@ class MaxCorrelation(GaussianLaws):
         return np.ones(self.size)
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The model as the fields of its file."""
         fields = {"size": self.size, "max_correlation": self.max_correlation}
         return {"kind": self.kind, **fields, "source": self.source}

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from entwined.canonical import Document
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.model import Coupled, Source, checked_source, checked_units
 from entwined.errors import BadModel
@@ -64,7 +65,7 @@ class Graph(Coupled):
         return replace(self, log_odds=self.log_odds * factor, fields=(), edges_digest="", edges_file=None)
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The model as the fields of its file; where it was not read from one, with the edges written out."""
         if not self.fields:
             return self.written_out
@@ -80,7 +81,7 @@ class Graph(Coupled):
         return replace(self, fields=tuple((dict(self.fields) | {"edges": PurePosixPath(named).name}).items()))
 
     @property
-    def written_out(self) -> dict[str, Any]:
+    def written_out(self) -> Document:
         """The model with its edges as [node, node, log odds]; JSON has no infinity, so it is "inf"."""
         strengths = ["inf" if strength == np.inf else strength for strength in self.log_odds.tolist()]
         edges = [[*pair, strength] for pair, strength in zip(self.ends.tolist(), strengths, strict=True)]

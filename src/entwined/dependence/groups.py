@@ -2,10 +2,11 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
+from entwined.canonical import Document
 from entwined.dependence.model import Dependence, Source, checked_source, checked_units
 from entwined.loss import Loss
 from entwined.numbers import FloatArray, round_up
@@ -37,7 +38,7 @@ class Groups(Dependence):
         return units >= 1
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The model as the fields of its file."""
         return {"kind": self.kind, "largest": self.largest, "source": self.source}
 

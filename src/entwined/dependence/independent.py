@@ -1,8 +1,9 @@
 """Units that have no bearing on each other: ordinary differential privacy."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from entwined.canonical import Document
 from entwined.dependence.groups import Groups
 from entwined.dependence.model import Dependence, Source, checked_source, checked_units
 from entwined.loss import Loss
@@ -17,7 +18,7 @@ class Independent(Dependence):
     source: Source = "declared"
     kind: ClassVar[str] = "independent"
     plural: ClassVar[str] = "independent units"
-    strength: ClassVar[str] = "the number of units that depend on each other, now 1"
+    strength: ClassVar[str] = "the number of units that depend on each other (now 1)"
 
     def __post_init__(self) -> None:
         checked_units(self.size)
@@ -29,7 +30,7 @@ class Independent(Dependence):
         return self.size
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The model as the fields of its file."""
         return {"kind": self.kind, "units": self.size, "source": self.source}
 

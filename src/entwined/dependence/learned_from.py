@@ -1,8 +1,9 @@
 """What a model was learned from: enough to know the same rows again, whatever their order."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from entwined.canonical import Document
 from entwined.schema import Coded, Schema
 
 VOUCHED: Final = (
@@ -22,7 +23,7 @@ class LearnedFrom:
     fingerprint: str
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The same as a part of a model document."""
         contents = {"columns": list(self.columns), "sizes": list(self.sizes), "fingerprint": self.fingerprint}
         return {"table": self.table, "rows": self.rows, "contents": contents}

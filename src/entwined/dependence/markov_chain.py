@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from entwined.canonical import Document
 from entwined.dependence.box import Box, normalised
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.factors import Factors
@@ -90,7 +91,7 @@ class MarkovChain(Coupled):
         return replace(self, transition=self.transition.laws_raised(factor))
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The model as the fields of its file."""
         start = {} if self.initial is None else {"initial": self.initial.tolist()}
         table = self.transition.document

@@ -4,8 +4,9 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from operator import index
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
+from entwined.canonical import Document
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.learned_from import LearnedFrom
 from entwined.errors import BadInput, BadModel, DoesNotApply
@@ -37,7 +38,7 @@ class Dependence(ABC):
 
     @property
     @abstractmethod
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The model as the fields of its file."""
 
     @abstractmethod

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from entwined.canonical import Document
 from entwined.dependence.box import Box
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.factors import Factors, couplings_of
@@ -81,7 +82,7 @@ class RandomField(Coupled):
         return replace(self, blocks=tuple(block.raised(factor) for block in self.blocks))
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The model as the fields of its file."""
         edges = [
             {"between": [self.names[first], self.names[second]], "potential": potential}

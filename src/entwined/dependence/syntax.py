@@ -5,6 +5,7 @@ import re
 import tomllib
 from typing import Any, Final, NoReturn
 
+from entwined.canonical import Document
 from entwined.errors import BadModel
 
 HALF_CHARACTER: Final = re.compile(r"\\u[dD][89abcdefABCDEF]")
@@ -35,7 +36,7 @@ def json_document(text: str) -> Any:
     return document
 
 
-def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def distinct(pairs: list[tuple[str, Any]]) -> Document:
     """Make an object of its pairs; two of the same key could mean either."""
     members = dict(pairs)
     if len(members) < len(pairs):
@@ -66,12 +67,12 @@ def toml_document(text: str) -> Any:
         raise BadModel("A number or a date in it cannot be. Give numbers of a usable size.") from None
 
 
-def json_text(document: dict[str, Any]) -> str:
+def json_text(document: Document) -> str:
     """Write a document as JSON."""
     return json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def toml_text(document: dict[str, Any]) -> str:
+def toml_text(document: Document) -> str:
     """Write a document as TOML, one line a field."""
     return "".join(f"{toml_key(key)} = {toml_value(value)}\n" for key, value in document.items())
 

@@ -12,14 +12,14 @@ from typing import Any, Final
 
 from entwined.bounds import certify
 from entwined.bounds.certificate import digest
-from entwined.canonical import fraction_text
+from entwined.canonical import Document, fraction_text
 from entwined.ledger import Standing
 from entwined.promise.part import Part
 from entwined.promise.promise import BaseLoss, Promise
 from entwined.schema import Schema
 from entwined.signing import Key
 
-FORMAT: Final = "entwined release certificate 3"
+FORMAT: Final = "entwined release certificate 4"
 OUTSIDE: Final = ("digest", "signature")
 """What stands around the content: its digest, and the holder's signature of that."""
 CERTIFICATE: Final = "certificate.json"
@@ -40,28 +40,28 @@ TAKING_PART: Final = {
 
 def certificate(
     promise: Promise, mechanism: Mapping[str, Any], parts: Sequence[Part], standing: Standing, released: str
-) -> dict[str, Any]:
+) -> Document:
     """Write down what a mechanism costs on its own, and what everything released so far amounts to."""
     models = _models(promise, promise.base(parts))
     return sealed(content(promise, mechanism, parts, standing, released, models))
 
 
-def sealed(inside: Mapping[str, Any]) -> dict[str, Any]:
+def sealed(inside: Mapping[str, Any]) -> Document:
     """Close a content with its digest."""
     return {**inside, "digest": digest(dict(inside))}
 
 
-def opened(certificate: Mapping[str, Any]) -> dict[str, Any]:
+def opened(certificate: Mapping[str, Any]) -> Document:
     """Take the content out again."""
     return {key: value for key, value in certificate.items() if key not in OUTSIDE}
 
 
-def covering(certificate: Mapping[str, Any], **changed: Any) -> dict[str, Any]:
+def covering(certificate: Mapping[str, Any], **changed: Any) -> Document:
     """Let a certificate cover other numbers made of the same draws, or the files that they were written to."""
     return sealed({**opened(certificate), **changed})
 
 
-def signed(certificate: Mapping[str, Any], key: Key) -> dict[str, Any]:
+def signed(certificate: Mapping[str, Any], key: Key) -> Document:
     """Sign a certificate with the holder's key."""
     return {**certificate, "signature": key.sign(signed_words(certificate)).document}
 
@@ -77,8 +77,8 @@ def content(
     parts: Sequence[Part],
     standing: Standing,
     released: str,
-    models: list[dict[str, Any]],
-) -> dict[str, Any]:
+    models: list[Document],
+) -> Document:
     """Everything that a certificate says; all of it follows from the schema, the models and the mechanism."""
     schema, nominal = promise.schema, promise.base(parts).nominal
     return {
@@ -111,11 +111,16 @@ def _trusted(promise: Promise, schema: Schema) -> list[str]:
     ]
 
 
-def _models(promise: Promise, base: BaseLoss) -> list[dict[str, Any]]:
-    """Certify what the loss leaks under each model."""
-    judges = promise.judges
+def _models(promise: Promise, base: BaseLoss) -> list[Document]:
+    """Certify what the loss leaks under each model, and say what it would if dependence were stronger."""
+    judges, curves = promise.judges, promise.curves(base)
     return [
-        {"name": name, "declared": judges[name][0].document, "certificate": certify(bound).document}
+        {
+            "name": name,
+            "declared": judges[name][0].document,
+            "certificate": certify(bound).document,
+            "curve": curves[name].document,
+        }
         for name, bound in promise.bounds(base).items()
     ]
 

@@ -1,9 +1,11 @@
 """Step 10: from noise to numbers. Everything here is post-processing of what was drawn.
 
-    drawn integers ─> as_drawn ─> answers.Release ─> consistent_release: the same, with numbers that agree
-                        │                              │
-                      spans: where the truth lies    agreement ─> layout ─> least_squares ─> rounding ─> consistency
+    drawn integers ─> as_drawn ─────────────────────────────> answers.Release
+        │               │
+        │             spans: where the truth lies             Release ─> comparisons: differences, ratios, bands
+        └─> consistent_release ─> agreement ─┬─> consistency: tables of one condition, in closed form
+                                             └─> reconciled: counts over any conditions, by their atoms
 
-`error_law`, `intervals`, `ratios` and `shares` make intervals, `grid` says where a number can lie; `effects` splits
-tables, `controlled` rounds them.
+`layout`, `effects`, `least_squares` and `rounding` serve `consistency`; `atoms`, `projection`, `cone` and `whole_atoms`
+serve `reconciled`; `error_law`, `intervals`, `ratios` and `shares` make intervals, `grid` says where a number can lie.
 """

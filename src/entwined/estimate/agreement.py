@@ -1,18 +1,28 @@
-"""Which answers of a batch are about the same rows and the same thing, so that they have to agree."""
+"""Which answers of a batch have to agree, and how they are made to.
 
-from collections.abc import Sequence
+Counts and tables of counts agree whatever their conditions, through the atoms of all of these. Where all count the
+same rows, and for totals, the closed form over tables of one condition does it.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import TypeAlias
 
 import numpy as np
 
-from entwined.estimate.consistency import Consistent, ConsistentTable, consistent
+from entwined.estimate.atoms import Counting, has_empty_cells
+from entwined.estimate.collected_laws import Laws
+from entwined.estimate.consistency import Consistent, ConsistentTable, consistent, error_laws, refuse_large
+from entwined.estimate.kept_together import kept_together
 from entwined.estimate.layout import Layout, NoisyTable
+from entwined.estimate.reconciled import Reconciliation, reconciliation
 from entwined.estimate.rounding import Loose
 from entwined.noise import Additive
 from entwined.numbers import IntArray
 from entwined.queries.aggregates import Aggregate, Term
-from entwined.queries.predicate import Predicate
+from entwined.queries.predicate import Predicate, nothing
 
 Subject: TypeAlias = tuple[Predicate, Term | None]  # the rows, and what each adds; None counts them
 
@@ -35,18 +45,104 @@ class Released:
         """The numbers as a table; a single number is one without sides."""
         return NoisyTable(Layout(self.aggregate.sides, self.noise), np.asarray(self.values))
 
+    @property
+    def counting(self) -> Counting:
+        """The rows that are counted, and in which cells."""
+        return Counting(self.subject[0], self.table.layout.axes)
 
-def agreed(numbers: Sequence[Released]) -> Consistent:
-    """Make all numbers of a batch agree with those of their subject, and give them in the same order."""
-    subjects: dict[Subject, list[int]] = {}
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """Which numbers are made to agree with each other, by their places.
+
+    Those in `by_atoms` agree with each other whatever their conditions. Every other group has numbers of one subject,
+    which agree among themselves. `alone` has the counts that should agree with more than that, and are too many.
+    """
+
+    by_atoms: tuple[int, ...]
+    by_subject: tuple[tuple[int, ...], ...]
+    alone: tuple[int, ...]
+
+
+def grouped(
+    numbers: Sequence[Released], impossible: Sequence[Predicate] = (), *, always_by_atoms: bool = False
+) -> Grouping:
+    """Put numbers together that have to agree; only public facts decide, never a released number.
+
+    Counts of one subject need no atoms, unless they are wanted always.
+    """
+    ruled_out = reduce(or_, impossible, nothing())
+    counts: dict[Predicate, list[int]] = {}
+    sums: dict[Subject, list[int]] = {}
     for place, one in enumerate(numbers):
-        subjects.setdefault(one.subject, []).append(place)
+        where, term = one.subject
+        if term is None:
+            counts.setdefault(where | ruled_out, []).append(place)
+        else:
+            sums.setdefault(one.subject, []).append(place)
+    subjects = tuple(tuple(places) for places in counts.values())
+    by_sums = tuple(map(tuple, sums.values()))
+    tables = {place: numbers[place].counting for places in subjects for place in places}
+    full = [Counting(table.where - ruled_out, table.axes) for table in tables.values()]
+    if len(subjects) <= 1 and not always_by_atoms and not any(map(has_empty_cells, full)):
+        return Grouping((), subjects + by_sums, ())
+    kept = kept_together(subjects, tables, tuple(impossible))
+    left = tuple(places for places in subjects if places not in kept)
+    together = tuple(sorted(place for places in kept for place in places))
+    return Grouping(together, left + by_sums, tuple(place for places in left for place in places))
+
+
+def agreed(numbers: Sequence[Released], impossible: Sequence[Predicate] = ()) -> Consistent:
+    """Make all numbers of a batch agree with those they have to, and give them in the same order."""
+    groups = grouped(numbers, impossible)
     tables: dict[int, ConsistentTable] = {}
     loose: list[Loose] = []
     apart: frozenset[str] = frozenset()
-    for (_, term), places in subjects.items():
-        made = consistent([numbers[place].table for place in places], counts=term is None)
+    for places in groups.by_subject:
+        found = [numbers[place].table for place in places]
+        made = consistent(found, counts=numbers[places[0]].subject[1] is None)
         tables.update(zip(places, made.tables, strict=True))
         loose += [(places[one], places[other], shared) for one, other, shared in made.loose]
         apart |= made.apart
-    return Consistent(tuple(tables[place] for place in range(len(numbers))), tuple(loose), apart)
+    tables.update(_through_atoms([numbers[place] for place in groups.by_atoms], groups.by_atoms, impossible))
+    return Consistent(
+        tuple(tables[place] for place in range(len(numbers))), tuple(loose), apart, groups.alone
+    )
+
+
+def agreed_laws(numbers: Sequence[Released], impossible: Sequence[Predicate] = ()) -> list[Laws]:
+    """Give the laws of the errors of all numbers once they agree; the numbers themselves do not matter."""
+    groups = grouped(numbers, impossible)
+    found: dict[int, Laws] = {}
+    for places in groups.by_subject:
+        laws = error_laws(tuple(numbers[place].table.layout for place in places))
+        found.update(
+            (place, (kinds.reshape(-1), some)) for place, (kinds, some) in zip(places, laws, strict=True)
+        )
+    if groups.by_atoms:
+        how = _reconciliation([numbers[place] for place in groups.by_atoms], impossible)
+        found.update(zip(groups.by_atoms, how.laws, strict=True))
+    return [found[place] for place in range(len(numbers))]
+
+
+def _through_atoms(
+    numbers: Sequence[Released], places: Sequence[int], impossible: Sequence[Predicate]
+) -> Iterator[tuple[int, ConsistentTable]]:
+    """Make counts and tables agree whatever their conditions."""
+    if not numbers:
+        return
+    given = [one.table for one in numbers]
+    refuse_large(given)
+    how = _reconciliation(numbers, impossible)
+    values = [table.values.reshape(-1).astype(float) for table in given]
+    estimates = how.estimates([value[None] for value in values])
+    found = zip(places, given, estimates, how.whole(values), how.laws, strict=True)
+    for place, table, estimate, whole, (kinds, laws) in found:
+        shape = table.layout.shape
+        shown = estimate[0].reshape(shape), whole.reshape(shape)
+        yield place, ConsistentTable(table.layout, *shown, counts=True, kinds=kinds.reshape(shape), laws=laws)
+
+
+def _reconciliation(numbers: Sequence[Released], impossible: Sequence[Predicate]) -> Reconciliation:
+    tables, noises = (one.counting for one in numbers), (one.noise for one in numbers)
+    return reconciliation(tuple(tables), tuple(noises), tuple(impossible))

@@ -7,7 +7,7 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any, Final, Self, TypeAlias
 
-from entwined.canonical import canonical, sha256
+from entwined.canonical import Document, canonical, sha256
 from entwined.errors import BadInput, BadQuery
 from entwined.estimate.spans import CONFIDENCE, Around, Between, Ranks, Span
 from entwined.noise import Law, law_from, law_of_sentence
@@ -47,7 +47,7 @@ class Answered:
         return None
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The answer as JSON."""
         return {
             "query": json.loads(self.asked),
@@ -141,7 +141,7 @@ class Release:
         raise BadQuery(f"The release does not answer {query!s:.200}. Ask for what was asked.")
 
     @property
-    def numbers(self) -> dict[str, Any]:
+    def numbers(self) -> Document:
         """All that is published but the certificate, the same whatever order the queries were put in."""
         ordered = sorted({answer.asked: answer for answer in self.answers}.items())
         return {
@@ -156,7 +156,7 @@ class Release:
         """What a certificate knows the published numbers by."""
         return sha256(canonical(self.numbers))
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The release as JSON."""
         return self.numbers | {"certificate": dict(self.certificate)}
 
@@ -209,7 +209,7 @@ def read(given: Any) -> Any:
     return given
 
 
-def _span_document(span: Span) -> dict[str, Any]:
+def _span_document(span: Span) -> Document:
     match span:
         case Around(half_width=reach):
             return {"within": written(reach)}

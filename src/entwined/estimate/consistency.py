@@ -4,8 +4,7 @@ Nothing here sees a row: released integers and the public layout of tables are a
 """
 
 import itertools
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -14,17 +13,16 @@ from typing import Final
 import numpy as np
 
 from entwined.errors import BadQuery, QueryTooComplex
-from entwined.estimate.error_law import ErrorLaw, Weighted
+from entwined.estimate.collected_laws import Laws, Noises, collected
+from entwined.estimate.error_law import ErrorLaw
 from entwined.estimate.intervals import Interval, intervals
 from entwined.estimate.layout import Layout, NoisyTable
-from entwined.estimate.least_squares import LeastSquares, Weights, least_squares
+from entwined.estimate.least_squares import LeastSquares, least_squares
 from entwined.estimate.rounding import Loose, Rounding, loose
-from entwined.noise import Additive
-from entwined.numbers import SMALLEST, FloatArray, IntArray
+from entwined.numbers import FloatArray, IntArray
 from entwined.progress import report
 
 LARGEST: Final = 2**44  # beyond it floats do not hold a table's sums to the unit
-SAME_WEIGHT: Final = 2**34  # the steps, up to the largest weight, by which weights are told apart
 AT_ONCE: Final = 2**22  # weights that are worked out together
 
 
@@ -61,11 +59,13 @@ class Consistent:
 
     `loose` names pairs of tables, and two or more columns that they share, whose integers need not agree;
     totals and single columns always do. `apart` names columns whose estimates need not agree between widths.
+    `alone` has the places of counts that agree only with those of the same rows, since all together are too many.
     """
 
     tables: tuple[ConsistentTable, ...]
     loose: tuple[Loose, ...]
     apart: frozenset[str]
+    alone: tuple[int, ...] = ()
 
 
 def consistent(tables: Sequence[NoisyTable], *, counts: bool) -> Consistent:
@@ -76,12 +76,7 @@ def consistent(tables: Sequence[NoisyTable], *, counts: bool) -> Consistent:
     """
     if not tables:
         raise BadQuery("No table to make consistent. Give one or more.")
-    largest = max(int(np.abs(table.values.astype(float)).max(initial=0)) for table in tables)
-    if largest > LARGEST:
-        raise QueryTooComplex(
-            f"A number of {largest:.3g} is above 2⁴⁴, where sums are no longer exact to the unit. "
-            "Release without making tables consistent, or count in a coarser unit."
-        )
+    refuse_large(tables)
     layouts = tuple(table.layout for table in tables)
     weights = least_squares(layouts)
     laws = error_laws(layouts)
@@ -96,38 +91,31 @@ def consistent(tables: Sequence[NoisyTable], *, counts: bool) -> Consistent:
     return Consistent(tuple(made), tuple(loose(layouts)), weights.apart)
 
 
+def refuse_large(tables: Sequence[NoisyTable]) -> None:
+    """Refuse numbers that floats cannot add up."""
+    largest = max(int(np.abs(table.values.astype(float)).max(initial=0)) for table in tables)
+    if largest > LARGEST:
+        raise QueryTooComplex(
+            f"A number of {largest:.3g} is above 2⁴⁴, where sums are no longer exact to the unit. "
+            "Release without making tables consistent, or count in a coarser unit."
+        )
+
+
 @lru_cache(maxsize=1024)
-def error_laws(layouts: tuple[Layout, ...]) -> tuple[tuple[IntArray, tuple[ErrorLaw, ...]], ...]:
+def error_laws(layouts: tuple[Layout, ...]) -> tuple[Laws, ...]:
     """Give the laws of the errors in each table of a batch, and which one each cell has.
 
     They do not depend on any answer, so they also tell before a release how exact it will be.
     """
-    weights, noises, found = least_squares(layouts), Noises.of(layouts), []
+    weights, found = least_squares(layouts), []
+    noises = Noises.of([layout.noise for layout in layouts])
     for place in range(len(layouts)):
         report("laws of errors", place, len(layouts))
         found.append(_laws_of(weights, noises, place))
     return tuple(found)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Noises:
-    """The different noises of some tables, and the number of each table's; −1 for exact ones."""
-
-    known: tuple[Additive, ...]
-    numbers: IntArray
-
-    @classmethod
-    def of(cls, layouts: tuple[Layout, ...]) -> "Noises":
-        """Number the noises."""
-        known: dict[Additive | None, int] = {}
-        for layout in layouts:
-            if layout.noise is not None:
-                known.setdefault(layout.noise, len(known))
-        numbers = np.array([known.get(layout.noise, -1) for layout in layouts], dtype=np.int64)
-        return cls(tuple(noise for noise in known if noise is not None), numbers)
-
-
-def _laws_of(weights: LeastSquares, noises: Noises, place: int) -> tuple[IntArray, tuple[ErrorLaw, ...]]:
+def _laws_of(weights: LeastSquares, noises: Noises, place: int) -> Laws:
     """Find the laws in one table; cells of a block have the same weights, in another order."""
     sides = weights.tables[place].sides
     firsts = [np.concatenate([[0], np.cumsum(side.sizes)[:-1]]).tolist() for side in sides]
@@ -137,27 +125,9 @@ def _laws_of(weights: LeastSquares, noises: Noises, place: int) -> tuple[IntArra
     kinds = []
     for start in range(0, len(cells), step):
         some = cells[start : start + step]
-        kinds += [known.setdefault(law, len(known)) for law in _laws(weights.weights(place, some), noises)]
+        taken = weights.weights(place, some)
+        laws = collected(taken.owners, taken.copies, taken.weights, noises)
+        kinds += [known.setdefault(law, len(known)) for law in laws]
     table = np.array(kinds, dtype=np.int64).reshape([len(side.sizes) for side in sides])
     blocks = [np.repeat(np.arange(len(side.sizes)), side.sizes) for side in sides]
     return table[np.ix_(*blocks)] if sides else table, tuple(known)
-
-
-def _laws(found: Weights, noises: Noises) -> Iterator[ErrorLaw]:
-    """Collect equal weights of equal noises; weights that differ by rounding alone are equal."""
-    owners = noises.numbers[found.owners]
-    noisy = owners >= 0
-    kinds, copies = owners[noisy], found.copies[noisy]
-    for weights in np.abs(found.weights[:, noisy]):
-        unit = 2.0 ** math.ceil(math.log2(max(weights.max(initial=0), SMALLEST)))
-        steps = np.round(weights * (SAME_WEIGHT / unit)).astype(np.int64)
-        keys, places = np.unique(kinds * 2 * SAME_WEIGHT + steps, return_inverse=True)
-        numbers_and_steps = (divmod(key, 2 * SAME_WEIGHT) for key in keys.tolist())
-        totals = np.bincount(places, weights=copies).tolist()
-        yield ErrorLaw(
-            tuple(
-                Weighted(unit * step / SAME_WEIGHT, noises.known[number], int(total))
-                for (number, step), total in zip(numbers_and_steps, totals, strict=True)
-                if step
-            )
-        )

@@ -1,67 +1,138 @@
 """A release whose counts and totals agree with each other: post-processing, so it costs nothing.
 
-Counts become integers that are not negative, and tables that count the same rows add up to the same totals;
-where the number of rows is public they add up to it. Means, variances and quantiles stay as they are, and so
-do the drawn integers of every answer: making a release consistent twice is making it consistent once.
+Counts become integers that are not negative, and agree whatever their conditions: a whole is the sum of its parts, and
+no part is above it. Where the number of rows is public they add up to it. Totals of the same rows agree too. Means,
+variances and quantiles stay as they are, and so do the drawn integers of every answer: making a release consistent
+twice is making it consistent once, and releases of the same rows can be made to agree with each other at any time.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
+from entwined.canonical import canonical
 from entwined.door.certificate import covering
-from entwined.errors import BadNoise, QueryTooComplex
+from entwined.errors import BadInput, BadNoise, QueryTooComplex
 from entwined.estimate.agreement import Released, agreed
 from entwined.estimate.answers import Answered, Release
 from entwined.estimate.consistency import ConsistentTable
 from entwined.estimate.spans import CONFIDENCE, Between
 from entwined.mechanisms.asked import Added
 from entwined.mechanisms.batch import Batch
-from entwined.queries import CountOf, Query, everything
+from entwined.queries import CountOf, Predicate, Query, everything
 from entwined.schema import Schema
 
-AGREES: Final = "Consistent: counts are not negative, and tables of the same rows add up to the same totals."
+AGREES: Final = (
+    "Consistent: counts are not negative, wholes are the sums of their parts, and no part is above its whole."
+)
+MISSING: Final = " A row whose {columns} is missing is in the whole and in no part that asks for a value."
+ALONE: Final = (
+    " These agree only with tables of the same rows: all conditions together have too many atoms. {asked}."
+)
+NEVER: Final = " By the holder's word no row is in: {impossible}."
+EARLIER: Final = " They agree with {others} other releases of the same rows, made to agree in the same way."
 TOO_HARD: Final = "As drawn, since how the tables agree cannot be worked out. {reason}"
+SHOWN: Final = 10  # names in a sentence
+
+Drawn: TypeAlias = tuple[Batch, Release]
 
 
-def make_consistent(planned: Batch, given: Release) -> Release:
+def make_consistent(planned: Batch, given: Release, *, impossible: Sequence[Predicate] = ()) -> Release:
     """Make the answers of a planned batch agree; nothing but the released integers goes in.
 
-    Where that cannot be worked out the values stay as they were drawn, and the release says so.
+    Where that cannot be worked out the values stay as they were drawn, and the release says so. `impossible` are
+    conditions that no row can meet, by the holder's word: intervals hold if that is true.
     """
+    return reconciled([(planned, given)], impossible=impossible)[0]
+
+
+def reconciled(batches: Sequence[Drawn], *, impossible: Sequence[Predicate] = ()) -> tuple[Release, ...]:
+    """Make batches that were drawn from the same rows agree with each other, as if they were one."""
+    if len({planned.schema.digest for planned, _ in batches}) > 1:
+        raise BadInput(
+            "Releases under different schemas are not about the same rows. Reconcile those of one schema."
+        )
+    order = sorted(range(len(batches)), key=lambda place: canonical(batches[place][0].document))
+    ordered = [batches[place] for place in order]  # so that whoever reconciles them gets the same numbers
     try:
-        found = _agreeing(planned, given)
+        found = _agreeing(ordered, impossible)
     except (QueryTooComplex, BadNoise) as reason:
-        found = replace(given, agreement=TOO_HARD.format(reason=reason))
-    if found is given or not given.certificate:
-        return found
-    return replace(found, certificate=covering(given.certificate, released=found.digest))
+        found = [replace(given, agreement=TOO_HARD.format(reason=reason)) for _, given in ordered]
+    made = dict(zip(order, found, strict=True))
+    return tuple(_covered(given, made[place]) for place, (_, given) in enumerate(batches))
 
 
-def _agreeing(planned: Batch, given: Release) -> Release:
+def _covered(given: Release, made: Release) -> Release:
+    if made is given or not given.certificate:
+        return made
+    return replace(made, certificate=covering(given.certificate, released=made.digest))
+
+
+def released_numbers(planned: Batch, given: Release) -> tuple[list[int], list[Released]]:
+    """Give the drawn integers of a release statistic by statistic, after the places of these in its batch."""
     numbers: dict[int, tuple[int, ...]] = {}
     for query, uses in zip(planned.queries, planned.uses, strict=True):
         numbers.update(zip(uses, given.of(query).numbers, strict=True))
     added = {at: one for at, one in enumerate(planned.statistics) if isinstance(one, Added)}
-    found = [Released(one.statistic.aggregate, one.law, numbers[at]) for at, one in added.items()]
-    if not found:
-        return given
-    tables = agreed([*found, *_public(planned)]).tables[: len(found)]
-    by_use = dict(zip(added, tables, strict=True))
+    return list(added), [Released(one.statistic.aggregate, one.law, numbers[at]) for at, one in added.items()]
+
+
+def public_rows(planned: Batch) -> list[Released]:
+    """Give the number of rows, where it is public and none are left out."""
+    rows = None if planned.promise.kept else planned.schema.rows
+    return [] if rows is None else [Released(CountOf(everything()), None, [rows])]
+
+
+def _agreeing(batches: Sequence[Drawn], impossible: Sequence[Predicate]) -> list[Release]:
+    taken = [released_numbers(planned, given) for planned, given in batches]
+    numbers = [one for _, some in taken for one in some]
+    if not numbers:
+        return [given for _, given in batches]
+    made = agreed([*numbers, *public_rows(batches[0][0])], impossible)
+    found, left = [], 0
+    for (planned, given), (places, some) in zip(batches, taken, strict=True):
+        by_use = dict(zip(places, made.tables[left : left + len(some)], strict=True))
+        alone = {places[place - left] for place in made.alone if left <= place < left + len(some)}
+        words = _words(planned, alone, impossible) + (
+            EARLIER.format(others=len(batches) - 1) if batches[1:] else ""
+        )
+        found.append(_with(planned, given, by_use, words))
+        left += len(some)
+    return found
+
+
+def _with(planned: Batch, given: Release, by_use: dict[int, ConsistentTable], words: str) -> Release:
+    """Put the numbers that agree into a release."""
     changed = {
         query.fingerprint: _changed(query, planned.schema, given.of(query), by_use[uses[0]])
         for query, uses in zip(planned.queries, planned.uses, strict=True)
         if uses[0] in by_use and query.agrees
     }
     answers = tuple(changed.get(answer.asked, answer) for answer in given.answers)
-    return replace(given, answers=answers, agreement=AGREES if changed else given.agreement)
+    return replace(given, answers=answers, agreement=words if changed else given.agreement)
 
 
-def _public(planned: Batch) -> list[Released]:
-    """Give the number of rows, where it is public and none are left out."""
-    rows = None if planned.promise.kept else planned.schema.rows
-    return [] if rows is None else [Released(CountOf(everything()), None, [rows])]
+def _words(planned: Batch, alone: set[int], impossible: Sequence[Predicate]) -> str:
+    """Say what agrees, what does not, and why a whole may be more than the parts that were asked for."""
+    asked = [
+        f"{query.kind} where {query.inside.text:.60}"
+        for query, uses in zip(planned.queries, planned.uses, strict=True)
+        if alone.intersection(uses)
+    ]
+    columns = sorted({name for query in planned.queries for name in query.inside.columns})
+    never = {one.columns[0] for one in impossible if len(one.columns) == 1}
+    blank = [name for name in columns if name not in never]
+    said = AGREES + (MISSING.format(columns=" or ".join(_few(blank))) if blank else "")
+    said += ALONE.format(asked="; ".join(_few(asked))) if asked else ""
+    return said + (
+        NEVER.format(impossible="; ".join(_few([one.text for one in impossible]))) if impossible else ""
+    )
+
+
+def _few(names: list[str]) -> list[str]:
+    return names[:SHOWN] + (["…"] if len(names) > SHOWN else [])
 
 
 def _changed(query: Query, schema: Schema, answer: Answered, table: ConsistentTable) -> Answered:

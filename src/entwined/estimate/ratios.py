@@ -11,6 +11,7 @@ steps; for these a part of the chance of a miss is set aside.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, TypeAlias
@@ -53,10 +54,25 @@ def ratio_interval(
     >>> round(float(low[0]), 2), round(float(high[0]), 2)
     (19.68, 20.32)
     """
-    nodes = _nodes(public, _deviation(top.law), _deviation(bottom.law))
+    laws = top.law, bottom.law
+    return kept_ratios(
+        top.values, bottom.values, lambda node: laws[0] + laws[1] * node, laws, public, confidence
+    )
+
+
+def kept_ratios(
+    tops: FloatArray,
+    bottoms: FloatArray,
+    law_of: Callable[[float], ErrorLaw],
+    laws: tuple[ErrorLaw, ErrorLaw],
+    public: tuple[float, float],
+    confidence: Confidence,
+) -> Bounds:
+    """Give the ratios x in a public range for which top − x · bottom is within what its law, `law_of` x, allows."""
+    nodes = _nodes(public, *map(_deviation, laws))
     sure = surer(confidence, SET_ASIDE)
-    widths = np.array([(top.law + bottom.law * node).half_width(sure) for node in nodes.tolist()])
-    return kept((top.values, top.values), bottom.values, nodes, widths)
+    widths = np.array([law_of(node).half_width(sure) for node in nodes.tolist()])
+    return kept((tops, tops), bottoms, nodes, widths)
 
 
 def variance_interval(

@@ -1,25 +1,19 @@
 """What a batch publishes and by which noise: a plan without its price, so that another loss is quickly tried."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
 
 from entwined.errors import BadNoise, QueryTooComplex
-from entwined.estimate.agreement import Released, Subject
-from entwined.estimate.consistency import error_laws
+from entwined.estimate.agreement import Released, agreed_laws
+from entwined.estimate.collected_laws import Laws
 from entwined.estimate.error_law import ErrorLaw
 from entwined.mechanisms.asked import Added, Asked
 from entwined.mechanisms.batch import Batch
 from entwined.noise import Additive
-from entwined.numbers import IntArray
-from entwined.queries import CountOf, Query, everything
+from entwined.queries import CountOf, Predicate, Query, everything
 from entwined.schema import Schema
-
-Laws: TypeAlias = tuple[IntArray, tuple[ErrorLaw, ...]]
-"""The laws of errors in a table, after the number of the law that each cell has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,29 +61,26 @@ class Draft:
             if isinstance(one, Added)
         }
 
-    def agreeing(self) -> dict[int, Laws] | None:
+    def agreeing(self, impossible: tuple[Predicate, ...] = ()) -> dict[int, Laws] | None:
         """Give the laws of the errors once the answers agree; None where that cannot be worked out."""
         if self.weighed_by is not None:
-            return self._as_weighed(self.weighed_by)
-        found: dict[Subject, list[tuple[int, Released]]] = {}
-        for place, one in enumerate(self.statistics):
-            if isinstance(one, Added):
-                empty = Released(one.statistic.aggregate, one.law, [0] * one.statistic.aggregate.cells)
-                found.setdefault(empty.subject, []).append((place, empty))
+            return self._as_weighed(self.weighed_by, impossible)
+        places = [place for place, one in enumerate(self.statistics) if isinstance(one, Added)]
+        numbers = [
+            Released(one.statistic.aggregate, one.law, [0] * one.statistic.aggregate.cells)
+            for one in self.statistics
+            if isinstance(one, Added)
+        ]
         if self.public_rows is not None:
-            known = Released(CountOf(everything()), None, [self.public_rows])
-            found.setdefault(known.subject, []).append((-1, known))
-        laws: dict[int, Laws] = {}
+            numbers.append(Released(CountOf(everything()), None, [self.public_rows]))
         try:
-            for tables in found.values():
-                laws.update(_together(tables))
+            return dict(zip(places, agreed_laws(numbers, impossible), strict=False))
         except (QueryTooComplex, BadNoise):
             return None
-        return laws
 
-    def _as_weighed(self, before: "Draft") -> dict[int, Laws] | None:
+    def _as_weighed(self, before: "Draft", impossible: tuple[Predicate, ...]) -> dict[int, Laws] | None:
         """Put this noise in the place of another one, with the same weights."""
-        found = before.agreeing()
+        found = before.agreeing(impossible)
         if found is None:
             return None
         now: dict[Additive, Additive] = {
@@ -103,10 +94,3 @@ class Draft:
                 shares = (replace(share, noise=now[share.noise]) for share in law.shares)
                 laws[law] = ErrorLaw(tuple(shares))
         return {place: (kinds, tuple(laws[law] for law in known)) for place, (kinds, known) in found.items()}
-
-
-def _together(tables: Sequence[tuple[int, Released]]) -> dict[int, Laws]:
-    """Find the laws in tables that have to agree with each other."""
-    layouts = tuple(released.table.layout for _, released in tables)
-    found = error_laws(layouts)
-    return {place: (kinds.reshape(-1), laws) for (place, _), (kinds, laws) in zip(tables, found, strict=True)}

@@ -11,14 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from entwined.canonical import Document
 from entwined.errors import BadNoise
+from entwined.estimate.collected_laws import Laws
 from entwined.estimate.error_law import ErrorLaw
 from entwined.estimate.spans import CONFIDENCE, Between, Ranks, Span, span
-from entwined.forecast.draft import Draft, Laws
+from entwined.forecast.draft import Draft
 from entwined.mechanisms.asked import Asked
 from entwined.noise import Additive, Law, additive
 from entwined.numbers import FloatArray
@@ -41,14 +43,16 @@ class Assumed:
 
     rows: int | None
     consistent: bool
+    impossible: tuple[Predicate, ...] = ()
 
     @classmethod
-    def of(cls, schema: Schema, rows: int | None, *, consistent: bool) -> "Assumed":
+    def of(
+        cls, schema: Schema, rows: int | None, *, consistent: bool, impossible: tuple[Predicate, ...] = ()
+    ) -> "Assumed":
         """Take the public number of rows, else the one expected, else the most that the schema allows."""
         most = schema.most_rows if schema.most_rows < USUAL_ROWS else None
-        return cls(
-            next((found for found in (schema.rows, rows, most) if found is not None), None), consistent
-        )
+        known = next((found for found in (schema.rows, rows, most) if found is not None), None)
+        return cls(known, consistent, impossible)
 
     def inside(self, where: Predicate, schema: Schema) -> float | None:
         """Give how many rows are inside a condition if all values are equally common."""
@@ -80,7 +84,7 @@ class Forecast:
         return self.half_width if self.ranks_within is None else self.ranks_within
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The forecast as JSON."""
         ranks = {"ranks_within": self.ranks_within, "mean_ranks_off": self.mean_ranks_off}
         return {
@@ -98,7 +102,7 @@ class Forecast:
 
 def forecasts(batch: Draft, assumed: Assumed) -> tuple[Forecast, ...]:
     """Predict the errors of every answer of a batch, in the order of its queries."""
-    agreeing = batch.agreeing() if assumed.consistent else None
+    agreeing = batch.agreeing(assumed.impossible) if assumed.consistent else None
     if agreeing is not None:
         try:
             return tuple(_each(batch, agreeing, assumed, drawn=False))

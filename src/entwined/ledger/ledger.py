@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 from uuid import uuid4
 
-from entwined.canonical import sha256_of_bytes
+from entwined.canonical import Document, sha256_of_bytes
 from entwined.errors import BadCharge, ChargeClosed, OverBudget
 from entwined.ledger.book import Book, Spent
 from entwined.ledger.charge import Accountant, Charge
@@ -264,7 +264,7 @@ class Ledger:
         return known
 
 
-def _about(receipt: Receipt, kind: Kind, said: Mapping[str, Any]) -> dict[str, Any]:
+def _about(receipt: Receipt, kind: Kind, said: Mapping[str, Any]) -> Document:
     return {"kind": kind.value, "charge": receipt.position, "run": receipt.run, **said}
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from entwined.canonical import canonical, fraction_from, fraction_text
+from entwined.canonical import Document, canonical, fraction_from, fraction_text
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery
 from entwined.mechanisms.asked import Added, Alone, Asked, Chosen
@@ -61,7 +61,7 @@ class Batch:
         return self.promise.schema
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The questions with their shares, and the loss that was found for each statistic."""
         asked = [
             {"query": written(query), "share": fraction_text(share)}

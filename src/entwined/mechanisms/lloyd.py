@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
-from entwined.canonical import canonical, fraction_from, fraction_text
+from entwined.canonical import Document, canonical, fraction_from, fraction_text
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery
 from entwined.mechanisms.fitting import losses, worst_change
 from entwined.noise import Additive
-from entwined.numbers import FloatArray, IntArray
+from entwined.numbers import Amount, FloatArray, IntArray, positive_fraction
 from entwined.promise.part import Part
 from entwined.promise.promise import Promise
 from entwined.queries import Answer, FoldOf, Statistic, everything
@@ -57,8 +57,9 @@ class Lloyd:
     noise: Additive
 
     @classmethod
-    def of(cls, promise: Promise, column: str, centres: int, rounds: int, loss: Fraction) -> Self:
+    def of(cls, promise: Promise, column: str, centres: int, rounds: int, loss: Amount) -> Self:
         """Settle the rounds under a promise; the loss is in its measure."""
+        exact = positive_fraction(loss, "Loss")
         for name, number, most in (("centres", centres, MOST_CENTRES), ("rounds", rounds, MOST_ROUNDS)):
             if not is_whole(number) or not 1 <= number <= most:
                 raise BadQuery(f"{name} = {number!r:.60}. Give a whole number from 1 to {most:,}.")
@@ -66,10 +67,10 @@ class Lloyd:
         if not isinstance(coded, Ordered):
             raise BadQuery(f"Column {column!r} has no distances. Take numbers or moments.")
         worst = worst_change(promise, _statistic(coded, _spread(coded, centres)))
-        return cls(coded, centres, rounds, loss, promise.measure.added(loss / rounds, worst))
+        return cls(coded, centres, rounds, exact, promise.measure.added(exact / rounds, worst))
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The whole computation."""
         return {
             "kind": self.kind,

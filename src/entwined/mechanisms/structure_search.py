@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from entwined.canonical import canonical, fraction_from, fraction_text
+from entwined.canonical import Document, canonical, fraction_from, fraction_text
 from entwined.door.mechanism import Read
 from entwined.errors import BadSchema, Refused
 from entwined.mechanisms.parents import MOST_ROWS, Parents, Search, most_moved
@@ -48,7 +48,7 @@ class StructureSearch:
         return cls(columns, search, loss, choice)
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """Everything the choices depend on beside the schema."""
         return {
             "kind": self.kind,

@@ -35,8 +35,9 @@ missing rows put off: there it is trusted that none is missing, wherever a chain
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from entwined.canonical import Document
 from entwined.dependence import (
     BayesNet,
     Dependence,
@@ -87,7 +88,7 @@ class Declared:
         return self.name or (f"{self.model.kind} by {self.by}" if self.by else self.model.kind)
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The declaration as JSON."""
         about = {"by": self.by, "order": self.order, "columns": list(self.columns), "name": self.name}
         about["missing_says_nothing"] = list(self.missing_says_nothing)

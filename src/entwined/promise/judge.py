@@ -13,6 +13,7 @@ from typing import Final
 
 from entwined.bounds.calibrate import largest_multiple
 from entwined.bounds.choose import THEOREMS, Bound, bound
+from entwined.bounds.curve import Curve, Probe
 from entwined.bounds.elimination import elimination_bound, elimination_without_knowledge_bound
 from entwined.bounds.exposure import Exposure
 from entwined.bounds.theorem import Knowledge, Theorem
@@ -25,6 +26,8 @@ from entwined.numbers import float_below
 REFERENCES: Final = (0.1, 1.0)
 REMEMBERED: Final = 64
 BETTER: Final = 1e-6  # how much tighter a slower theorem has to be
+STRONGER: Final = (0.1, 0.25, 0.5)  # by how much stronger dependence is tried
+MOST_DRAWN: Final = 10_000
 SLOW: Final = (  # the most units with which these take milliseconds
     (self_avoiding_walks_bound, 24),
     (elimination_bound, 5),
@@ -40,6 +43,7 @@ class Judge:
     knowledge: Knowledge
     _uniform: dict[Fraction, float] = field(default_factory=dict)
     _bounds: dict[bytes | tuple[float, int], Bound[Exposure]] = field(default_factory=dict)
+    _stronger: dict[float, Dependence] = field(default_factory=dict)
 
     @cached_property
     def theorems(self) -> tuple[Theorem, ...]:
@@ -101,6 +105,25 @@ class Judge:
         if found is None:
             raise NoTheorem(f"No theorem bounds these losses under the {self.model.kind} model. Lower them.")
         return Bound(self.model, loss, self.knowledge, *found, ())
+
+    def curve(self, exposure: Exposure, cap: float | None = None) -> Curve:
+        """Bound what an exposure leaks if dependence is stronger, by the theorems that bound it as it is."""
+        if self.model.units > MOST_DRAWN:
+            why = (
+                f"The model has {self.model.units:,} units, and stronger dependence is tried for {MOST_DRAWN:,} "
+                "at most, so that a release stays quick."
+            )
+            return Curve(self.model.strength, (), why_not=why)
+        asked = self.theorems if isinstance(exposure, Loss) else (self.bound(exposure).theorem,)
+        return Probe(self._made, exposure, self.knowledge, asked).curve(self.model.strength, STRONGER, cap)
+
+    def _made(self, share: float) -> Dependence:
+        """Make the model stronger by a share; those of every curve are remembered, with what was worked out of them."""
+        if share not in STRONGER:
+            return self.model.stronger(share)
+        if share not in self._stronger:
+            self._stronger[share] = self.model.stronger(share)
+        return self._stronger[share]
 
     def largest_uniform(self, leakage: Fraction) -> float:
         """Find the largest loss of every unit that leaks at most so much; each is worked out once."""

@@ -8,9 +8,10 @@ Dependence by groups of k costs k²ρ: the theorem "concentrated group" says why
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from entwined.bounds import ConcentratedLoss
+from entwined.canonical import Document
 from entwined.dependence import Dependence, Groups, Independent
 from entwined.errors import Refused
 from entwined.noise import (
@@ -69,7 +70,7 @@ class Pure:
         return
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """What a certificate says of it."""
         return {}
 
@@ -137,7 +138,7 @@ class Concentrated:
         )
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """What a certificate says of it."""
         return {"delta": str(self.delta)}
 

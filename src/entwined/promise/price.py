@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Self
 
-from entwined.canonical import fraction_from, fraction_text
+from entwined.canonical import Document, fraction_from, fraction_text
 from entwined.errors import BadLoss
 
 
@@ -28,7 +28,7 @@ class Price:
         return max(self.leakage.values()) if self.leakage else self.nominal
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The price as JSON, exact fractions as text."""
         leakage = {
             name: fraction_text(amount) if isinstance(amount, Fraction) else float(amount)

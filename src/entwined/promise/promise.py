@@ -15,8 +15,8 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeAlias
 
-from entwined.bounds import Bound, Exposure, Knowledge
-from entwined.canonical import canonical, sha256
+from entwined.bounds import Bound, Curve, Exposure, Knowledge
+from entwined.canonical import Document, canonical, sha256
 from entwined.dependence import Dependence, Forms
 from entwined.errors import BadModel
 from entwined.loss import Loss
@@ -88,7 +88,7 @@ class Promise:
         return sha256(canonical(self.document))
 
     @cached_property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """Everything that prices depend on."""
         return {
             "schema": self.schema.document,
@@ -154,6 +154,14 @@ class Promise:
         """Bound what a loss leaks under each model."""
         return {
             name: judge.bound(self.exposure(one, base))
+            for name, (one, judge) in self.judges.items()
+            if base.replace
+        }
+
+    def curves(self, base: BaseLoss, cap: float | None = None) -> dict[str, Curve]:
+        """Bound what a loss leaks under each model if its dependence is stronger, and up to where a cap holds."""
+        return {
+            name: judge.curve(self.exposure(one, base), cap)
             for name, (one, judge) in self.judges.items()
             if base.replace
         }

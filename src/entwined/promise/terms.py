@@ -15,6 +15,7 @@ the condition is left out as above. A column that is gone, or whose codes mean s
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from entwined.canonical import Document
 from entwined.errors import Refused
 from entwined.promise.part import Part
 from entwined.promise.places import key_of, place_of
@@ -112,18 +113,18 @@ def _only_gained(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> bool:
     return old["type"] == "integer" and bool(new["low"] == old["low"] and old["high"] <= new["high"])
 
 
-def _coding(column: Mapping[str, Any]) -> dict[str, Any]:
+def _coding(column: Mapping[str, Any]) -> Document:
     """Leave out what is for people only."""
     return _without(column, "label", "labels")
 
 
-def _columns(terms: Mapping[str, Any]) -> dict[str, Any]:
+def _columns(terms: Mapping[str, Any]) -> Document:
     return {column["name"]: column for column in terms["schema"]["columns"]}
 
 
-def _models(terms: Mapping[str, Any]) -> dict[str, Any]:
+def _models(terms: Mapping[str, Any]) -> Document:
     """Name models as prices do; a name that is taken is numbered."""
-    named: dict[str, Any] = {}
+    named: Document = {}
     for one in terms["models"]:
         kind = one["model"]["kind"]
         title = one.get("name") or (f"{kind} by {one['by']}" if "by" in one else kind)
@@ -134,7 +135,7 @@ def _models(terms: Mapping[str, Any]) -> dict[str, Any]:
     return named
 
 
-def _without(fields: Mapping[str, Any], *names: str) -> dict[str, Any]:
+def _without(fields: Mapping[str, Any], *names: str) -> Document:
     return {key: value for key, value in fields.items() if key not in names}
 
 

@@ -3,12 +3,13 @@
     text ──────> parser ──┐
     expressions ──────────┼─> conditions ─> predicate.Predicate: a set of rows, by their codes
     sql ──────────────────┘                        │
-    query.Query: counts, sums, quantile, … ────────┴─> statistic.Statistic = aggregate + sensitivity
-                       │                                             │
-                       └─ shapes: how the answer is made             └─ sensitivity.Reach: where a loss falls
+    query.Query ───────────────────────────────────┴─> statistic.Statistic = aggregate + sensitivity
+        │                                                            │
+        └─ shapes: how the answer is made                            └─ sensitivity.Reach: where a loss falls
 
-`aggregates` are what an engine is asked for. `cover` finds the most that losses on several predicates amount to at one
-row (`diagram`, `bunches`, `heights`). `documents` reads and writes queries; engines are held against `rows`.
+Queries are in `counts`, `sums`, `share`, `quantile`, `groups` and `custom`; `aggregates` are what an engine is
+asked for. `cover` finds the most that losses on several predicates amount to at one row (`diagram`, `bunches`,
+`heights`). `documents` reads and writes queries; engines are held against `rows`.
 """
 
 from entwined.queries.aggregates import Aggregate, Axis, CountOf, FoldOf, SumOf, TableOf, Term, TotalsOf

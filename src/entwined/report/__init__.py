@@ -5,7 +5,8 @@
     certificate ─> claims: what it promises, in words ────────┴─> release_page ─> folder: all of it, or nothing
     plan ─> plan_page
 
-`page` fills templates, `charts` and `drawings` draw, `ways` compares ways to protect, `words` writes texts and numbers.
+`page` fills templates, `charts` and `drawings` draw, `ways` compares ways to protect, `stronger`
+shows the sensitivity curve, `words` writes texts and numbers.
 """
 
 from entwined.report.charts import no_charts, require_charts

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from entwined.canonical import Document
 from entwined.report import charts
 from entwined.report.findings import Cell, Finding
 from entwined.report.words import readable
@@ -88,11 +89,11 @@ def _unit(finding: Finding) -> str:
     return readable(finding.unit, 60)
 
 
-def _rows(cells: Sequence[Cell], names: Sequence[str]) -> list[dict[str, Any]]:
+def _rows(cells: Sequence[Cell], names: Sequence[str]) -> list[Document]:
     return [_row(cell) | {"label": label} for cell, label in zip(cells, charts.labelled(names), strict=True)]
 
 
-def _row(cell: Cell) -> dict[str, Any]:
+def _row(cell: Cell) -> Document:
     ends = {"value": cell.value, "low": cell.low, "high": cell.high}
     return {end: _number(number) for end, number in ends.items() if number is not None}
 

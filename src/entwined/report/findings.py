@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
+from entwined.canonical import Document
 from entwined.errors import BadInput
 from entwined.estimate.answers import Answered, Release
 from entwined.estimate.spans import Ranks
@@ -62,7 +63,7 @@ class Finding:
         return question_of(self.answer.asked)
 
     @cached_property
-    def _asked(self) -> dict[str, Any]:
+    def _asked(self) -> Document:
         return dict(json.loads(self.answer.asked))
 
     @property

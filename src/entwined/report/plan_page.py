@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from entwined.canonical import Document
 from entwined.errors import BadInput
 from entwined.report import charts
 from entwined.report.claims import SOURCES
 from entwined.report.drawings import Drawing
 from entwined.report.page import rendered
+from entwined.report.stronger import stronger_in
 from entwined.report.ways import WayShown, budget_of, exploratory, leaks_drawing, promised, ways_of
 from entwined.report.words import figure, readable
 
@@ -29,7 +31,7 @@ def plan_page(document: Mapping[str, Any]) -> str:
         raise BadInput("A part of the plan is missing or is not what it should be.") from None
 
 
-def _content(document: Mapping[str, Any]) -> dict[str, Any]:
+def _content(document: Mapping[str, Any]) -> Document:
     ways = ways_of(document)
     return {
         "title": readable(document.get("title") or "Planned release"),
@@ -42,6 +44,7 @@ def _content(document: Mapping[str, Any]) -> dict[str, Any]:
         "leaks": leaks_drawing(document),
         "statistics": [_statistic(document, at) for at in range(len(document["statistics"]))],
         "models": [_model(model) for model in document["models"]],
+        "stronger": stronger_in(document),
         "budget": budget_of(document),
         "again": bool((document.get("budget") or {}).get("again")),
     }
@@ -73,7 +76,7 @@ def _model(model: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _statistic(document: Mapping[str, Any], at: int) -> dict[str, Any]:
+def _statistic(document: Mapping[str, Any], at: int) -> Document:
     """Gather what every way that applies would do to one statistic."""
     asked = document["statistics"][at]
     wanted = asked.get("wanted")
@@ -99,7 +102,7 @@ def _assumed(document: Mapping[str, Any], at: int) -> str:
     return " ".join(dict.fromkeys(f"{readable(one).rstrip('.')}." for one in said if one))
 
 
-def _line(way: Mapping[str, Any], expected: Mapping[str, Any], wanted: float | None) -> dict[str, Any]:
+def _line(way: Mapping[str, Any], expected: Mapping[str, Any], wanted: float | None) -> Document:
     half_width = expected.get("half_width")
     return {
         "title": readable(way["title"]),
@@ -123,7 +126,7 @@ def _figure(value: float | None) -> str:
     return "–" if value is None else figure(value)
 
 
-def _drawing(lines: list[dict[str, Any]]) -> Drawing | None:
+def _drawing(lines: list[Document]) -> Drawing | None:
     shown = [line for line in lines if line["half_width"] is not None]
     if len(shown) < 2:  # noqa: PLR2004  (one bar alone compares nothing)
         return None

@@ -6,17 +6,20 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final
 
+from entwined.canonical import Document
 from entwined.estimate.answers import Release
 from entwined.report.charts import require_charts
 from entwined.report.claims import SOURCES, Claims, model_words, times, worst
 from entwined.report.drawings import drawing_of
 from entwined.report.findings import Cell, Finding, findings
 from entwined.report.page import rendered
+from entwined.report.stronger import Stronger, stronger_of
 from entwined.report.ways import BudgetShown, exploratory, leaks_drawing, ways_of
 from entwined.report.words import digits_for, exactly, figure, moment, noise_words, number, readable
 from entwined.schema import Schema
 
 MOST_LINES: Final = 40
+LONGEST_AGREEMENT: Final = 2000
 MOST_CHARTS: Final = 80  # a page of more would take long to draw and to open; the tables are all there
 
 
@@ -42,10 +45,12 @@ def report_page(
         schema=schema,
         found=[_shown(one, drawn=at < MOST_CHARTS) for at, one in enumerate(found)],
         numbers=sum(one.size for one in found),
+        agreement=readable(release.agreement, LONGEST_AGREEMENT),
         models=[_model(model) for model in promise.models],
         ways=ways_of(outlook),
         plain=next((way for way in outlook["ways"] if way["way"] == "plain"), None),
         leaks=leaks_drawing(outlook) if promise.models else None,
+        stronger=_stronger(promise),
         budget=_budget(promise, budget),
     )
 
@@ -56,7 +61,7 @@ def _budget(promise: Claims, given: Mapping[str, Any]) -> BudgetShown:
     return BudgetShown(readable(given.get("ledger") or ""), promise.cap, before, promise.total)
 
 
-def _model(model: Mapping[str, Any]) -> dict[str, Any]:
+def _model(model: Mapping[str, Any]) -> Document:
     proved = model["certificate"]
     return {
         "name": readable(model["name"]),
@@ -69,7 +74,16 @@ def _model(model: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _shown(finding: Finding, *, drawn: bool) -> dict[str, Any]:
+def _stronger(promise: Claims) -> list[Stronger]:
+    """Read what each model would leak if it were stronger; older certificates do not say."""
+    return [
+        stronger_of(model["name"], model["curve"], float(model["certificate"]["leakage"]))
+        for model in promise.models
+        if "curve" in model
+    ]
+
+
+def _shown(finding: Finding, *, drawn: bool) -> Document:
     lines = [line_of(cell) for cell in itertools.islice(finding.cells(), MOST_LINES)]
     return {
         "name": readable(finding.name),
@@ -85,7 +99,7 @@ def _shown(finding: Finding, *, drawn: bool) -> dict[str, Any]:
     }
 
 
-def line_of(cell: Cell) -> dict[str, Any]:
+def line_of(cell: Cell) -> Document:
     """Write a number in as many digits as its interval leaves it, and the interval rounded outwards."""
     low, high = cell.low, cell.high
     named = {"names": [readable(name, 80) for name in cell.names]}

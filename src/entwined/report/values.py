@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from entwined.canonical import Document
 from entwined.estimate.spans import CONFIDENCE
 from entwined.report.findings import Cell, Finding
 from entwined.report.words import noise_words
@@ -64,7 +65,7 @@ def _blocks(findings: Sequence[Finding]) -> Iterator[Block]:
             yield one, block
 
 
-def _common(one: Finding) -> dict[str, Any]:
+def _common(one: Finding) -> Document:
     """What all numbers of a statistic share."""
     return {
         "statistic": one.name,

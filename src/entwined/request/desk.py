@@ -12,12 +12,14 @@ from entwined.bounds import Knowledge
 from entwined.door.door import Door
 from entwined.errors import BadInput
 from entwined.estimate.answers import Release
+from entwined.estimate.comparisons import Comparing
 from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.numbers import Amount
 from entwined.promise.price import Price
 from entwined.promise.promise import Dependences, promise_of
 from entwined.queries import Query
 from entwined.queries.sql import read_sql
+from entwined.queries.where import Where, bound
 from entwined.request.opening import open_ledger
 from entwined.request.verbs import release_batch
 from entwined.schema import Schema, read_schema
@@ -43,7 +45,7 @@ class Purse:
 
     def __str__(self) -> str:
         """Say what was spent and what is left."""
-        return f"spent {float(self.spent.worst):.4g} of {float(self.cap):.4g}, {self.left:.4g} left"
+        return f"spent {float(self.spent.worst):.4g} of {float(self.cap):.4g}, {round(self.left, 6):.4g} left"
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,15 +71,29 @@ class Desk(Door):
         loss: Amount | None = None,
         shares: Sequence[Amount] | None = None,
         consistent: bool = True,
+        impossible: Sequence[Where] = (),
+        with_earlier: bool = False,
         analyst: str = "holder",
         request: str | None = None,
     ) -> Release:
-        """Answer queries within a leakage or a loss, and charge them; names of a mapping go along."""
+        """Answer queries within a leakage or a loss, and charge them; names of a mapping go along.
+
+        With `consistent` the answers agree with each other, and `with_earlier` with those of earlier releases;
+        `impossible` are conditions that no row can meet, by the holder's word.
+        """
         asked = self._bound(queries)
         batch = plan_batch(self.promise, asked, leakage=leakage, loss=loss, shares=shares)
         names = tuple(queries) if isinstance(queries, Mapping) else ()
         return release_batch(
-            self, batch, asked, request=request, analyst=analyst, consistent=consistent, names=names
+            self,
+            batch,
+            asked,
+            request=request,
+            analyst=analyst,
+            consistent=consistent,
+            names=names,
+            impossible=tuple(bound(one, self.promise.schema) for one in impossible),
+            with_earlier=with_earlier,
         )
 
     def sql(
@@ -89,6 +105,11 @@ class Desk(Door):
             raise BadInput(f"FROM {select.table!r:.60}: the table of a door is called {ANY_TABLE}.")
         named = dict(zip(select.names, select.queries, strict=True))
         return self.release(named, leakage=leakage, loss=loss, analyst=analyst)
+
+    def compare(self, release: Release) -> Comparing:
+        """Compare released counts: differences, ratios, shares and bands, with intervals that hold; it is free."""
+        batch = Batch.from_document(release.certificate["mechanism"], self.promise)
+        return Comparing.of(batch, release)
 
     @property
     def budget(self) -> Purse:

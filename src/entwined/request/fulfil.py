@@ -26,10 +26,13 @@ class Fulfilled:
         return self.funds.spent == self.funds.after
 
 
-def fulfil(request: Request, planned: Batch, receipt: str | None = None) -> Fulfilled:
+def fulfil(
+    request: Request, planned: Batch, receipt: str | None = None, *, with_earlier: bool = False
+) -> Fulfilled:
     """Release what was planned; a table that cannot be opened is refused before a ledger is begun.
 
-    With the receipt of an earlier release, a ledger that does not hold its entry is refused.
+    With the receipt of an earlier release, a ledger that does not hold its entry is refused. `with_earlier` makes the
+    numbers agree with what was released before of the same rows.
     """
     for one in request.dependence:
         one.check(request.schema)
@@ -41,7 +44,14 @@ def fulfil(request: Request, planned: Batch, receipt: str | None = None) -> Fulf
     ):
         before = ledger.spent().price
         door = Door(table, planned.promise, ledger)
-        found = release_batch(door, planned, request.queries, consistent=request.consistent)
+        found = release_batch(
+            door,
+            planned,
+            request.queries,
+            consistent=request.consistent,
+            impossible=request.impossible,
+            with_earlier=with_earlier,
+        )
         after, head = ledger.spent().price, ledger.head().receipt
         return Fulfilled(found, Funds(shown(ledger.book, request), ledger.cap, before, after, receipt=head))
 

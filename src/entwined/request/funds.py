@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from entwined.canonical import fraction_from
+from entwined.canonical import Document, fraction_from
 from entwined.door.question import question_of
 from entwined.errors import BadInput, BadLedger, EntwinedError, NoLedger, OverBudget
 from entwined.ledger import Book, Kind, Ledger
@@ -51,7 +51,7 @@ class Funds:
         return max(float(self.cap - worst), 0.0)
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The budget as JSON."""
         return {
             "ledger": self.ledger,
@@ -65,7 +65,7 @@ class Funds:
         }
 
 
-def amounts(price: Price) -> dict[str, Any]:
+def amounts(price: Price) -> Document:
     """Write a price in floats, never below what it is."""
     leakage: Mapping[str, Fraction | float] = price.leakage
     return {

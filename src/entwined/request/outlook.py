@@ -1,15 +1,18 @@
 """The outlook of a request: what each way to protect it would cost and give, and what the ledger will say."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from entwined.bounds import Curve
+from entwined.canonical import Document
 from entwined.errors import BadNoise
 from entwined.forecast.draft import Draft
 from entwined.forecast.forecast import Forecast, forecasts
 from entwined.forecast.ways import Crossing, Way, reasons
 from entwined.mechanisms.batch import Batch
+from entwined.numbers import float_below
 from entwined.request.funds import Funds, funds_of
 from entwined.request.request import Request
 
@@ -27,6 +30,7 @@ class Outlook:
     proposed: Way
     because: str
     funds: Funds
+    curves: Mapping[str, Curve]
 
     @property
     def forecasts(self) -> tuple[Forecast, ...]:
@@ -34,7 +38,7 @@ class Outlook:
         return next(found for way, found in self.ways if way is self.proposed)
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The outlook as JSON."""
         schema = self.request.schema
         return {
@@ -46,10 +50,7 @@ class Outlook:
             "delta": None if self.request.delta is None else float(self.request.delta),
             "consistent": self.request.consistent,
             "rows": self.request.assumed.rows,
-            "models": [
-                {"name": name, "kind": one.model.kind, "source": one.model.source}
-                for name, one in zip(self.planned.promise.judges, self.request.dependence, strict=True)
-            ],
+            "models": list(self._models()),
             "asked": _asked(self.request),
             "ways": [_way(way, found) for way, found in self.ways],
             "statistics": list(_statistics(self.request)),
@@ -57,6 +58,11 @@ class Outlook:
             "because": self.because,
             "budget": self.funds.document,
         }
+
+    def _models(self) -> Iterator[Document]:
+        for name, one in zip(self.planned.promise.judges, self.request.dependence, strict=True):
+            told = {"name": name, "kind": one.model.kind, "source": one.model.source}
+            yield told | {"curve": self.curves[name].document}
 
 
 def outlook(request: Request) -> Outlook:
@@ -67,14 +73,23 @@ def outlook(request: Request) -> Outlook:
     batch = Draft.of(planned)
     found = [_forecast(way, batch, request, planned) for way in ways]
     because = "; ".join(reasons(ways, proposed, settled=request.leakage is None))
+    funds = funds_of(request, planned)
     return Outlook(
         request,
         planned,
         tuple(found),
         proposed,
         because[:1].upper() + because[1:] + ".",
-        funds_of(request, planned),
+        funds,
+        _curves(request, planned, funds),
     )
+
+
+def _curves(request: Request, planned: Batch, funds: Funds) -> dict[str, Curve]:
+    """Ask what the batch leaks if dependence is stronger, and where it breaks what was asked or else the cap."""
+    cap = funds.cap if request.leakage is None else request.leakage
+    promise = planned.promise
+    return promise.curves(promise.base(planned.charged), None if cap is None else float_below(cap))
 
 
 def _forecast(way: Way, batch: Draft, request: Request, planned: Batch) -> tuple[Way, tuple[Forecast, ...]]:
@@ -89,13 +104,13 @@ def _forecast(way: Way, batch: Draft, request: Request, planned: Batch) -> tuple
     return way, tuple(by_text[question.query.fingerprint] for question in request.questions)
 
 
-def _asked(request: Request) -> dict[str, Any]:
+def _asked(request: Request) -> Document:
     if request.leakage is not None:
         return {"leakage": float(request.leakage)}
     return {"within": True} if request.loss is None else {"loss": float(request.loss)}
 
 
-def _way(way: Way, found: tuple[Forecast, ...]) -> dict[str, Any]:
+def _way(way: Way, found: tuple[Forecast, ...]) -> Document:
     return {
         "way": way.name,
         "title": way.title,
@@ -110,7 +125,7 @@ def _way(way: Way, found: tuple[Forecast, ...]) -> dict[str, Any]:
     }
 
 
-def _statistics(request: Request) -> Iterator[dict[str, Any]]:
+def _statistics(request: Request) -> Iterator[Document]:
     for question in request.questions:
         asked = question.query.statistics(request.schema)
         yield {

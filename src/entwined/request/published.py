@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from entwined.bounds import Verdict
 from entwined.bounds.certificate import read_certificate
+from entwined.canonical import Document
 from entwined.door.certificate import CERTIFICATE, PUBLISHED
 from entwined.errors import BadCertificate
 from entwined.request.verification import verify
@@ -77,7 +78,7 @@ def _uncovered(strange: list[str]) -> list[str]:
     return [f"It says nothing of {', '.join(strange)}."] if strange else []
 
 
-def _signers(document: dict[str, Any], schema: Schema) -> list[str]:
+def _signers(document: Document, schema: Schema) -> list[str]:
     """Say which keys signed, and what."""
     said = []
     if "signature" in document:

@@ -14,7 +14,7 @@ from entwined.forecast.wanted import fitted
 from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.promise.declared import Declared
 from entwined.promise.promise import Promise, promise_of
-from entwined.queries import Query
+from entwined.queries import Predicate, Query
 from entwined.schema import Schema
 
 URL_MARK: Final = "://"
@@ -52,7 +52,8 @@ class Request:
 
     `leakage` or `loss` says how much the batch may cost. With neither, every question says how exact its
     answer has to be, and the batch costs what that takes. `rows` is about how many rows there are, in the
-    holder's words: it only serves to predict the errors of means, variances and quantiles.
+    holder's words: it only serves to predict the errors of means, variances and quantiles. `impossible` are conditions
+    that no row meets, by the holder's word: numbers that agree are made so that none does.
     """
 
     table: str
@@ -66,6 +67,7 @@ class Request:
     knowledge: Knowledge = "any"
     delta: Fraction | None = None
     consistent: bool = True
+    impossible: tuple[Predicate, ...] = ()
     title: str = ""
     rows: int | None = None
     folder: Path = Path()
@@ -118,7 +120,7 @@ class Request:
     @property
     def assumed(self) -> Assumed:
         """What predictions rest on beside the noise."""
-        return Assumed.of(self.schema, self.rows, consistent=self.consistent)
+        return Assumed.of(self.schema, self.rows, consistent=self.consistent, impossible=self.impossible)
 
     @property
     def source(self) -> str:

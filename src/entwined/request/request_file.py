@@ -9,13 +9,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
+from entwined.canonical import Document
 from entwined.dependence import Dependence, model_from, read_model
 from entwined.dependence.contents import read_bytes, text_of
 from entwined.dependence.syntax import LONG_KEY
 from entwined.errors import BadInput, BadModel, BadQuery, EntwinedError
 from entwined.numbers import positive_fraction
 from entwined.promise.declared import Declared
-from entwined.queries import query_from
+from entwined.queries import parse, query_from
 from entwined.queries.documents import KINDS, SHAPES
 from entwined.queries.sql import read_sql
 from entwined.request.request import MOST_QUERIES, Question, Request
@@ -26,7 +27,7 @@ from entwined.schema.raw import is_text, is_whole
 LARGEST_FILE: Final = 1_000_000
 TOP: Final = (
     "title", "table", "schema", "ledger", "cap", "leakage", "loss", "knowledge", "delta", "consistent",
-    "expected_rows", "dependence", "query",
+    "impossible", "expected_rows", "dependence", "query",
 )  # fmt: skip
 ABOUT_MODEL: Final = ("name", "model", "by", "order", "columns", "missing_says_nothing")
 ABOUT_QUERY: Final = ("name", "kind", "sql", "where", "within", "share", *SHAPES)
@@ -57,6 +58,7 @@ def read_request(path: str | Path) -> Request:
             knowledge=_one_of(fields, "knowledge", ("any", "model"), "any"),
             delta=_amount(fields, "delta"),
             consistent=_one_of(fields, "consistent", (True, False), True),  # noqa: FBT003  (values of a key)
+            impossible=tuple(parse(text, schema) for text in _names(fields, "impossible", "conditions")),
             title=_text(fields, "title", ""),
             rows=_rows(fields),
             folder=given.parent,
@@ -72,7 +74,7 @@ def placed(where: str) -> Iterator[None]:
         raise type(wrong)(f"{where}: {wrong}") from None
 
 
-def _document(path: Path) -> dict[str, Any]:
+def _document(path: Path) -> Document:
     try:
         text = text_of(read_bytes(path, LARGEST_FILE))
     except BadModel as wrong:
@@ -136,7 +138,7 @@ def _rows(fields: Mapping[str, Any]) -> int | None:
     return given
 
 
-def _entries(fields: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+def _entries(fields: Mapping[str, Any], key: str) -> list[Document]:
     given = fields.get(key, [])
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         raise BadInput(f"{key} is not a list of tables. Start each one with [[{key}]].")
@@ -159,10 +161,10 @@ def _models(fields: Mapping[str, Any], folder: Path) -> Iterator[Declared]:
             )
 
 
-def _names(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
+def _names(fields: Mapping[str, Any], key: str, what: str = "columns' names") -> tuple[str, ...]:
     given = fields.get(key, [])
     if not isinstance(given, list) or not all(map(is_text, given)):
-        raise BadInput(f"{key} = {given!r:.60}. Give a list of columns' names.")
+        raise BadInput(f"{key} = {given!r:.60}. Give a list of {what}.")
     return tuple(given)
 
 

@@ -9,12 +9,13 @@ from entwined.door.certificate import covering
 from entwined.door.door import Door
 from entwined.estimate.answers import Release
 from entwined.estimate.as_drawn import as_drawn
-from entwined.estimate.consistent_release import make_consistent
+from entwined.estimate.consistent_release import reconciled
 from entwined.ledger import Ledger
 from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.numbers import Amount
 from entwined.promise.promise import Dependences, promise_of
-from entwined.queries import Query
+from entwined.queries import Predicate, Query
+from entwined.request.earlier import earlier_batches
 from entwined.schema import Schema
 
 
@@ -49,13 +50,17 @@ def release(  # noqa: PLR0913  (a release is described by so many public choices
     request: str | None = None,
     analyst: str = "holder",
     consistent: bool = True,
+    impossible: Sequence[Predicate] = (),
+    with_earlier: bool = False,
 ) -> Release:
     """Answer a batch of queries with the noise that keeps it within a leakage or a loss.
 
     `leakage` is the most that the batch on its own may leak under every declared model (without models: its
     nominal ε); `loss` is its nominal ε. The ledger's cap is on everything released so far. With `delta` the
     noise is Gaussian and every ε is meant at that δ. `shares` say how the loss is split over the queries.
-    What the ledger keeps is what was drawn; with `consistent` the answers made of it agree with each other.
+    What the ledger keeps is what was drawn; with `consistent` the answers made of it agree with each other, and
+    `with_earlier` with all batches that were released before of the same rows. `impossible` are conditions that no row
+    meets, by the holder's word.
     """
     asked = [queries] if isinstance(queries, Query) else list(queries)
     batch = plan(
@@ -69,7 +74,16 @@ def release(  # noqa: PLR0913  (a release is described by so many public choices
         shares=shares,
     )
     door = Door(table, batch.promise, ledger)
-    return release_batch(door, batch, asked, request=request, analyst=analyst, consistent=consistent)
+    return release_batch(
+        door,
+        batch,
+        asked,
+        request=request,
+        analyst=analyst,
+        consistent=consistent,
+        impossible=impossible,
+        with_earlier=with_earlier,
+    )
 
 
 def release_batch(  # noqa: PLR0913  (who asks, and how the answers are to look)
@@ -81,10 +95,15 @@ def release_batch(  # noqa: PLR0913  (who asks, and how the answers are to look)
     analyst: str = "holder",
     consistent: bool = True,
     names: tuple[str, ...] = (),
+    impossible: Sequence[Predicate] = (),
+    with_earlier: bool = False,
 ) -> Release:
     """Let a planned batch through a door, and make of what was drawn the answers in the order they were asked for."""
     passed = door.admit(batch, request=request, analyst=analyst)
     drawn = as_drawn(batch, passed.output).ordered(query.bound(batch.schema) for query in queries)
-    release = make_consistent(batch, drawn) if consistent else drawn
+    release = drawn
+    if consistent:
+        earlier = earlier_batches(door, batch) if with_earlier else []
+        release = reconciled([(batch, drawn), *earlier], impossible=impossible)[0]
     proof = covering(passed.certificate, released=release.digest)
     return replace(release, certificate=proof, names=names, schema=batch.schema)

@@ -15,7 +15,7 @@ from entwined.bounds import Certificate, Verdict
 from entwined.bounds import verify as verify_bound
 from entwined.bounds.certificate import CHANGED, CLOSE, digest, same
 from entwined.bounds.choose import named
-from entwined.canonical import canonical, fraction_from, sha256
+from entwined.canonical import Document, canonical, fraction_from, sha256
 from entwined.dependence import model_from
 from entwined.door.certificate import CERTIFICATE, FORMAT, PUBLISHED, content, opened, signed_words
 from entwined.door.mechanism import Mechanism
@@ -71,7 +71,7 @@ def verify(
     return Verdict(valid=False, why=wrong) if wrong else Verdict(valid=True, why=document["says"])
 
 
-def wrong_signature(document: dict[str, Any], wanted: PublicKey | None = None) -> str | None:
+def wrong_signature(document: Document, wanted: PublicKey | None = None) -> str | None:
     """Say what is wrong with the signature of a certificate, if one is there or wanted."""
     if "signature" not in document:
         return (
@@ -85,7 +85,7 @@ def wrong_signature(document: dict[str, Any], wanted: PublicKey | None = None) -
     return None
 
 
-def wrong_numbers(document: dict[str, Any], release: Any) -> str | None:
+def wrong_numbers(document: Document, release: Any) -> str | None:
     """Say how the published document is not the one that is certified, if it is at hand."""
     if release is None:
         return None
@@ -104,14 +104,14 @@ def wrong_numbers(document: dict[str, Any], release: Any) -> str | None:
 class _Claimed:
     """What a certificate claims, and what its inputs make of it."""
 
-    given: dict[str, Any]
+    given: Document
     promise: Promise
     mechanism: Mechanism[Any]
     parts: tuple[Part, ...]
     standing: Standing
 
     @classmethod
-    def read(cls, given: dict[str, Any], schema: Schema, folder: Path) -> "_Claimed":
+    def read(cls, given: Document, schema: Schema, folder: Path) -> "_Claimed":
         """Work everything out from the inputs: models, knowledge, and the mechanism with its losses."""
         measure = Concentrated(fraction_from(given["delta"])) if "delta" in given else PURE
         models = tuple(_declared(model["declared"], folder) for model in given["models"])
@@ -183,14 +183,16 @@ class _Claimed:
         """Say which model is certified for something else, or by a theorem that does not cover the adversary."""
         promise = self.promise
         base = promise.base(self.parts)
-        for model, (name, (one, _)) in zip(self.given["models"], promise.judges.items(), strict=True):
-            if model.keys() != {"name", "declared", "certificate"} or model["name"] != name:
+        for model, (name, (one, judge)) in zip(self.given["models"], promise.judges.items(), strict=True):
+            if model.keys() != {"name", "declared", "certificate", "curve"} or model["name"] != name:
                 return f"A model is called {model['name']!r:.60}, and {name!r:.60} is right."
             if model["declared"] != one.document:
                 return f"The model {name!r} says more of itself than a model does."
             wrong = _wrong_proof(model["certificate"], promise, one, base)
             if wrong:
                 return f"The model {name!r}: {wrong}"
+            if not same(model["curve"], judge.curve(promise.exposure(one, base)).document):
+                return f"The model {name!r}: its curve is not what stronger dependence would leak."
         return None
 
     def _wrong_noise(self, release: Any) -> str | None:
@@ -206,7 +208,7 @@ class _Claimed:
         return None
 
 
-def _wrong_proof(given: dict[str, Any], promise: Promise, one: Declared, base: BaseLoss) -> str | None:
+def _wrong_proof(given: Document, promise: Promise, one: Declared, base: BaseLoss) -> str | None:
     """Say what is wrong with the certificate of one model."""
     theorem, exposure = named(given["theorem"]["name"]), promise.exposure(one, base)
     return Certificate(one.model, exposure, promise.knowledge, theorem).wrong_in(given)
@@ -230,6 +232,6 @@ def _fingerprint(query: Any) -> str:
     return json.dumps(query, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def _declared(given: dict[str, Any], folder: Path) -> Declared:
+def _declared(given: Document, folder: Path) -> Declared:
     rest = {key: value for key, value in given.items() if key not in ("model", "columns")}
     return Declared(model_from(given["model"], folder), columns=tuple(given.get("columns", ())), **rest)

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Final, Literal, get_args
+from typing import ClassVar, Final, Literal, get_args
 
+from entwined.canonical import Document
 from entwined.errors import BadSchema
 from entwined.schema.column import Coded, Column, checked_texts
 from entwined.schema.comparison import WORDS, Compare, form, spelled
@@ -77,7 +78,7 @@ class Categorical(Coded):
         return Fraction(code)
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The column as the fields of its file."""
         labels = {"labels": list(self.labels)} if self.labels else {}
         return super().document | {"values": list(self.values)} | labels
@@ -141,6 +142,6 @@ class Text(Column):
         return WORDS.get(self.compare, "")
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The column as the fields of its file."""
         return super().document | ({"compare": self.compare} if self.compare else {})

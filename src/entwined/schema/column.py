@@ -4,8 +4,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
+from typing import ClassVar, Final, Literal, TypeAlias, get_args
 
+from entwined.canonical import Document
 from entwined.errors import BadQuery, BadSchema
 from entwined.schema.raw import number_not_text, number_of, text_of
 
@@ -31,7 +32,7 @@ class Column(ABC):
         checked_text(self.label, f"The label of column {self.name!r}", 100 * LONGEST_NAME)
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The column as the fields of its file."""
         return {"name": self.name, "type": self.kind} | ({"label": self.label} if self.label else {})
 
@@ -98,7 +99,7 @@ class Coded(Column):
         """Say exactly where a constant of a condition lies among the codes, perhaps between two of them."""
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The column as the fields of its file."""
         codes = {"missing_codes": list(self.missing_codes)} if self.missing_codes else {}
         return super().document | {"missing": self.missing} | codes

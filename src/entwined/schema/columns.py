@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Final
 
+from entwined.canonical import Document
 from entwined.errors import BadSchema
 from entwined.schema.categories import Boolean, Categorical, Text
 from entwined.schema.column import Coded, Column
@@ -36,7 +37,7 @@ def column_from(fields: Mapping[str, Any]) -> Column:
     if not isinstance(kind, str) or kind not in KINDS:
         raise BadSchema(f"Column {name!r} has type {kind!r}. Give one of {', '.join(KINDS)}.")
     known = {field.name: field for field in dataclasses.fields(KINDS[kind])}
-    given: dict[str, Any] = {key: _value(key, value, name) for key, value in fields.items() if key != "type"}
+    given: Document = {key: _value(key, value, name) for key, value in fields.items() if key != "type"}
     unknown = sorted(given.keys() - known.keys())
     if unknown:
         raise BadSchema(

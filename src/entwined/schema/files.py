@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
+from entwined.canonical import Document
 from entwined.errors import BadInput, BadKey, BadSchema
 from entwined.schema.columns import column_from
 from entwined.schema.schema import Schema
@@ -78,13 +79,13 @@ def schema_of(text: str, *, signed: bool = True) -> Schema:
     )
 
 
-def _needed(fields: dict[str, Any], key: str) -> Any:
+def _needed(fields: Document, key: str) -> Any:
     if key not in fields:
         raise BadSchema(f"{key} is not declared. Say what is protected: see the head of a described schema.")
     return fields[key]
 
 
-def _signature(fields: dict[str, Any]) -> Signature | None:
+def _signature(fields: Document) -> Signature | None:
     given = [fields[key] for key in SIGNED if key in fields]
     if not given:
         return None
@@ -96,7 +97,7 @@ def _signature(fields: dict[str, Any]) -> Signature | None:
         raise BadSchema(f"The approval is not signed as it says. {wrong} Approve the schema again.") from None
 
 
-def _approval(fields: dict[str, Any]) -> str:
+def _approval(fields: Document) -> str:
     approved, digest = fields.get("approved", False), fields.get("approved_digest", "")
     if not isinstance(approved, bool) or not isinstance(digest, str) or approved != bool(digest):
         raise BadSchema(
@@ -146,18 +147,18 @@ def text_of(schema: Schema) -> str:
     return "\n".join(blocks)
 
 
-def _approved(schema: Schema) -> dict[str, Any]:
+def _approved(schema: Schema) -> Document:
     """The fields of an approval."""
     if not schema.approved:
         return {}
-    approval: dict[str, Any] = {"approved": True, "approved_digest": schema.approved_digest}
+    approval: Document = {"approved": True, "approved_digest": schema.approved_digest}
     signature = schema.signature
     if signature is None:
         return approval
     return approval | dict(zip(SIGNED, (signature.key.text, signature.text), strict=True))
 
 
-def _lines(fields: dict[str, Any]) -> str:
+def _lines(fields: Document) -> str:
     return "".join(f"{key} = {_literal(value)}\n" for key, value in fields.items())
 
 

@@ -13,8 +13,9 @@ from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
+from typing import ClassVar, Final, Literal, TypeAlias, get_args
 
+from entwined.canonical import Document
 from entwined.errors import BadSchema
 from entwined.schema.column import Coded, Outside
 from entwined.schema.raw import is_text, is_whole, moment_of, number_of
@@ -53,7 +54,7 @@ class Ordered(Coded):
         return 0 if steps < 0 else self.levels - 1
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The column as the fields of its file."""
         return super().document | {"outside": self.outside}
 
@@ -134,7 +135,7 @@ class Integer(Numeric):
         return self.low + code
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The column as the fields of its file."""
         return super().document | {"low": self.low, "high": self.high}
 
@@ -188,7 +189,7 @@ class Real(Numeric):
         return self.low + code * self.step
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The column as the fields of its file."""
         return super().document | {part: number_text(getattr(self, part)) for part in ("low", "high", "step")}
 
@@ -246,7 +247,7 @@ class Moment(Ordered):
         return Fraction((moment - self.low) // micro, STEPS[self.step] // micro)
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The column as the fields of its file."""
         return super().document | {
             "low": self.low.isoformat(),

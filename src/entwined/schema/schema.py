@@ -6,8 +6,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
+from entwined.canonical import Document
 from entwined.errors import BadQuery, BadSchema, Unapproved
 from entwined.schema.columns import Coded, Column, Text
 from entwined.schema.raw import is_whole
@@ -127,9 +128,9 @@ class Schema:
         return tuple(column.name for column in self.columns if isinstance(column, Text))
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """What the approval signs, as the fields of its file."""
-        fields: dict[str, Any] = {"unit": self.unit.document, "neighbours": self.neighbours}
+        fields: Document = {"unit": self.unit.document, "neighbours": self.neighbours}
         fields |= {"most_rows": self.most_rows} | ({} if self.rows is None else {"rows": self.rows})
         return fields | {"columns": [column.document for column in self.columns]}
 

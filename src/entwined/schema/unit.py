@@ -2,8 +2,9 @@
 
 from abc import ABC
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
+from entwined.canonical import Document
 from entwined.errors import BadSchema
 from entwined.schema.raw import is_text, is_whole
 
@@ -44,7 +45,7 @@ class Unit(ABC):
         return None if self.person is None else self.person.column
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The unit as the fields of its file."""
         return {"kind": self.kind}
 
@@ -90,7 +91,7 @@ class Person(Unit):
         return self
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The unit as the fields of its file."""
         return super().document | {"column": self.column, "most": self.most}
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from entwined.canonical import Document
 from entwined.dependence.contents import read_bytes, text_of
 from entwined.dependence.syntax import toml_document
 from entwined.errors import BadInput, BadModel
@@ -150,9 +151,9 @@ def schema_named(path: Path) -> Path:
     return path.parent / str(_fields(path)["schema"])
 
 
-def _fields(path: Path) -> dict[str, Any]:
+def _fields(path: Path) -> Document:
     try:
-        fields: dict[str, Any] = toml_document(text_of(read_bytes(path, LARGEST_FILE)))
+        fields: Document = toml_document(text_of(read_bytes(path, LARGEST_FILE)))
     except BadModel as failed:
         raise BadInput(
             f"{path}: it is no TOML file: {failed}. Write it with `entwined survey propose`."
@@ -193,7 +194,7 @@ def _entry(kind: str, words: str, fields: Mapping[str, str | bool]) -> str:
     return "\n".join(["", f"# {plain}", f"[[{kind}]]", *lines, "confirmed = false", ""])
 
 
-def _confirmed(fields: Mapping[str, Any], kind: str, keys: tuple[str, ...]) -> list[dict[str, Any]]:
+def _confirmed(fields: Mapping[str, Any], kind: str, keys: tuple[str, ...]) -> list[Document]:
     given = fields.get(kind, [])
     if not isinstance(given, list) or not all(isinstance(entry, dict) for entry in given):
         raise BadInput(f"{kind} is no list of tables. Start each with [[{kind}]].")

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final, Literal
 
+from entwined.canonical import Document
 from entwined.errors import BadSchema
 from entwined.schema import Boolean, Categorical, Column, Integer, Moment, Real, Text
 from entwined.schema.column import LONGEST_NAME
@@ -78,7 +79,7 @@ def _proposed(found: Profile, labels: Labels) -> Proposal:
         )
     if _is_identifier(found):
         return _identifier(found, named)
-    coded: dict[str, Any] = named | {"missing_codes": labels.missing}
+    coded: Document = named | {"missing_codes": labels.missing}
     match found.reading:
         case "truth":
             return Proposal(Boolean(found.name, **coded), ())

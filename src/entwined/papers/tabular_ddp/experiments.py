@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from entwined.canonical import Document
 from entwined.errors import BadInput
 from entwined.papers.tabular_ddp.claims import Judgement, Setting, check
 from entwined.papers.tabular_ddp.leaks import Leak, exact_counts_leakage, leak
@@ -84,7 +85,7 @@ class Results:
     leaks: tuple[Leak, ...]
     exact_counts: tuple[float, tuple[int, ...]]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The same as JSON, `infinite` spelled out."""
         return {
             "trials": self.trials,
@@ -107,7 +108,7 @@ class Results:
         }
 
 
-def _plain(fields: dict[str, Any]) -> dict[str, Any]:
+def _plain(fields: Document) -> Document:
     return {name: "infinite" if value == np.inf else value for name, value in fields.items()}
 
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from entwined.canonical import Document
 from entwined.papers.tabular_ddp.experiments import PLAIN, WIDTH, WIDTHS, Accuracy, Results, Timing
 from entwined.papers.tabular_ddp.populations import Population, monty_hall
 
@@ -57,7 +58,7 @@ def _colours(rows: Iterable[Accuracy]) -> "alt.Color":
     return alt.Color("method:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
 
 
-def _values(rows: Iterable[Accuracy], widths: Sequence[int | None]) -> list[dict[str, Any]]:
+def _values(rows: Iterable[Accuracy], widths: Sequence[int | None]) -> list[Document]:
     return [
         {**row._asdict(), "shown": f"{float(f'{row.error:.3g}'):,g}", "panel": f"ε = {row.epsilon:g}"}
         for row in rows

@@ -5,8 +5,9 @@ import json
 from collections.abc import Iterable, Sequence
 from math import inf, isinf
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from entwined.canonical import Document
 from entwined.errors import BadInput
 from entwined.papers.tabular_ddp import NOTICE
 from entwined.papers.tabular_ddp.experiments import EPSILONS, PLAIN, WIDTH, WIDTHS, Accuracy, Results, Weighed
@@ -71,7 +72,7 @@ def _write_text(path: Path, text: str) -> Path:
     return path
 
 
-def _write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
+def _write_csv(path: Path, rows: Sequence[Document]) -> Path:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()

@@ -33,7 +33,7 @@ RANKS: Final = {"min": Fraction(0), "median": Fraction(1, 2), "max": Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class Wanted:
     """One aggregate: `text` is how it may be written; only a count has no column, only a quantile a share."""
 
     text: str
@@ -71,19 +71,19 @@ class Selected:
                         yield f", {group}", self.over(where & rows)
 
 
-def aggregate_of(node: "Expr", names: Names) -> Selected:
+def aggregate_of(node: "Expr", names: Names) -> Wanted:
     """Read one aggregate."""
     match node.key:
         case "count" if node.this is not None and node.this.key == "star":
             only(node, "count", "this", "big_int")
             only(node.this, "count(*)")
-            return Selected("count(*)", "count", None)
+            return Wanted("count(*)", "count", None)
         case key if key in SIMPLE:
             column = _argument(node, SIMPLE[key], names)
-            return Selected(f"{SIMPLE[key]}({written(column.name)})", SIMPLE[key], column)
+            return Wanted(f"{SIMPLE[key]}({written(column.name)})", SIMPLE[key], column)
         case key if key in RANKS:
             column = _argument(node, key, names)
-            return Selected(f"{key}({written(column.name)})", "quantile", column, RANKS[key])
+            return Wanted(f"{key}({written(column.name)})", "quantile", column, RANKS[key])
         case "anonymous" if str(node.this).lower() == "quantile_cont":
             return _quantile(node, names)
         case "withingroup":
@@ -103,7 +103,7 @@ def _argument(node: "Expr", what: str, names: Names) -> Coded:
     return names.column(node.this, f"in {what}(…)")
 
 
-def _quantile(node: "Expr", names: Names) -> Selected:
+def _quantile(node: "Expr", names: Names) -> Wanted:
     only(node, "quantile_cont(…)", "this", "expressions")
     match node.expressions:
         case [of, share]:
@@ -111,7 +111,7 @@ def _quantile(node: "Expr", names: Names) -> Selected:
     raise refused("quantile_cont takes a column and a share, as in quantile_cont(x, 0.9)")
 
 
-def _percentile(node: "Expr", names: Names) -> Selected:
+def _percentile(node: "Expr", names: Names) -> Wanted:
     only(node, "WITHIN GROUP", "this", "expression")
     order, inner = node.expression, node.this
     if inner.key not in ("percentilecont", "percentiledisc") or order is None or order.key != "order":
@@ -129,13 +129,13 @@ def _percentile(node: "Expr", names: Names) -> Selected:
     return found
 
 
-def _at(column: Coded, share: "Expr") -> Selected:
+def _at(column: Coded, share: "Expr") -> Wanted:
     if share.key != "literal" or share.is_string:
         raise refused(
             f"there stands {described(share)} where the share of a quantile, from 0 to 1, is wanted"
         )
     at = number(share)
-    return Selected(f"quantile_cont({written(column.name)}, {number_text(at)})", "quantile", column, at)
+    return Wanted(f"quantile_cont({written(column.name)}, {number_text(at)})", "quantile", column, at)
 
 
 def _groups(keys: tuple[Coded, ...]) -> Iterator[tuple[str, Predicate]]:

@@ -9,7 +9,7 @@ from entwined.errors import BadQuery, QueryTooComplex
 from entwined.queries.counts import axis_of
 from entwined.queries.predicate import MOST_BOXES, Predicate, everything
 from entwined.queries.query import Query
-from entwined.queries.sql.aggregates import Selected, aggregate_of, written
+from entwined.queries.sql.aggregates import Wanted, aggregate_of, written
 from entwined.queries.sql.conditions import condition_of
 from entwined.queries.sql.names import Names, free_name
 from entwined.queries.sql.tree import only, parsed
@@ -68,7 +68,7 @@ def read_sql(text: str, schema: Schema) -> Sql:
     return Sql(table, tuple(query for _, query in given), tuple(name for name, _ in given))
 
 
-def _name(alias: str, aggregate: Selected, keys: tuple[Coded, ...], group: str) -> str:
+def _name(alias: str, aggregate: Wanted, keys: tuple[Coded, ...], group: str) -> str:
     if alias or group or not keys:
         return (alias or aggregate.text) + group
     return f"{aggregate.text} by {', '.join(written(key.name) for key in keys)}"
@@ -103,7 +103,7 @@ def _keys(root: "Expr", names: Names) -> tuple[Coded, ...]:
     return tuple(keys[name] for name in names.schema.names if name in keys)
 
 
-def _aggregates(root: "Expr", keys: tuple[Coded, ...], names: Names) -> Iterator[tuple[str, Selected]]:
+def _aggregates(root: "Expr", keys: tuple[Coded, ...], names: Names) -> Iterator[tuple[str, Wanted]]:
     """Give the aggregates with their aliases, and check that all else in the list is a key."""
     for node in root.expressions:
         if node.key == "column":
@@ -119,7 +119,7 @@ def _aggregates(root: "Expr", keys: tuple[Coded, ...], names: Names) -> Iterator
             yield "", aggregate_of(node, names)
 
 
-def _refuse_many(before: int, aggregate: Selected, keys: tuple[Coded, ...]) -> None:
+def _refuse_many(before: int, aggregate: Wanted, keys: tuple[Coded, ...]) -> None:
     groups = 1 if aggregate.kind in ("count", "sum") else math.prod(axis_of(key).cells for key in keys)
     if before + groups > MOST_ASKED:
         raise QueryTooComplex(

@@ -1,0 +1,132 @@
+"""Counts and tables over different conditions that agree, through the atoms of all their conditions.
+
+Everything that depends on no answer is worked out once for all releases of a batch.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Final
+
+import numpy as np
+
+from entwined.estimate.atoms import Atoms, Component, Counting, atoms_of, components
+from entwined.estimate.collected_laws import Laws, Noises, collected
+from entwined.estimate.error_law import ErrorLaw
+from entwined.estimate.least_squares import AS_GOOD_AS_EXACT
+from entwined.estimate.projection import Projection, Together
+from entwined.estimate.whole_atoms import WholeAtoms
+from entwined.noise import Additive
+from entwined.numbers import FloatArray, IntArray
+from entwined.queries.predicate import Predicate
+
+KEPT: Final = 32  # reconciliations that are remembered
+
+
+@dataclass(frozen=True)
+class Reconciliation:
+    """How counts and tables over any conditions are made to agree; it depends on public facts alone.
+
+    `noises` has the noise that each cell of a table got a draw of, None for exact, public numbers. Tables are given
+    as rows of cells, the last axis fastest.
+    """
+
+    tables: tuple[Counting, ...]
+    noises: tuple[Additive | None, ...]
+    impossible: tuple[Predicate, ...] = ()
+
+    @cached_property
+    def parts(self) -> tuple[Component, ...]:
+        """The components, each with the places of its tables."""
+        return components(self.tables, self.impossible)
+
+    @cached_property
+    def atoms(self) -> tuple[Atoms, ...]:
+        """The atoms of every component."""
+        return tuple(
+            atoms_of(tuple(self.tables[place] for place in part.places), part.impossible)
+            for part in self.parts
+        )
+
+    @cached_property
+    def together(self) -> Together:
+        """The projection of all measured cells."""
+        return Together(tuple(map(Projection.of, self.atoms, self._variances(AS_GOOD_AS_EXACT))))
+
+    @cached_property
+    def laws(self) -> tuple[Laws, ...]:
+        """The laws of the errors in each table, and which one each cell has."""
+        noises = Noises.of(self.noises)
+        found = []
+        for weights in self.weights():
+            known: dict[ErrorLaw, int] = {}
+            laws = collected(self.owners, np.ones(len(self.owners)), weights, noises)
+            kinds = [known.setdefault(law, len(known)) for law in laws]
+            found.append((np.array(kinds, dtype=np.int64), tuple(known)))
+        return tuple(found)
+
+    def estimates(self, values: Sequence[FloatArray]) -> list[FloatArray]:
+        """Estimate every cell of every table; the first axis counts releases."""
+        return self._parted(self.together.estimates(self._joined(values)))
+
+    def weights(self) -> list[FloatArray]:
+        """Give for the cells of every table the weights of all measured cells, component by component."""
+        rows = [self.together.weights(place).T for place in range(len(self.parts))]
+        return [table.T for table in self._parted(rows)]
+
+    def whole(self, values: Sequence[FloatArray]) -> list[IntArray]:
+        """Give whole numbers for all cells of one release: none negative, and all sums of the same atoms."""
+        joined = self._joined([value[None] for value in values])
+        total = self._total(joined)
+        estimates = self.together.estimates(joined)
+        found: dict[int, IntArray] = {}
+        for part, atoms, whole, row in zip(self.parts, self.atoms, self._whole, estimates, strict=True):
+            found.update(zip(part.places, atoms.sums(whole.near(row[0], total)), strict=True))
+        return [found[place] for place in range(len(self.tables))]
+
+    def _total(self, joined: list[FloatArray]) -> int | None:
+        """Give the number of all rows, if it is known or can be estimated."""
+        if not self.together.knows_rows:
+            return None
+        return max(round(float(self.together.rows(joined)[0])), 0)
+
+    def _variances(self, exact: float) -> tuple[FloatArray, ...]:
+        """Give the variance of every measured cell of every component, for exact ones this part of the least."""
+        given = [0.0 if noise is None else noise.variance for noise in self.noises]
+        least = exact * min(filter(None, given), default=1.0)
+        return tuple(
+            np.concatenate(
+                [np.full(self.tables[place].cells, max(given[place], least)) for place in part.places]
+            )
+            for part in self.parts
+        )
+
+    @cached_property
+    def _whole(self) -> tuple[WholeAtoms, ...]:
+        return tuple(map(WholeAtoms.of, self.atoms, self._variances(1.0)))
+
+    @cached_property
+    def owners(self) -> IntArray:
+        """The place of the table that each measured cell is of, component by component."""
+        places = [place for part in self.parts for place in part.places]
+        return np.repeat(places, [self.tables[place].cells for place in places])
+
+    def _joined(self, values: Sequence[FloatArray]) -> list[FloatArray]:
+        """Lay the cells of all tables of a component side by side; the last axis has the cells."""
+        return [np.concatenate([values[place] for place in part.places], axis=-1) for part in self.parts]
+
+    def _parted(self, rows: Sequence[FloatArray]) -> list[FloatArray]:
+        """Take the cells of a component's tables apart again."""
+        found: dict[int, FloatArray] = {}
+        for part, row in zip(self.parts, rows, strict=True):
+            edges = np.cumsum([self.tables[place].cells for place in part.places])[:-1]
+            found.update(zip(part.places, np.split(row, edges, axis=-1), strict=True))
+        return [found[place] for place in range(len(self.tables))]
+
+
+@lru_cache(maxsize=KEPT)
+def reconciliation(
+    tables: tuple[Counting, ...], noises: tuple[Additive | None, ...], impossible: tuple[Predicate, ...]
+) -> Reconciliation:
+    """Prepare tables to be made to agree, once for all releases of a batch."""
+    return Reconciliation(tables, noises, impossible)
