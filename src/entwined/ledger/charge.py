@@ -19,6 +19,7 @@ class Charge:
     `request` names the request, so that a retry is not charged twice. `fingerprint` names the question:
     whoever asks it again gets the stored answer. Losses on the same part are added and parts are sorted.
 
+    >>> from fractions import Fraction
     >>> tenth = Fraction(1, 10)
     >>> Charge("r1", "q1", (Part("all", tenth, tenth), Part("all", tenth, tenth))).parts[0].one
     Fraction(1, 5)
