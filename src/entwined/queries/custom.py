@@ -139,4 +139,7 @@ def _of_square(squared: int, change: Fraction) -> Fraction:
 
 
 def _not_at_hand(codes: IntArray) -> NoReturn:
-    raise NotImplementedError(len(codes))
+    """Stand for the function of a statistic that was read back from its document: it can be priced, never run."""
+    raise BadQuery(
+        f"The function of this statistic is not at hand for {len(codes)} rows. Build it with its function."
+    )

@@ -10,7 +10,7 @@ from typing import Any, Final, Self, TypeAlias
 
 from entwined.bounds import Knowledge
 from entwined.door.door import Door
-from entwined.errors import BadInput
+from entwined.errors import BadInput, BadQuery
 from entwined.estimate.answers import Release
 from entwined.estimate.comparisons import Comparing
 from entwined.mechanisms.batch import Batch, plan_batch
@@ -122,7 +122,7 @@ class Desk(Door):
             listed = [queries]
         else:
             listed = queries.values() if isinstance(queries, Mapping) else queries
-        return [query.bound(self.promise.schema) for query in listed]
+        return [_query(one).bound(self.promise.schema) for one in listed]
 
     def close(self) -> None:
         """Let go of the table and the ledger."""
@@ -139,6 +139,14 @@ class Desk(Door):
     ) -> None:
         """Close it at the end of the block."""
         self.close()
+
+
+def _query(given: object) -> Query:
+    if not isinstance(given, Query):
+        raise BadQuery(
+            f"{given!r:.100} is no query. Give Count(…), Histogram(…), …, or use sql for a SELECT."
+        )
+    return given
 
 
 def open_desk(  # noqa: PLR0913  (these are the terms of everything that will be released)

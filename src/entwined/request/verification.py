@@ -50,7 +50,13 @@ def verify(
     With `release`, the published document, its numbers must be those that the certificate covers. With `key` the
     certificate must be signed by it; a signature that is there and wrong is never valid.
     """
+    if isinstance(document, Certificate):
+        document = document.document
     if schema is None:
+        if isinstance(document, dict) and document.get("format") == FORMAT:
+            raise BadCertificate(
+                "This is the certificate of a release. Give the schema that it was made under, too."
+            )
         return verify_bound(document, folder)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise BadCertificate(

@@ -21,6 +21,7 @@ FAILED: Final = (
     "Ask the holder, who finds out why with `entwined describe`."
 )
 GONE: Final = "The table cannot be reached any more. Nothing was charged. Open it again."
+CLOSED: Final = "The table was closed. Nothing was charged. Open it again."
 CHANGED: Final = (
     "The table is not the one that was opened: its files changed. Nothing was charged. Open it again."
 )
@@ -33,6 +34,7 @@ class Table:
         self, schema: Schema, engine: Engine, kept: Person | None = None, first: str | None = None
     ) -> None:
         self._rows = CodedRows(schema, engine, kept, first)
+        self._is_open = True
 
     @property
     def place(self) -> str:
@@ -61,6 +63,7 @@ class Table:
         the persons who share a value the first `most` by their first rows, a person of several values having the least
         of them, with all of their rows that count. The engine stays this table's: close this one only.
         """
+        self._require_open()
         return Table(self.schema, self._rows.engine, Person(column, most), first)
 
     @property
@@ -70,6 +73,7 @@ class Table:
 
     def check(self, aggregates: Sequence[Aggregate]) -> None:
         """Refuse what this engine cannot answer, or a source that is gone or changed, without reading a row."""
+        self._require_open()
         planned = plan(self.schema, aggregates)
         if not self._is_ready(planned):
             raise Unreadable(GONE)
@@ -120,8 +124,13 @@ class Table:
             return False
         return found.fingerprint == public.fingerprint
 
+    def _require_open(self) -> None:
+        if not self._is_open:
+            raise Unreadable(CLOSED)
+
     def close(self) -> None:
         """Let go of files and connections."""
+        self._is_open = False
         self._rows.engine.close()
 
     def __enter__(self) -> Self:
