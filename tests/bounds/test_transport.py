@@ -15,6 +15,7 @@ from entwined.errors import DoesNotApply
 from entwined.loss import Loss
 from support import draw
 from support.chains import CHAINS, REFUSED, YES_NO, as_net, chain_of, forest_field, symmetric
+from support.growth import leaks_more_as_losses_grow, no_unit_leaks_less_for_more_loss
 from support.oracle import chain_joint, exact_leakage, worst_leakages
 from support.product import product_model
 
@@ -270,27 +271,11 @@ def test_values_that_cannot_occur_are_no_secrets():
     ids=["chain", "net", "absorbed"],
 )
 def test_losses_from_tiny_to_huge_give_numbers_that_grow_with_them(model):
-    weights, before = np.random.default_rng(41).uniform(0, 1, model.units), np.zeros(model.units)
-    weights[::5] = 0.0
-    for size in (0.0, 1e-300, 1e-9, 1e-6, 1e-3, 0.1, 1.0, 10.0, 50.0, 1e4):
-        leakage = transport_bound(Loss.of(size * weights), model).per_unit
-        assert np.isfinite(leakage).all()
-        assert (leakage >= before * (1 - 1e-14)).all()
-        assert (leakage >= size * weights).all()
-        assert (leakage <= (size * weights).sum() * (1 + 1e-12)).all()
-        before = leakage
+    leaks_more_as_losses_grow(transport_bound, model, 41)
 
 
 def test_more_loss_anywhere_never_means_less_leakage():
-    rng = np.random.default_rng(42)
-    for place in range(60):
-        drawn = (draw.chain if place % 2 else draw.tree)(rng)
-        model, more = product_model(drawn), drawn.losses.copy()
-        more[rng.integers(more.size)] *= rng.uniform(1, 3)
-        less_leakage, more_leakage = (
-            transport_bound(Loss.of(losses), model).per_unit for losses in (drawn.losses, more)
-        )
-        assert (more_leakage >= less_leakage * (1 - 1e-13)).all()
+    no_unit_leaks_less_for_more_loss(transport_bound, 42, 1e-13)
 
 
 def test_independent_steps_leak_their_own_loss():
