@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from entwined.canonical import Document
+from entwined.door.witnessed import witness_of
 from entwined.errors import BadInput
 from entwined.ledger import Book
+from entwined.tables.files import open_csv
 
 LEANING: Final = (
     "extremely liberal",
@@ -54,15 +56,23 @@ MISSING: Final = (
 def write_demo(folder: Path) -> None:
     """Write everything that a release needs; what is there already stays, so that changes are not lost."""
     folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / LEDGER).exists():
-        Book(folder / LEDGER).anchor.forget()  # the survey is public, so it may be spent anew
     if not (folder / "survey.csv").exists():
         people = list(respondents())
         _write(folder / "survey.csv", people[0].keys(), (person.values() for person in people))
         _write(folder / "neighbours.csv", ("source", "target"), neighbours(len(people)))
+    if not (folder / LEDGER).exists():
+        _spend_anew(folder)
     for name in FILES:
         if not (folder / name).exists():
             (folder / name).write_text(files("entwined.demo").joinpath(name).read_text())
+
+
+def _spend_anew(folder: Path) -> None:
+    """Let the survey be released as if it never was: it is public."""
+    Book(folder / LEDGER).anchor.forget()
+    witness = witness_of(open_csv(folder / "survey.csv"))
+    if witness is not None:
+        witness.forget()
 
 
 def respondents() -> Iterator[Document]:
