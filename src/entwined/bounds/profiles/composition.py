@@ -47,7 +47,7 @@ class Composition:
     def of(cls, profile: PrivacyProfile) -> Self:
         """One part; what shows nothing is none."""
         grid, deltas = profile.grid, profile.deltas
-        shows = deltas.any(axis=-1)
+        shows = np.asarray(deltas.any(axis=-1))
         masses = masses_of(profile)
         lacking = np.max(deltas - deltas[..., -1:] - tails_of(masses, grid, 0.0), axis=-1, initial=0.0)
         law = np.zeros((*shows.shape, 2 * ROOM * grid.size))
@@ -73,8 +73,8 @@ class Composition:
     @classmethod
     def stacked(cls, parts: Sequence["Composition"]) -> Self:
         """Put several on top of each other; they share a grid."""
-        columns = zip(*((one.spectrum, one.moments, one.infinity, one.total, one.spread) for one in parts))
-        return cls(parts[0].grid, *map(np.stack, columns))
+        rows = [(one.spectrum, one.moments, one.infinity, one.total, one.spread) for one in parts]
+        return cls(parts[0].grid, *map(np.stack, zip(*rows, strict=True)))
 
     def split(self) -> list["Composition"]:
         """Take a stack apart."""

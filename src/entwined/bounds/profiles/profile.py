@@ -96,7 +96,9 @@ class PrivacyProfile:
     def through_each(self, sways: Sequence[Sway]) -> "PrivacyProfile":
         """S_t of each of a stack, by a sway of its own."""
         each = [passage(self.grid, sway) for sway in sways]
-        chords = Chords(*map(np.stack, zip(*((one.cell, one.share, one.weight) for one in each), strict=True)))
+        chords = Chords(
+            *map(np.stack, zip(*((one.cell, one.share, one.weight) for one in each), strict=True))
+        )
         return PrivacyProfile(self.grid, chords.read(self.deltas))
 
     def beside(self, other: "PrivacyProfile") -> "PrivacyProfile":

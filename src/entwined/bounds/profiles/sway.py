@@ -27,6 +27,9 @@ class Sway(Protocol):
     def at(self, excess: FloatArray) -> FloatArray:
         """T at γ = 1 + excess, rounded up."""
 
+    def __hash__(self) -> int:
+        """Sways that are equal sway equally."""
+
 
 @dataclass(frozen=True, slots=True)
 class TiltSway:
