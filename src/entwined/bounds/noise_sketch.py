@@ -34,7 +34,7 @@ LARGER: Final = 0.05  # by which share losses are made larger to see what moves
 
 
 @dataclass(frozen=True, eq=False)
-class Passed:
+class Swept:
     """What each node of a forest holds, and what each link took and gave."""
 
     held: list[Composition]
@@ -113,7 +113,7 @@ class NoiseSketch:
         right = np.divide((then - now) / LARGER, about, out=np.ones(about.size), where=about > 0)
         return slopes * right[:, None], now
 
-    def passed(self, case: CellSecrets, rhos: FloatArray) -> Passed:
+    def passed(self, case: CellSecrets, rhos: FloatArray) -> Swept:
         """Pass profiles of the parts that a case reads."""
         forest, sways = self.forest
         parts = np.zeros(len(forest.order))
@@ -132,9 +132,9 @@ class NoiseSketch:
             gave.update(zip(links, sent, strict=True))
             return sent
 
-        return Passed(forest.sweep_levels(own, send, Composition.join), took, gave)
+        return Swept(forest.sweep_levels(own, send, Composition.join), took, gave)
 
-    def shown(self, case: CellSecrets, passed: Passed, rhos: FloatArray) -> FloatArray:
+    def shown(self, case: CellSecrets, passed: Swept, rhos: FloatArray) -> FloatArray:
         """Read the ε of the questions of a case at δ."""
         held = [passed.held[unit] for unit in case.questions.tolist()]
         if case.blank:
@@ -147,7 +147,7 @@ class NoiseSketch:
         off = self.ceiling / self.shift - self.shift / 2
         return np.asarray((np.sqrt(off**2 + 2 * epsilons) - off) ** 2 / 2)
 
-    def gain(self, before: Passed, after: Passed, link: Link) -> float:
+    def gain(self, before: Swept, after: Swept, link: Link) -> float:
         """How much of what a link takes more it gives more; in moments, which for Gaussian noise are ρ times s + s²."""
         more = after.took[link].moments[self.order] - before.took[link].moments[self.order]
         given = after.gave[link].moments[self.order] - before.gave[link].moments[self.order]

@@ -105,22 +105,14 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
         schema, survey = read_confirmed(proposals)
         if not schema.unit.by_column:
             raise Refused(UNIT)
-        planned = plan_survey(survey, leakage, knowledge.value, rows, at_the_door=True, delta=delta)
-        pure = (
-            planned
-            if delta is None
-            else plan_survey(survey, leakage, knowledge.value, rows, at_the_door=True)
-        )
+        both = [
+            plan_survey(survey, leakage, knowledge.value, rows, at_the_door=True, delta=miss)
+            for miss in dict.fromkeys((delta, None))
+        ]
+        planned, pure = both[0], both[-1]
         refuse_private_pilot(private, output, schema, planned)
-        text = request_text(
-            planned,
-            schema,
-            table=private,
-            schema=relative(place, output),
-            ledger=ledger,
-            cap=f"{cap:g}",
-            model=model.name,
-        )
+        places = {"table": private, "schema": relative(place, output), "ledger": ledger, "model": model.name}
+        text = request_text(planned, schema, cap=f"{cap:g}", **places)
     write_model(planned.model, model)
     write_whole(output, text)
     show(planned, pure, output, model, as_document=as_document)
