@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from entwined.bounds.concentrated_loss import ConcentratedLoss, shift_of
+from entwined.bounds.concentrated_loss import ConcentratedLoss
 from entwined.bounds.profiles.curves import GaussianCurve, epsilon_at_delta
+from entwined.bounds.profiles.gaussian import shift_of
 from entwined.bounds.profiles.loops import Loops
 from entwined.bounds.profiles.passing import IN_TURN, Told, held_by, leakage_at
 from entwined.bounds.profiles.profile import Grid
