@@ -23,7 +23,7 @@ TRUSTED = (
 )
 
 
-@theorem("any", trusted=TRUSTED)
+@theorem("any", trusted=TRUSTED, needs=("gaussian",))
 def gaussian_group_bound(loss: ConcentratedLoss, model: Dependence) -> Leakage:
     """Bound what Gaussian noise shows of a unit by moving its whole group at once.
 
@@ -50,7 +50,7 @@ def gaussian_group_bound(loss: ConcentratedLoss, model: Dependence) -> Leakage:
     return Leakage(np.array(found)[place])
 
 
-@theorem("any", trusted=TRUSTED)
+@theorem("any", trusted=TRUSTED, needs=("gaussian",))
 def gaussian_messages_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
     """Bound what Gaussian noise shows by messages of profiles on any factor graph, for any mechanism.
 
@@ -85,7 +85,7 @@ def gaussian_messages_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
     return Leakage(np.minimum(found, gaussian_group_bound(loss, model).per_unit))
 
 
-@theorem("model", trusted=TRUSTED)
+@theorem("model", trusted=TRUSTED, needs=("gaussian",))
 def gaussian_transport_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
     """Bound what Gaussian noise in any mechanism shows on a chain or tree by the exact law of each neighbour.
 

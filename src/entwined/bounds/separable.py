@@ -37,7 +37,7 @@ TRUSTED = (
 )
 
 
-@theorem("any", trusted=TRUSTED)
+@theorem("any", trusted=TRUSTED, needs=("separable",))
 def separable_group_bound(loss: ConcentratedLoss, model: Dependence) -> Leakage:
     """Bound what a separable release shows of a unit by all parts that read its group.
 
@@ -68,7 +68,7 @@ def separable_group_bound(loss: ConcentratedLoss, model: Dependence) -> Leakage:
     return Leakage(np.array([whole(loss, Fraction(rho)) for rho in totals.tolist()])[place])
 
 
-@theorem("any", trusted=TRUSTED)
+@theorem("any", trusted=TRUSTED, needs=("separable",))
 def separable_messages_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
     """Bound what a separable release shows by messages of profiles, whatever is known of each other unit.
 
@@ -107,7 +107,7 @@ def separable_messages_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
     return Leakage(np.minimum(found, separable_group_bound(loss, model).per_unit))
 
 
-@theorem("model", trusted=TRUSTED)
+@theorem("model", trusted=TRUSTED, needs=("separable",))
 def separable_transport_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
     """Bound what a separable release shows on a chain or tree by the exact law of each neighbour.
 

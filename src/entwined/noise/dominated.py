@@ -68,6 +68,7 @@ SPARE: Final = Fraction(1, 10**8)
 """The share of the variance that pays for the last traces of the whole numbers."""
 BLUR: Final = Fraction(8, 10**26)
 """η of Lemma 2: how far one answer is from being made of continuous noise."""
+ABOVE_PI: Final = Fraction(355, 113)
 MOST_SLIPPED: Final = Fraction(1, 100)
 ROUNDING: Final = (
     1e-12  # above the relative error of scipy's inverse error functions, and of what follows them
@@ -105,6 +106,25 @@ def rho_of(variance: Fraction, squared_change: Fraction) -> Fraction:
             f"noise. Give a variance above {SMOOTHED} and up to 2¹⁰⁴."
         )
     return (1 + SPARE) * moved / (2 * (Fraction(variance) - SMOOTHED))
+
+
+def choice_rate(rho: Fraction, squared_change: Fraction) -> Fraction:
+    """Return the sharpest rate, rounded down, at which a choice by scores that move so much costs at most ρ.
+
+    At a rate r a score that moves by Δ makes the log of P/P' vary by at most ε = 2Δr, so the μ of ε/2 will do, which is
+    at most √(π/2) ε/2 because Φ⁻¹ of the logistic function is concave above 0: ρ = πΔ²r²/4. So a charge falls with the
+    square of a smaller change, as that of noise does.
+
+    >>> round(float(choice_rate(Fraction(1, 2), Fraction(1))), 6)
+    0.797885
+    """
+    squared = (
+        4 * positive_fraction(rho, "ρ") / (ABOVE_PI * positive_fraction(squared_change, "Squared change"))
+    )
+    near = math.sqrt(squared)
+    while Fraction(near) ** 2 > squared:
+        near = math.nextafter(near, 0.0)
+    return Fraction(near)
 
 
 def slip(numbers: int) -> Fraction:

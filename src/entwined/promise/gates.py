@@ -19,6 +19,7 @@ import numpy as np
 
 from entwined.dependence import Forms
 from entwined.errors import BadModel, Refused
+from entwined.promise.places import Place
 from entwined.queries import Predicate
 from entwined.schema import Coded, Schema
 
@@ -58,22 +59,31 @@ class Gates:
             for at in np.flatnonzero(self.model.gated).tolist()
         }
 
+    def is_where_asked(self, place: Place) -> bool:
+        """Whether a question is read of exactly those whose form asks it: of others its cell is blank."""
+        asked = self.asked.keys() & set(place.together)
+        if set(place.together) != {self.column.name, *asked} or len(asked) != 1:
+            return False
+        (question,) = asked
+        return place.where.columns == (self.column.name,) and self._codes(place.where) == self.asked[question]
+
     def check(self, column: str, where: Predicate) -> None:
         """Refuse a part that lets a question matter where the form does not ask it."""
         touched = self.asked.keys() & {column, *where.columns}
         if not touched:
             return
-        inside = {
-            code
-            for low, high in where.codes(self.column.name, self.column.size)
-            for code in range(low, high + 1)
-        }
+        inside = self._codes(where)
         for name in sorted(touched):
             if not inside <= self.asked[name]:
                 raise Refused(
                     f"The question {name!r} is read where the form does not ask it, and a blank would tell the "
                     f"form. Ask only where {self.column.name!r} is {self._values(self.asked[name])}."
                 )
+
+    def _codes(self, where: Predicate) -> frozenset[int]:
+        """The codes of the form that a row inside can have."""
+        ranges = where.codes(self.column.name, self.column.size)
+        return frozenset(code for low, high in ranges for code in range(low, high + 1))
 
     @property
     def words(self) -> str:
