@@ -28,7 +28,7 @@ from entwined.bounds.transport import Run, passages
 from entwined.dependence import Coupled, Couplings, Dependence, MarkovChain
 from entwined.errors import DoesNotApply
 from entwined.loss import Leakage, Loss
-from entwined.numbers import float_above
+from entwined.numbers import FloatArray, float_above
 
 MOST_ENTRIES = 20_000
 TRUSTED = (
@@ -64,8 +64,7 @@ def separable_group_bound(loss: ConcentratedLoss, model: Dependence) -> Leakage:
         each = Loss(np.broadcast_to(np.float64(float_above(loss.common)), (loss.units,)))
     else:
         each = Loss(np.array([float_above(rho) for rho in loss.rhos]))
-    totals, place = np.unique(model.group_totals(each), return_inverse=True)
-    return Leakage(np.array([whole(loss, Fraction(rho)) for rho in totals.tolist()])[place])
+    return Leakage(wholes(loss, model.group_totals(each)))
 
 
 @theorem("any", trusted=TRUSTED, needs=("separable",))
@@ -141,6 +140,12 @@ def refuse_inseparable(loss: ConcentratedLoss) -> None:
         raise DoesNotApply(
             "Nothing says that each part of the release reads one unit alone. Say so if it is so (--separable)."
         )
+
+
+def wholes(loss: ConcentratedLoss, totals: FloatArray, more: Fraction = Fraction(0)) -> FloatArray:
+    """The ε at δ of groups with these losses in all, and what each of them has beside."""
+    found, place = np.unique(totals, return_inverse=True)
+    return np.array([whole(loss, Fraction(rho) + more) for rho in found.tolist()])[place]
 
 
 def whole(loss: ConcentratedLoss, rho: Fraction) -> float:
