@@ -10,7 +10,7 @@ import pytest
 
 from entwined.bounds.certificate import digest
 from entwined.canonical import fraction_text
-from entwined.dependence import BayesNet, Box, Graph, Groups, MarkovChain
+from entwined.dependence import BayesNet, Box, Forms, Graph, Groups, MarkovChain
 from entwined.errors import OverBudget, Refused
 from entwined.ledger import Ledger
 from entwined.mechanisms.batch import plan_batch
@@ -20,7 +20,7 @@ from entwined.promise.promise import promise_of
 from entwined.queries import Count, Histogram, Marginal, parse
 from entwined.request.verbs import plan, release
 from entwined.request.verification import verify
-from entwined.schema import Boolean, Cells, Schema
+from entwined.schema import Boolean, Categorical, Cells, Schema
 from support.memory_table import MemoryTable
 
 DELTA = Fraction(1, 10**4)
@@ -209,3 +209,59 @@ def test_rows_may_be_asked_about_as_one_goes(tmp_path):
     )
     scales = [float(one.statistics[0].law.scale) for one in (plain, alone, group)]
     assert scales == sorted(scales)
+
+
+QUESTIONS = BayesNet.of_columns(
+    ("p", "q", "r"),
+    (("0", "1"),) * 3,
+    ((), ("p",), ("q",)),
+    ([[0.5, 0.5]], [[0.8, 0.2], [0.3, 0.7]], [[0.7, 0.3], [0.4, 0.6]]),
+)
+SHEETS = Declared(
+    Forms(QUESTIONS, "sheet", np.array([[True, True, False], [True, False, True]])),
+    missing_says_nothing=("p", "q", "r"),
+)
+ASKED_BY = {"q": "A", "r": "B"}
+FORMS = Schema(
+    (
+        Categorical("p", ("0", "1"), missing="drop"),
+        *(Categorical(name, ("0", "1", "-7"), missing="drop") for name in ASKED_BY),
+        Categorical("sheet", ("A", "B"), missing="drop"),
+    ),
+    unit=Cells(),
+    rows=1,
+).approve()
+
+
+def test_a_question_read_where_its_form_asks_it_is_a_part_of_its_own():
+    gated = [Histogram(name, where=parse(f"sheet = '{sheet}'", FORMS)) for name, sheet in ASKED_BY.items()]
+    asked = [Histogram("p"), Histogram("sheet"), *gated]
+    planned = plan(FORMS, asked, leakage=1, delta=DELTA, dependence=SHEETS)
+    base = planned.promise.base(planned.charged)
+    assert base.separable
+    assert planned.promise.bounds(base)["forms"].theorem.name == "separable blanks left out"
+    # a change of form moves its own histogram, and half as much in each of the two that only one form has
+    assert base.columns["sheet"] == base.columns["p"] + (base.columns["q"] + base.columns["r"]) / 2
+    pure = plan(FORMS, asked, leakage=1, dependence=SHEETS)
+    assert not pure.promise.base(pure.charged).separable
+
+
+def test_a_condition_on_an_answer_is_no_form():
+    both = Marginal(("p", "q"), where=parse("sheet = 'A'", FORMS))
+    found = plan(FORMS, both, leakage=1, delta=DELTA, dependence=SHEETS)
+    assert not found.promise.base(found.charged).separable
+
+
+def test_a_condition_within_a_form_is_not_the_form():
+    """Three sheets, two of which ask a question: read of one of them alone it tells the sheet too."""
+    forms = Forms(
+        QUESTIONS, "sheet", np.array([[True, True, True], [True, True, False], [True, False, True]])
+    )
+    sheets = Categorical("sheet", ("A", "B", "C"), missing="drop")
+    schema = Schema((*FORMS.columns[:3], sheets), unit=Cells(), rows=1).approve()
+    model = Declared(forms, missing_says_nothing=("p", "q", "r"))
+    for where, alone in (("sheet in ('A', 'B')", True), ("sheet = 'A'", False)):
+        found = plan(
+            schema, Histogram("q", where=parse(where, schema)), loss=1, delta=DELTA, dependence=model
+        )
+        assert found.promise.base(found.charged).separable is alone

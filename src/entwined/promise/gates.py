@@ -19,8 +19,9 @@ import numpy as np
 
 from entwined.dependence import Forms
 from entwined.errors import BadModel, Refused
-from entwined.promise.places import Place
+from entwined.promise.places import PartPlace
 from entwined.queries import Predicate
+from entwined.queries.predicate import codes_in
 from entwined.schema import Coded, Schema
 
 SHOWN: Final = 3  # questions that are named where there are many
@@ -59,13 +60,16 @@ class Gates:
             for at in np.flatnonzero(self.model.gated).tolist()
         }
 
-    def is_where_asked(self, place: Place) -> bool:
+    def is_where_asked(self, place: PartPlace) -> bool:
         """Whether a question is read of exactly those whose form asks it: of others its cell is blank."""
         asked = self.asked.keys() & set(place.together)
         if set(place.together) != {self.column.name, *asked} or len(asked) != 1:
             return False
-        (question,) = asked
-        return place.where.columns == (self.column.name,) and self._codes(place.where) == self.asked[question]
+        (name,) = asked
+        question, form = self.schema.coded(name), self.column
+        own = codes_in(name, question.size, place.where.codes(name, question.size))
+        there = codes_in(form.name, form.size, place.where.codes(form.name, form.size))
+        return self._codes(place.where) == self.asked[name] and place.where == own & there
 
     def check(self, column: str, where: Predicate) -> None:
         """Refuse a part that lets a question matter where the form does not ask it."""

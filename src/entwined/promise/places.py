@@ -10,7 +10,7 @@ from entwined.errors import BadQuery, LedgerDamaged
 from entwined.queries import Predicate, predicate_from
 
 
-class Place(NamedTuple):
+class PartPlace(NamedTuple):
     """A part of a table: a column, empty for rows, a condition, and all columns that were read with it, if told."""
 
     column: str
@@ -27,11 +27,11 @@ def key_of(where: Predicate, column: str | None, together: Sequence[str] = ()) -
 
 
 @lru_cache(maxsize=4096)
-def place_of(key: str) -> Place:
+def place_of(key: str) -> PartPlace:
     """Read the name of a part."""
     try:
         given: Any = json.loads(key)
-        return Place(
+        return PartPlace(
             given.get("column", ""), predicate_from(given["where"]), tuple(given.get("together", ()))
         )
     except (BadQuery, ValueError, KeyError, TypeError, AttributeError):
