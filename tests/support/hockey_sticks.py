@@ -6,6 +6,7 @@ is 1 to Gaussian noise; its E_γ is summed over cells of outputs, so it is never
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations, permutations, product
 
 import numpy as np
@@ -28,6 +29,24 @@ def secrets(joint, knowledge) -> Iterator[tuple[int, tuple[int, ...], np.ndarray
                     total = each.sum(axis=tuple(range(1, each.ndim)))
                     for a, b in permutations(np.flatnonzero(total > 0).tolist(), 2):
                         yield unit, unknown, each[a] / total[a], each[b] / total[b], (a, b)
+
+
+@dataclass(frozen=True)
+class ChannelCurve:
+    """The profile of one channel: the worst pair of its rows."""
+
+    rows: tuple[tuple[float, ...], ...]
+
+    @classmethod
+    def of(cls, channel):
+        """Of a channel with a row a value and a column an output."""
+        return cls(tuple(map(tuple, channel.tolist())))
+
+    def at(self, excess):
+        """The largest E_γ of any two rows."""
+        rows = np.array(self.rows)
+        gap = rows[:, None, None, :] - (1 + np.asarray(excess)[:, None]) * rows[None, :, None, :]
+        return np.maximum(gap, 0.0).sum(axis=-1).max(axis=(0, 1)) * (1 + 1e-14)
 
 
 def stick(p, q, gammas):

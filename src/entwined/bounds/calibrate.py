@@ -53,7 +53,7 @@ def calibrate(
     8.91
     """
     ceiling = float_below(positive_fraction(leakage, "Leakage"))
-    shape = Loss.uniform(1, model.units) if weights is None else weights
+    shape = Loss.uniform(1, model.units).without(model.hidden) if weights is None else weights
     best: Calibration[Exposure] | None = None
     reasons = []
     for theorem in theorems_taking(type(shape)):

@@ -1,6 +1,6 @@
 """Concentrated losses: what Gaussian noise shows of each unit, at one public δ."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Self
@@ -68,8 +68,8 @@ class ConcentratedLoss:
         gaussian: bool = False,
         separable: bool = False,
     ) -> Self:
-        """One loss a unit, each above zero."""
-        exact = tuple(positive_fraction(rho, "ρ") for rho in rhos)
+        """One loss a unit, 0 for one of which nothing is read."""
+        exact = tuple(Fraction(0) if rho in (0, "0") else positive_fraction(rho, "ρ") for rho in rhos)
         return cls(exact, len(exact), probability(delta, "δ"), gaussian, separable)
 
     @property
@@ -127,6 +127,15 @@ class ConcentratedLoss:
     def __mul__(self, factor: float) -> Self:
         """The same mechanism, this many times."""
         return replace(self, rhos=tuple(rho * Fraction(factor) for rho in self.rhos))
+
+    def without(self, hidden: Sequence[int]) -> Self:
+        """Show nothing of these units."""
+        if not hidden:
+            return self
+        each = list(self.rhos if len(self.rhos) == self.units else self.rhos * self.units)
+        for unit in hidden:
+            each[unit] = Fraction(0)
+        return replace(self, rhos=tuple(each))
 
     @property
     def curves(self) -> tuple[ProfileCurve, ...]:

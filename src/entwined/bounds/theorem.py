@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Literal, TypeVar, get_args, get_type_hints
 
@@ -75,7 +75,8 @@ class Theorem:
             raise DoesNotApply(f"It is about {plural(self.about)}, not about {model.plural}.")
         if not model.fits(exposure.units):
             raise BadLoss(f"The loss has {exposure.units} units, the model {model.units}. Give one a unit.")
-        return remembered(self.claim, exposure, model) if self.needs else self.claim(exposure, model)
+        found = remembered(self.claim, exposure, model) if self.needs else self.claim(exposure, model)
+        return replace(found, hidden=model.hidden)
 
 
 @lru_cache(maxsize=32)
