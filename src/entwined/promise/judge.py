@@ -28,6 +28,7 @@ from entwined.numbers import float_below
 REFERENCES: Final = (0.1, 1.0)
 NEEDS: Final = (
     ("separable",),
+    ("shared",),
     ("gaussian",),
     (),
 )  # facts of an exposure that theorems need, the most telling first
