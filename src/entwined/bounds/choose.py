@@ -32,6 +32,7 @@ from entwined.bounds.separable import (
     separable_messages_bound,
     separable_transport_bound,
 )
+from entwined.bounds.separable_filled import separable_blanks_filled_bound
 from entwined.bounds.separable_forms import (
     separable_blanks_left_out_bound,
     separable_blanks_left_out_without_knowledge_bound,
@@ -75,6 +76,7 @@ THEOREMS: tuple[Theorem, ...] = (
     separable_blanks_left_out_without_knowledge_bound,
     separable_public_form_bound,
     separable_public_form_without_knowledge_bound,
+    separable_blanks_filled_bound,
     gaussian_group_bound,
     gaussian_messages_bound,
     gaussian_transport_bound,
