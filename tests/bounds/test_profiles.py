@@ -18,6 +18,7 @@ from entwined.bounds.profiles.curves import (
     PureCurve,
     epsilon_at_delta,
 )
+from entwined.bounds.profiles.gaussian import gaussian_epsilon, largest_gaussian_rho
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.profiles.sway import Carried, RowsSway, TiltSway
 from entwined.errors import BadInput, BadLoss, DoesNotApply
@@ -49,6 +50,17 @@ def test_gaussian_noise_has_the_profile_of_balle_and_wang(mu):
         assert (
             truth <= delta <= truth * (1 + 1e-7) + 1e-13 * float(mpmath.ncdf(mu / 2 - epsilon / mu)) + 1e-299
         )
+
+
+@pytest.mark.parametrize(("rho", "delta"), [("1/1000", "1e-9"), ("1/2", "1e-6"), ("12", "1/100")])
+def test_the_epsilon_of_a_gaussian_charge_is_exact_and_its_inverse_stays_within(rho, delta):
+    charge, miss = Fraction(rho), Fraction(delta)
+    epsilon = gaussian_epsilon(charge, miss)
+    mu = mpmath.sqrt(2 * mpmath.mpf(charge.numerator) / charge.denominator)
+    assert exact_gaussian(mu, epsilon) <= miss <= exact_gaussian(mu, epsilon * (1 - 1e-9))
+    back = largest_gaussian_rho(Fraction(epsilon), miss)
+    assert charge * (1 - Fraction(1, 10**8)) < back
+    assert gaussian_epsilon(back, miss) <= epsilon
 
 
 def test_laplace_noise_has_its_profile_and_stays_under_pure_loss():

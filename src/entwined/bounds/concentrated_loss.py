@@ -1,16 +1,16 @@
 """Concentrated losses: what Gaussian noise shows of each unit, at one public δ."""
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Self
 
 from entwined.bounds.profiles.curves import ConcentratedCurve, GaussianCurve, ProfileCurve
+from entwined.bounds.profiles.gaussian import shift_of
 from entwined.canonical import Document, fraction_text
 from entwined.errors import BadLoss
 from entwined.noise.lattice import probability
-from entwined.numbers import float_above, positive_fraction, round_up_float
+from entwined.numbers import float_above, positive_fraction
 
 FACTS: Final = (
     "gaussian",
@@ -143,8 +143,3 @@ class ConcentratedLoss:
         if self.gaussian:
             return GaussianCurve(shift_of(rho))
         return ConcentratedCurve(float_above(rho))
-
-
-def shift_of(rho: Fraction) -> float:
-    """By how many standard deviations Gaussian noise of a concentrated loss moves: √(2ρ), rounded up."""
-    return round_up_float(math.sqrt(float_above(2 * rho)))

@@ -42,7 +42,8 @@ UNIT_VALUE: Final = Secret("any two values of any one unit")
 class Theorem:
     """A bound with its statement: what it says, what is checked, what must be believed, and why.
 
-    `takes` is the kind of exposure that it starts from, `about` the kind of model, `secret` what it protects.
+    `takes` is the kind of exposure that it starts from, `needs` the facts that must be true of it, `about` the kind
+    of model, `secret` what it protects.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Theorem:
     takes: type[Exposure]
     about: type[Dependence]
     claim: Callable[..., Leakage]
+    needs: tuple[str, ...] = ()
 
     def covers(self, knowledge: Knowledge) -> bool:
         """Whether the adversary of this theorem knows at least this much."""
@@ -76,7 +78,7 @@ class Theorem:
 
 
 def theorem(
-    knowledge: Knowledge, *, secret: Secret = UNIT_VALUE, trusted: str = ""
+    knowledge: Knowledge, *, secret: Secret = UNIT_VALUE, trusted: str = "", needs: tuple[str, ...] = ()
 ) -> Callable[[Callable[[Given, Model], Leakage]], Theorem]:
     """Make a function a theorem; refuse one whose docstring lacks a part.
 
@@ -100,6 +102,7 @@ def theorem(
             takes=takes,
             about=about,
             claim=function,
+            needs=needs,
         )
 
     return state

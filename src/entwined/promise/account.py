@@ -67,7 +67,7 @@ class Account:
         return more
 
     def _place(self, part: Part) -> tuple[str, Predicate]:
-        column, where = place_of(part.key)
+        column, where, _ = place_of(part.key)
         for gates in self.gates:
             gates.check(column, where)
         return column, where

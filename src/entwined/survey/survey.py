@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from entwined.bounds import Knowledge
+from entwined.bounds.allocate import Shared, share
 from entwined.bounds.filled_blanks import laws_of_columns
 from entwined.dependence import BayesNet, Forms
 from entwined.errors import BadInput, Refused
@@ -24,7 +25,7 @@ from entwined.queries import Histogram
 from entwined.queries.predicate import codes_in
 from entwined.schema import Schema
 from entwined.survey.sense import Blank, Decided, Form
-from entwined.survey.sharing import OnForms, OnTree, Shared, share
+from entwined.survey.sharing import OnForms, OnTree
 
 MOVED: Final = 2.0  # changing an answer moves two cells of a histogram by one each
 OF_SCALE: Final = 2.0  # the variance of Laplace noise is twice its squared scale
