@@ -21,13 +21,13 @@ from entwined.bounds.filled_blanks import (
     filling_laws,
     laws_of_columns,
 )
-from entwined.bounds.kernel import Forest, all_but_one, frontiers_of
+from entwined.bounds.kernel import Forest, Link, all_but_one
 from entwined.bounds.profiles.composition import Composition
 from entwined.bounds.profiles.curves import ProfileCurve
-from entwined.bounds.profiles.passing import TOGETHER, Told, held_by, leakage_at
+from entwined.bounds.profiles.passing import TOGETHER, Told, held_by, leakage_at, send_swayed
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
-from entwined.bounds.profiles.sway import Carried, RowsSway, TiltSway
-from entwined.bounds.separable import known_messages, refuse_inseparable, wholes
+from entwined.bounds.profiles.sway import Carried, TiltSway
+from entwined.bounds.separable import known_forest, known_messages, refuse_inseparable, wholes
 from entwined.bounds.separable_forms import NOTHING, CellSecrets, answers_shown, rhos_of, worst_shown
 from entwined.bounds.theorem import theorem
 from entwined.canonical import Document
@@ -100,7 +100,7 @@ class FilledConcentrated:
         return type(self)(self.loss * factor, self.filling)
 
 
-@theorem("model", secret=ANSWER_OR_BLANK, trusted=TRUSTED)
+@theorem("model", secret=ANSWER_OR_BLANK, trusted=TRUSTED, needs=("separable",))
 def separable_blanks_filled_bound(exposed: FilledConcentrated, model: Forms) -> Leakage:
     """Bound what a separable release shows where every blank is filled by a draw of its own, if no cell is known.
 
@@ -202,7 +202,9 @@ class Swap:
             rests = all_but_one(taken, Composition.join) if len(taken) > 1 else [Composition.nothing(grid)]
             found = []
             for rest, own in zip(rests, answered(grid).profiles, strict=True):
-                inner = own if rest.is_nothing else either_way(but_for(rest.profile(), self.chance), own)
+                inner = (
+                    own if bool(rest.is_nothing) else either_way(but_for(rest.profile(), self.chance), own)
+                )
                 found.append(but_for(before.join(Composition.of(inner)).profile(), self.chance))
             return Told(found, np.arange(len(found)))
 
@@ -292,23 +294,21 @@ def swing(profile: PrivacyProfile, values: int, chance: Fraction | float) -> flo
 
 def told_by_others(curves: Sequence[ProfileCurve], answers: BayesNet) -> Callable[[Grid], Told]:
     """N_j: what all parts but its own show of each unit; own parts hang from their units as leaves."""
-    forest, frontiers = frontiers_of(answers)
+    forest, sways = known_forest(answers)
     units = answers.units
     values = np.array([len(each) for each in answers.values])
     leaves = range(units, 2 * units)
     whole = Forest((*forest.order, *leaves), (*forest.parent, *range(units)), (), {}, 0.0)
-    sways = {link: RowsSway(frontier) for link, frontier in frontiers.items()}
 
     def passed(grid: Grid) -> Told:
         heard: dict[int, Composition] = {}
 
-        def send(source: int, target: int, held: Composition) -> Composition:
-            if target >= units:
-                heard[target - units] = held
-            return TOGETHER.send(held, sways[source, target]) if (source, target) in sways else held
+        def send(links: Sequence[Link], held: Sequence[Composition]) -> list[Composition]:
+            heard.update((to - units, one) for (_, to), one in zip(links, held, strict=True) if to >= units)
+            return send_swayed(TOGETHER, sways, links, held)
 
-        own = [Composition.nothing(grid)] * units + held_by(TOGETHER, curves, grid)
-        whole.sweep(own, send, TOGETHER.join)
-        return Swings([heard[unit].profile() for unit in range(units)], np.arange(units), values)
+        own = held_by(TOGETHER, [*[NOTHING] * units, *curves], grid)
+        whole.sweep_levels(own, send, TOGETHER.join)
+        return Swings(TOGETHER.reads([heard[unit] for unit in range(units)]), np.arange(units), values)
 
     return passed
