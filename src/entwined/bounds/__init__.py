@@ -19,7 +19,7 @@ group                     whatever depends on what inside a group; concentrated_
 messages                  any factor graph: chains, trees, loopy; walks, influence, elimination beside it
 transport, tilted         forests, by their kernels
 quilt, markov, pairwise   what others have published, where it is sound
-forms, filled_blanks      questionnaires in forms; separable_forms under Gaussian noise
+forms, filled_blanks      questionnaires in forms; separable_forms, separable_filled under Gaussian noise
 scalar, wasserstein       one noisy sum
 gaussian                  units that are Gaussian
 """

@@ -32,6 +32,7 @@ from entwined.bounds.separable import (
     separable_messages_bound,
     separable_transport_bound,
 )
+from entwined.bounds.separable_filled import separable_blanks_filled_bound
 from entwined.bounds.separable_forms import (
     separable_blanks_left_out_bound,
     separable_blanks_left_out_without_knowledge_bound,
@@ -79,6 +80,7 @@ THEOREMS: tuple[Theorem, ...] = (
     shared_group_bound,
     shared_messages_bound,
     shared_transport_bound,
+    separable_blanks_filled_bound,
     gaussian_group_bound,
     gaussian_messages_bound,
     gaussian_transport_bound,

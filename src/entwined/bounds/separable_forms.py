@@ -170,7 +170,7 @@ class CellSecrets:
             mine = [found.profiles[place] for place in found.place[self.questions].tolist()]
             if self.blank:
                 moved = Composition.of(PrivacyProfile.of(form, grid))
-                mine = [Composition.of(profile).join(moved).profile() for profile in mine]
+                mine = Composition.of(PrivacyProfile.stacked(mine)).join(moved).profile().split()
             return Told(mine, np.arange(len(mine)))
 
         return told
