@@ -137,6 +137,8 @@ SHAPES: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "count": (is_text, '"noisy" or "public"'),
     "of": (_is_texts, "a list of columns' names"),
     "keys": (_is_texts, "a list of columns' names"),
+    "weight": (is_text, "a column's name"),
+    "strata": (is_text, "a column's name"),
     "bins": (lambda value: isinstance(value, int), "a number"),
     "at": (lambda value: not isinstance(value, list | dict), "a share from 0 to 1"),
 }
