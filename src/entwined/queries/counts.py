@@ -17,7 +17,7 @@ from entwined.queries.sensitivity import Sensitivity
 from entwined.queries.shapes import Shapes
 from entwined.queries.statistic import Statistic
 from entwined.queries.terms import moves_alone, moves_inside
-from entwined.queries.weighted import Weight, Weighted
+from entwined.queries.weighted import Sampled, Weight, Weighted
 from entwined.schema import Coded, Schema
 from entwined.schema.raw import is_whole
 
@@ -68,6 +68,16 @@ class Count(_Counts):
     def fields(self) -> dict[str, Field]:
         """Nothing but the condition and the weight."""
         return self.by_weight
+
+    @property
+    def sampled(self) -> Sampled:
+        """Whether rows are inside."""
+        return {"where": self.where}
+
+    @property
+    def counts_all(self) -> bool:
+        """Every row adds its weight or nothing."""
+        return True
 
     def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
         return (counted(self.inside, schema, self.weighing(schema)),)

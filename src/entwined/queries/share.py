@@ -15,7 +15,7 @@ from entwined.queries.query import Field, Numbers, T, Titled
 from entwined.queries.shapes import Shapes
 from entwined.queries.statistic import Statistic
 from entwined.queries.sums import COUNTINGS, FINENESS, Counting
-from entwined.queries.weighted import Weighted
+from entwined.queries.weighted import Sampled, Weighted
 from entwined.queries.where import Where, settled
 from entwined.schema import Schema
 
@@ -52,6 +52,11 @@ class Share(Weighted):
     def fields(self) -> dict[str, Field]:
         """What the rows inside are divided by."""
         return {"count": self.count, **self.by_weight}
+
+    @property
+    def sampled(self) -> Sampled:
+        """Whether the rows that it is of are inside."""
+        return {"where": self.where, "of": self.of}
 
     @property
     def _whole(self) -> Predicate:

@@ -21,7 +21,7 @@ from entwined.queries.sensitivity import Sensitivity
 from entwined.queries.shapes import Quotient, Shapes
 from entwined.queries.statistic import Statistic
 from entwined.queries.terms import codes_inside, grid_of, grid_value, middle_term, moves, total_term
-from entwined.queries.weighted import Weighted, sum_of
+from entwined.queries.weighted import Sampled, Weighted, sum_of
 from entwined.schema import Moment, Schema
 from entwined.schema.grids import STEPS
 
@@ -87,6 +87,11 @@ class _Summed(Weighted, _OfColumn):
         weight, inside = self.weighing(schema), super()._inside(schema)
         return inside if weight is None else weight.there(inside, schema)
 
+    @property
+    def sampled(self) -> Sampled:
+        """The column over the rows inside."""
+        return {"column": self.column, "where": self.where}
+
     def _added(self, term: Term, schema: Schema) -> Statistic:
         """Add up a term of the column over the rows inside."""
         weight = self.weighing(schema)
@@ -111,6 +116,16 @@ class Total(_Summed):
 
     def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
         return (self._added(total_term(schema.coded(self.column))[0], schema),)
+
+    @property
+    def counts_all(self) -> bool:
+        """Every row adds its value, if there is no condition and none lacks it."""
+        return self.inside.is_everything
+
+    def ends(self, schema: Schema) -> tuple[int, int]:
+        """Give the least and the greatest of the values that can be inside, in the total's units."""
+        term, codes = total_term(schema.coded(self.column))[0], self._codes(schema)
+        return term.value(codes[0][0]), term.value(codes[-1][1])
 
     def step(self, schema: Schema) -> Fraction:
         """Give what one released integer stands for."""
