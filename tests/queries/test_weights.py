@@ -3,6 +3,7 @@
 import itertools
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from entwined.errors import BadQuery
@@ -12,6 +13,7 @@ from entwined.queries import (
     Histogram,
     Marginal,
     Mean,
+    Sampling,
     Share,
     Total,
     Variance,
@@ -19,6 +21,8 @@ from entwined.queries import (
     query_from,
 )
 from entwined.queries.documents import as_written, written
+from entwined.queries.sampling import COARSE, FINE
+from entwined.queries.sql import read_sql
 from entwined.schema import Boolean, Categorical, Cells, Integer, Person, Real, Rows, Schema, Text
 from support.exact_answers import exact_answer
 
@@ -211,3 +215,104 @@ def test_what_is_no_weight_is_refused_in_words(make, words):
 def test_a_count_by_public_weights_is_public_with_unit_cells():
     with pytest.raises(BadQuery, match="it is public"):
         Count(weight="w").check(schema_with(Cells(), public=True))
+
+
+SQL = [
+    ("SELECT sum(w * n) FROM t", Total("n", weight="w")),
+    ("SELECT sum(n*w) FROM t WHERE flag", Total("n", weight="w", where=where("flag"))),
+    ("SELECT g, sum(w * n) AS x FROM t GROUP BY g", GroupBy(("g",), "n", weight="w")),
+    ("SELECT sum(w * v) FROM t", Total("w", weight="v")),
+    ("SELECT sum(v * w) FROM t", Total("w", weight="v")),
+]
+
+
+@pytest.mark.parametrize(("text", "query"), SQL)
+def test_a_product_in_sql_is_a_weighted_total(text, query):
+    assert read_sql(text, SCHEMA).queries == (query.bound(SCHEMA),)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("SELECT sum(w * n) / sum(w) FROM t", "divides"),
+        ("SELECT sum(n * n) FROM t", "neither column"),
+        ("SELECT sum(w * w) FROM t", "the same column"),
+        ("SELECT sum(w * 2) FROM t", "product"),
+        ("SELECT sum(w * n * v) FROM t", "a column is wanted"),
+        ("SELECT avg(w * n) FROM t", "a column is wanted"),
+        ("SELECT w * n FROM t", "a key or an aggregate is wanted"),
+        ("SELECT count(*) FROM t WHERE w * n > 2", "a column is wanted"),
+    ],
+)
+def test_other_products_in_sql_are_refused_in_words(text, words):
+    with pytest.raises(BadQuery, match=words):
+        read_sql(text, SCHEMA)
+
+
+SAMPLINGS = [
+    Sampling(weight="w"),
+    Sampling("n", "g", weight="w"),
+    Sampling("n", "flag", weight="v", where=where("n > -1")),
+    Sampling(weight="w", strata="g", where=where("flag"), of=where("n > 0")),
+]
+
+
+@pytest.mark.parametrize("query", SAMPLINGS, ids=str)
+@pytest.mark.parametrize("neighbours", ["replace", "add_remove"])
+def test_no_row_moves_what_a_sampling_error_is_made_of_further_than_claimed(query, neighbours):
+    schema, rows = schema_with(neighbours=neighbours), rows_of(query)
+    (statistic,) = query.statistics(schema)
+    vectors = [np.array(exact_answer(statistic.aggregate, [row]), dtype=object) for row in rows]
+    inside = [statistic.aggregate.where.holds(row) for row in rows]
+    squares = statistic.squared(statistic.row)
+    for one, here in zip(vectors, inside, strict=True):
+        assert sum(abs(one)) <= (statistic.row.one if here else 0)
+        assert sum(one**2) <= (squares.one if here else 0)
+    moves = [
+        (abs(one - two).sum(), ((one - two) ** 2).sum()) for one, two in itertools.combinations(vectors, 2)
+    ]
+    line, square = (max(move[at] for move in moves) for at in (0, 1))
+    assert line <= statistic.row.both
+    assert square <= squares.both
+    assert max(map(sum, vectors)) > 0.99 * statistic.row.one  # the claim is not idle
+    assert square > 0.7 * squares.both or neighbours == "add_remove" or query.strata is None
+
+
+def test_a_sampling_error_is_made_of_the_sums_it_says():
+    query = Sampling("n", "g", weight="w")
+    (statistic,) = query.statistics(SCHEMA)
+    found = np.array(exact_answer(statistic.aggregate, TABLE)) / FINE
+    u, a = np.array([1, 5, 3]) / 5, np.array([1, 0, 2 / 3])  # the fourth has no weight, the fifth no value
+    by_stratum = found[:-4].reshape(3, 3) * FINE / COARSE
+    assert by_stratum[:, 0].tolist() == [2, 2, 1]
+    assert by_stratum[0, 1:] == pytest.approx([0, u[0]], abs=1e-3)
+    assert by_stratum[1, 1:] == pytest.approx([(u * (1 - a))[1:].sum(), (u * a)[1:].sum()], abs=1e-3)
+    assert found[-4] * FINE / COARSE == 3
+    powers = [((1 - a) ** 2), 2 * a * (1 - a), a**2]
+    assert found[-3:] == pytest.approx([(u**2 * power).sum() for power in powers], abs=1e-3)
+    effective = query.answer(SCHEMA, [exact_answer(statistic.aggregate, TABLE)])
+    assert float(effective) == pytest.approx(u.sum() ** 2 / (u**2).sum(), rel=1e-3)
+
+
+@pytest.mark.parametrize("query", SAMPLINGS, ids=str)
+def test_a_sampling_error_is_read_back_and_never_breaks(query):
+    assert as_written(written(query)) == query
+    (statistic,) = query.statistics(SCHEMA)
+    for noise in (-(2**70), -5, 0, 5, 2**70):
+        assert 0 <= query.answer(SCHEMA, [[noise] * statistic.aggregate.cells]) <= SCHEMA.most_rows
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Sampling("n"), "not weighted"),
+        (lambda: Sampling("n", "n", weight="w"), "which is asked about"),
+        (lambda: Sampling("g", weight="w"), "do not add up"),
+        (lambda: Sampling("n", weight="w", of=where("flag")), "Leave `of` out"),
+        (lambda: Sampling.behind(Histogram("g", weight="w")), "one number each"),
+        (lambda: Sampling("n", weight="w", even=1), "true or false"),
+    ],
+)
+def test_a_sampling_error_of_nothing_is_refused(make, words):
+    with pytest.raises(BadQuery, match=words):
+        make().check(SCHEMA)
