@@ -101,6 +101,20 @@ def test_counts_of_each_column_leak_no_more_than_their_price(knowledge):
     assert 0.004 < worst <= 0.01
 
 
+def test_a_hidden_variable_of_a_model_costs_nothing_of_its_own_and_is_no_secret():
+    """Three columns with a common cause that no table has: its own leakage is above the price."""
+    tables = ([[0.5, 0.5]], *[[[0.9, 0.1], [0.15, 0.85]]] * 3)
+    net = BayesNet.of_columns(("cause", *NAMES), (VALUES,) * 4, ((), *[("cause",)] * 3), tables)
+    asked = [Count(where=parse(name, CELLS)) for name in NAMES]
+    for model, above in ((net.hiding(["cause"]), True), (net, False)):
+        declared = Declared(model, missing_says_nothing=NAMES)
+        planned = plan(CELLS, asked, leakage="0.5", delta="0.01", dependence=declared)
+        bound = planned.promise.bounds(planned.promise.base(planned.charged))["bayes_net"]
+        assert bound.exposure.rhos[0] == 0
+        assert bound.leakage.worst == pytest.approx(0.5, rel=1e-6)
+        assert bool(bound.leakage.per_unit[0] > 0.5001) is above
+
+
 def _joint(laws, known):
     return _mean_of(
         known, lambda *row: np.einsum("i,j,k->ijk", *(laws[n][v] for n, v in zip(NAMES, row, strict=True)))
