@@ -309,7 +309,7 @@ def test_a_sampling_error_is_read_back_and_never_breaks(query):
         (lambda: Sampling("n", "n", weight="w"), "which is asked about"),
         (lambda: Sampling("g", weight="w"), "do not add up"),
         (lambda: Sampling("n", weight="w", of=where("flag")), "Leave `of` out"),
-        (lambda: Sampling.behind(Histogram("g", weight="w")), "one number each"),
+        (lambda: Sampling.behind(Histogram("g", weight="w")), "weighted count, total, mean or share"),
         (lambda: Sampling("n", weight="w", even=1), "true or false"),
     ],
 )
