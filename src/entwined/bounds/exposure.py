@@ -52,5 +52,8 @@ class Exposure(Protocol):
     def __mul__(self, factor: float) -> Self:
         """Show so many times as much."""
 
+    def __hash__(self) -> int:
+        """What is worked out of it is remembered."""
+
 
 Given = TypeVar("Given", bound=Exposure)

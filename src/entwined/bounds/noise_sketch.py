@@ -103,9 +103,7 @@ class NoiseSketch:
             for link, took in before.took.items()
         }
         forest, _ = self.forest
-        every = forest.sweep(
-            list(np.eye(len(forest.order))), lambda j, i, held: gain[j, i] * held, np.add
-        )
+        every = forest.sweep(list(np.eye(len(forest.order))), lambda j, i, held: gain[j, i] * held, np.add)
         units = self.answers.units
         inside = np.array(every)[case.questions, :units] * case.read
         slopes = inside @ self.charged[:units] + case.blank * self.charged[-1]

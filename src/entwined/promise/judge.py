@@ -10,9 +10,10 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from typing import Final
 
-from entwined.bounds.calibrate import largest_multiple
+from entwined.bounds.calibrate import CLOSE, largest_multiple
 from entwined.bounds.choose import THEOREMS, Bound, theorems_taking
 from entwined.bounds.curve import Curve, Probe
 from entwined.bounds.elimination import elimination_bound, elimination_without_knowledge_bound
@@ -27,10 +28,12 @@ from entwined.numbers import float_below
 REFERENCES: Final = (0.1, 1.0)
 NEEDS: Final = (
     ("separable",),
+    ("shared",),
     ("gaussian",),
     (),
 )  # facts of an exposure that theorems need, the most telling first
 REMEMBERED: Final = 64
+NEAR: Final = 1e-6
 BETTER: Final = 1e-6  # how much tighter a slower theorem has to be
 STRONGER: Final = (0.1, 0.25, 0.5)  # by how much stronger dependence is tried
 MOST_DRAWN: Final = 10_000
@@ -102,7 +105,8 @@ class Judge:
     def asked(self, exposure: Exposure) -> Iterator[tuple[Theorem, ...]]:
         """The theorems to ask of an exposure, tier by tier: those of a later one prove no less leakage.
 
-        What needs more to be known of a release says more of it, and so does what needs the adversary to know no more.
+        What needs more to be known of a release says more of it, and so does what needs the adversary to know no more;
+        theorems about certain models take the bound of the group into account, which is about all.
         """
         if isinstance(exposure, Loss):
             yield self.theorems
@@ -112,10 +116,11 @@ class Judge:
             for theorem in theorems_taking(type(exposure))
             if theorem.covers(self.knowledge) and isinstance(self.model, theorem.about)
         ]
-        for needs in NEEDS:
-            for knowledge in reversed(KNOWLEDGE):
-                tier = [one for one in able if one.needs == needs and one.knowledge == knowledge]
-                if tier and all(getattr(exposure, fact, False) for fact in needs):
+        for needs, knowledge, of_any in product(NEEDS, reversed(KNOWLEDGE), (False, True)):
+            if all(getattr(exposure, fact, False) for fact in needs):
+                told = (needs, knowledge, of_any)
+                tier = [one for one in able if (one.needs, one.knowledge, one.about is Dependence) == told]
+                if tier:
                     yield tuple(tier)
 
     def bound(self, exposure: Exposure) -> Bound[Exposure]:
@@ -176,7 +181,9 @@ class Judge:
             reached = []
             for theorem in tier:
                 try:
-                    found = largest_multiple(theorem, self.model, shape, float_below(leakage), self.knowledge)
+                    found = largest_multiple(
+                        theorem, self.model, shape, float_below(leakage), self.knowledge, _close(shape)
+                    )
                 except (DoesNotApply, Unreachable) as reason:
                     reasons.append(f"{theorem.name}: {reason}")
                 else:
@@ -186,8 +193,13 @@ class Judge:
         raise Unreachable(f"No loss leaks at most {float(leakage):.6g}. " + " ".join(reasons))
 
 
+def _close(exposure: Exposure) -> float:
+    """How near to the limit it is worth to come: profiles take long."""
+    return CLOSE if isinstance(exposure, Loss) else NEAR
+
+
 def _key(exposure: Exposure) -> Hashable:
     """What tells exposures apart."""
     if not isinstance(exposure, Loss):
-        return exposure  # type: ignore[return-value]  # a frozen value
+        return exposure  # a frozen value
     return exposure.per_unit.tobytes() if exposure.common is None else (exposure.common, exposure.units)

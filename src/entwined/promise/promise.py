@@ -34,7 +34,7 @@ from entwined.promise.part import Part
 from entwined.promise.places import place_of
 from entwined.promise.price import Price
 from entwined.promise.terms import carried, differences, is_for_one_batch
-from entwined.promise.trusted import ids_compared, trusted
+from entwined.promise.trusted import ids_compared, known, trusted
 from entwined.queries import Layers
 from entwined.schema import Schema
 
@@ -143,7 +143,7 @@ class Promise:
     def trusted(self) -> tuple[str, ...]:
         """What has to be believed about how units lie in the table, each sentence once."""
         person = self.schema.unit.id_column
-        said = [] if person is None else list(ids_compared(self.schema, person))
+        said = [*known(self.schema), *(() if person is None else ids_compared(self.schema, person))]
         said += (line for one in self.declared for line in trusted(one, self.schema, self.knowledge))
         return tuple(dict.fromkeys(said))
 

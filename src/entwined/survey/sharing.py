@@ -158,9 +158,7 @@ class OnForms:
         known = self.knowledge == "model"
         if self.model.public:
             return separable_public_form_without_knowledge_bound if known else separable_public_form_bound
-        return (
-            separable_blanks_left_out_without_knowledge_bound if known else separable_blanks_left_out_bound
-        )
+        return separable_blanks_left_out_without_knowledge_bound if known else separable_blanks_left_out_bound
 
     @property
     def answers(self) -> BayesNet:
@@ -256,9 +254,7 @@ class UnderNoise:
     def sketch(self, ceiling: float) -> NoiseSketch:
         """Pass profiles on a coarse grid."""
         terms = self.terms
-        return NoiseSketch(
-            terms.answers, terms.knowledge, terms.secrets, terms.charged, self.delta, ceiling
-        )
+        return NoiseSketch(terms.answers, terms.knowledge, terms.secrets, terms.charged, self.delta, ceiling)
 
 
 def slopes_on_tree(model: BayesNet, losses: FloatArray, knowledge: Knowledge) -> FloatArray:
