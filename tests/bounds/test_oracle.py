@@ -17,6 +17,7 @@ from support.oracle import (
     laplace_leakage,
     worst_leakage,
     worst_leakages,
+    worst_leakages_by_knowledge,
 )
 
 
@@ -186,11 +187,14 @@ def test_the_worst_is_the_largest_of_all_secrets_one_by_one():
         pairs = permutations(range(joint.shape[unit]), 2)
         blind = max(exact_leakage(joint, model.losses, unit, {}, a, b) for a, b in pairs)
         assert worst_leakage(joint, model.losses, unit, "model") == pytest.approx(blind, abs=2 * oracle.GAP)
+        for knowledge, leaked in worst_leakages_by_knowledge(joint, model.losses).items():
+            alone = worst_leakages(joint, model.losses, knowledge)
+            assert leaked == pytest.approx(alone, abs=2 * oracle.GAP)
 
 
 def test_every_drawn_model_lies_between_its_loss_and_the_sum_of_losses():
     for model in draw.models(seed=5, count=140):
-        seen, blind = (worst_leakages(model.joint(), model.losses, kind) for kind in ("values", "model"))
+        seen, blind = worst_leakages_by_knowledge(model.joint(), model.losses).values()
         assert (model.losses - 1e-12 <= blind).all()
         assert (blind <= seen + oracle.GAP).all()
         assert (seen <= model.losses.sum() + 1e-9).all()

@@ -1,7 +1,7 @@
 """Questionnaires in forms under Gaussian noise: exact hockey sticks of small ones, tight cases, and refusals."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -20,62 +20,19 @@ from entwined.bounds.separable_forms import (
     separable_public_form_bound,
     separable_public_form_without_knowledge_bound,
 )
-from entwined.dependence import BayesNet, Forms, Variable
+from entwined.dependence import Forms
 from entwined.errors import DoesNotApply
-from support.form_sticks import Questionnaire
+from support.form_sticks import Questionnaire, Worst, channel_curve
 from support.joints import joint_of
+from support.sheets import APART, HALF, PART, THREE, answers, copies
 
 DELTA = "1e-6"
-HALF = np.array([[True, True, False], [True, False, True]])
-PART = np.array([[True, True, True], [True, False, False]])
-APART = np.array([[True, False, True], [False, True, True]])
-THREE = np.array([[True, True, False], [True, False, True], [False, True, True]])
 MESSAGES = {"any": tilted_messages, "model": messages_of_law}
 LEFT_OUT = {
     "any": separable_blanks_left_out_bound,
     "model": separable_blanks_left_out_without_knowledge_bound,
 }
 PUBLIC = {"any": separable_public_form_bound, "model": separable_public_form_without_knowledge_bound}
-
-
-def answers(rng, sizes):
-    """A tree over the answers, weak or nearly deterministic."""
-    variables = []
-    for j, size in enumerate(sizes):
-        above = () if j == 0 else (int(rng.integers(j)),)
-        table = np.exp(rng.normal(0, rng.choice([0.5, 1.5, 3.0]), (sizes[above[0]] if above else 1, size)))
-        law = (table / table.sum(1, keepdims=True)).tolist()
-        variables.append(Variable(f"q{j}", tuple(map(str, range(size))), tuple(f"q{k}" for k in above), law))
-    return BayesNet.of(variables)
-
-
-def copies(count, flip):
-    """A chain of near copies."""
-    step = [[1 - flip, flip], [flip, 1 - flip]]
-    first = Variable("q0", ("0", "1"), (), [[0.5, 0.5]])
-    return BayesNet.of(
-        [first, *(Variable(f"q{j}", ("0", "1"), (f"q{j - 1}",), step) for j in range(1, count))]
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class Worst:
-    """The larger of the E_γ of pairs of laws."""
-
-    sticks: object
-
-    def at(self, excess):
-        return self.sticks(1 + np.asarray(excess)) * (1 + 1e-14)
-
-
-def channel_curve(rows):
-    """The worst pair of the answers of one part."""
-
-    def sticks(gammas):
-        gap = rows[:, None, None, :] - gammas[:, None] * rows[None, :, None, :]
-        return np.maximum(gap, 0.0).sum(axis=-1).max(axis=(0, 1))
-
-    return Worst(sticks)
 
 
 def claims(cases, curves, model, messages, grid, epsilons):

@@ -47,22 +47,23 @@ def added(term, row):
     product = 1
     for _ in range(term.power):
         product *= base
-    return product
+    return product if term.times is None else product * added(term.times, row)
 
 
 def by_cell(axes, rows, weight):
     sums = dict.fromkeys(itertools.product(*(range(axis.cells) for axis in axes)), 0)
+    places = [(axis.column, cells_of(axis)) for axis in axes]
     for row in rows:
-        cell = tuple(cell_of(axis, row[axis.column]) for axis in axes)
+        cell = tuple(place.get(row[column]) for column, place in places)
         if None not in cell:
             sums[cell] += weight(row)
     return list(sums.values())
 
 
-def cell_of(axis, code):
-    """Find the cell by listing the codes of each, not by division."""
+def cells_of(axis):
+    """Find the cell of each code by listing the codes of each cell, not by division."""
     values = list(range(axis.levels))
     cells = [values[start : start + axis.width] for start in range(0, axis.levels, axis.width)]
     if axis.keeps_missing:
         cells.append([axis.levels])
-    return next((number for number, codes in enumerate(cells) if code in codes), None)
+    return {code: number for number, codes in enumerate(cells) for code in codes}

@@ -15,6 +15,26 @@ from support.hockey_sticks import stick
 BLANK = -1
 
 
+@dataclass(frozen=True, eq=False)
+class Worst:
+    """A curve: the largest E_γ of some pairs of laws."""
+
+    sticks: object
+
+    def at(self, excess):
+        return self.sticks(1 + np.asarray(excess)) * (1 + 1e-14)
+
+
+def channel_curve(rows):
+    """The worst pair of rows of a channel."""
+
+    def sticks(gammas):
+        gap = rows[:, None, None, :] - gammas[:, None] * rows[None, :, None, :]
+        return np.maximum(gap, 0.0).sum(axis=-1).max(axis=(0, 1))
+
+    return Worst(sticks)
+
+
 @dataclass
 class Questionnaire:
     """A joint law of the answers, which form asks what, the chances of forms, and the channels, the form's last.

@@ -15,13 +15,16 @@ class MemoryTable:
         self.rows = list(rows)
         self.kept = kept
         self.reads = 0
+        self.seen = self.codes = None
 
     def check(self, aggregates):
         """Every aggregate can be answered."""
 
     def answer(self, aggregates):
         self.reads += 1
-        rows, unit = list(map(self.coded, self.rows)), self.schema.unit
+        if self.seen != self.rows:
+            self.seen, self.codes = list(map(dict, self.rows)), list(map(self.coded, self.rows))
+        rows, unit = self.codes, self.schema.unit
         if isinstance(unit, Person) and self.kept:
             rows = self.persons(rows, unit, *self.kept)
         elif isinstance(unit, Person):

@@ -86,19 +86,34 @@ class Contest:
         return abs(self.upper - self.lower)
 
 
-def _contests(p: Floats, q: Floats, grid: Grid) -> list[Contest]:
+@dataclass(frozen=True)
+class Bracket:
+    """Contests over the same unknown units, one a row: an allowed g, what it reaches, and what no g exceeds."""
+
+    p: Floats
+    q: Floats
+    grid: Grid
+    best: Floats
+    lower: Floats
+    upper: Floats
+
+    def contest(self, row: int) -> Contest:
+        laws = self.p[row], self.q[row], self.grid, self.best[row]
+        return Contest(*laws, lower=float(self.lower[row]), upper=float(self.upper[row]))
+
+
+def _bracket(p: Floats, q: Floats, grid: Grid) -> Bracket:
     """Bracket each row of p against the same row of q by the two closed forms."""
     with np.errstate(divide="ignore", invalid="ignore"):
         order = np.argsort(np.where(p > 0, -p / q, np.where(q > 0, 0.0, np.inf)), axis=1)
-    allowed = np.exp(-np.minimum.accumulate(np.swapaxes(grid.distance[order], 1, 2), axis=2))
-    reached = np.log(np.einsum("ru,rus->rs", p, allowed) / np.einsum("ru,rus->rs", q, allowed))
+    rows = np.arange(len(p))
+    allowed = np.exp(-np.minimum.accumulate(grid.distance[order], axis=1))  # by row, set S and configuration
+    reached = np.log((allowed @ p[:, :, None]) / (allowed @ q[:, :, None]))[:, :, 0]
+    best = reached.argmax(axis=1)
     growth = np.expm1(grid.distance.max())
-    above, below = (1 + growth * np.cumsum(np.take_along_axis(law, order, axis=1), axis=1) for law in (p, q))
+    above, below = (1 + growth * np.cumsum(law[rows[:, None], order], axis=1) for law in (p, q))
     ceiling = np.log(above / below).max(axis=1)
-    return [
-        Contest(p[r], q[r], grid, allowed[r, :, s], lower=float(reached[r, s]), upper=float(ceiling[r]))
-        for r, s in enumerate(reached.argmax(axis=1))
-    ]
+    return Bracket(p, q, grid, allowed[rows, best], reached[rows, best], ceiling)
 
 
 def _solved(contests: Sequence[Contest], magnify: float, tolerance: float) -> list[Contest]:
@@ -201,16 +216,16 @@ def _unknown(units: int, unit: int, knowledge: Knowledge) -> Iterator[tuple[int,
         yield from combinations(others, count)
 
 
-def _secrets(joint: Floats, losses: Floats, unit: int, knowledge: Knowledge) -> Iterator[Contest]:
+def _secrets(joint: Floats, losses: Floats, unit: int, knowledge: Knowledge) -> Iterator[Bracket]:
     """Give every contest about a unit: what is known, and two values that are both possible given that."""
+    pairs = np.array(list(permutations(range(joint.shape[unit]), 2))).reshape(-1, 2)
     for unknown in _unknown(joint.ndim, unit, knowledge):
         laws = _laws(joint, unit, unknown)
         totals = laws.sum(axis=2)
-        pairs = np.array(list(permutations(range(joint.shape[unit]), 2))).reshape(-1, 2)
         known, pair = np.nonzero((totals[:, pairs] > 0).all(axis=2))
         if len(known):
             p, q = (laws[known, v] / totals[known, v, None] for v in pairs[pair].T)
-            yield from _contests(p, q, _grid(*_shape(joint, losses, unknown)))
+            yield _bracket(p, q, _grid(*_shape(joint, losses, unknown)))
 
 
 def _shape(
@@ -231,8 +246,8 @@ def exact_leakage(
     p, q = _laws(given, unit, unknown)[0, [a, b]]
     if not (p.sum() > 0 and q.sum() > 0):
         return float("-inf")
-    contests = _contests((p / p.sum())[None], (q / q.sum())[None], _grid(*_shape(law, loss, unknown)))
-    return float(loss[unit]) + _settled(contests)[0].lower
+    bracket = _bracket((p / p.sum())[None], (q / q.sum())[None], _grid(*_shape(law, loss, unknown)))
+    return float(loss[unit]) + _settled([bracket.contest(0)])[0].lower
 
 
 def worst_leakages(joint: ArrayLike, losses: ArrayLike, knowledge: Knowledge = "values") -> Floats:
@@ -251,15 +266,30 @@ def _worst(law: Floats, loss: Floats, units: Sequence[int], knowledge: Knowledge
     return _largest([list(_secrets(law, loss, unit, knowledge)) for unit in units]) + loss[list(units)]
 
 
-def _largest(contests_of: Sequence[Sequence[Contest]]) -> Floats:
-    """Give the largest log ratio of each list of contests, −inf for an empty one."""
-    best = np.full(len(contests_of), -np.inf)
-    hopeful: list[tuple[int, Contest]] = []
-    for k, contests in enumerate(contests_of):
-        best[k] = max((contest.lower for contest in contests), default=-np.inf)
-        hopeful += [(k, contest) for contest in contests if contest.upper > best[k] + GAP]
-    for (k, _), contest in zip(hopeful, _settled(contest for _, contest in hopeful), strict=True):
-        best[k] = max(best[k], contest.lower)
+def worst_leakages_by_knowledge(joint: ArrayLike, losses: ArrayLike) -> dict[Knowledge, Floats]:
+    """Give `worst_leakages` for both; the secrets of those who know no values are asked about once."""
+    law, loss = _checked(joint, losses)
+    values = [list(_secrets(law, loss, unit, "values")) for unit in range(law.ndim)]
+    rest = [law.size // size for size in law.shape]
+    model = [[b for b in each if b.p.shape[1] == cells] for each, cells in zip(values, rest, strict=True)]
+    worst = _largest([*values, *model]).reshape(2, -1) + loss
+    return {"values": worst[0], "model": worst[1]}
+
+
+def _largest(brackets_of: Sequence[Sequence[Bracket]]) -> Floats:
+    """Give the largest log ratio of each list of brackets, −inf for an empty one; lists may share brackets."""
+    best = np.full(len(brackets_of), -np.inf)
+    asked: list[tuple[int, tuple[int, int]]] = []
+    hopeful: dict[tuple[int, int], Contest] = {}
+    for k, brackets in enumerate(brackets_of):
+        best[k] = max((bracket.lower.max() for bracket in brackets), default=-np.inf)
+        for bracket in brackets:
+            for row in np.flatnonzero(bracket.upper > best[k] + GAP).tolist():
+                asked.append((k, (id(bracket), row)))
+                hopeful[id(bracket), row] = bracket.contest(row)
+    settled = dict(zip(hopeful, _settled(hopeful.values()), strict=True))
+    for k, contest in asked:
+        best[k] = max(best[k], settled[contest].lower)
     return best
 
 
@@ -275,12 +305,12 @@ def tilted_leakages(joint: ArrayLike, losses: ArrayLike, tilts: Sequence[Tilt]) 
     """Give every unit's largest leakage to adversaries who each know one of the tilts of the other units."""
     law, loss = _checked(joint, losses)
 
-    def contests(unit: int) -> Iterator[Contest]:
+    def brackets(unit: int) -> Iterator[Bracket]:
         for tilt in tilts:
             others = {j: weights for j, weights in tilt.items() if j != unit}
             yield from _secrets(tilted(law, others), loss, unit, "model")
 
-    return _largest([list(contests(unit)) for unit in range(law.ndim)]) + loss
+    return _largest([list(brackets(unit)) for unit in range(law.ndim)]) + loss
 
 
 def gaussian_factor(

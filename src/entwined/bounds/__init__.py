@@ -13,12 +13,13 @@ certificate, guarantee    what was proved, in numbers and words; `verify` derive
 
 profiles                  what noise shows at every ε at once, and how it travels
 separable                 Gaussian noise, each part reading one unit: chains and forests, groups
+shared_parts              the same with parts that read several units, such as a table of two questions
 gaussian_noise            Gaussian noise in any mechanism: any factor graph, groups
 group                     whatever depends on what inside a group; concentrated_group under Gaussian noise
 messages                  any factor graph: chains, trees, loopy; walks, influence, elimination beside it
 transport, tilted         forests, by their kernels
 quilt, markov, pairwise   what others have published, where it is sound
-forms, filled_blanks      questionnaires in forms; separable_forms under Gaussian noise
+forms, filled_blanks      questionnaires in forms; separable_forms, separable_filled under Gaussian noise
 scalar, wasserstein       one noisy sum
 gaussian                  units that are Gaussian
 """
@@ -27,7 +28,7 @@ from entwined.bounds.allocate import allocate
 from entwined.bounds.calibrate import Calibration, calibrate
 from entwined.bounds.certificate import Certificate, Verdict, certify, verify
 from entwined.bounds.choose import Bound, bound
-from entwined.bounds.concentrated_loss import ConcentratedLoss
+from entwined.bounds.concentrated_loss import ConcentratedLoss, SharedPart
 from entwined.bounds.curve import Curve, curve
 from entwined.bounds.exposure import Exposure
 from entwined.bounds.noisy_sum import NoisySum
@@ -42,6 +43,7 @@ __all__ = [
     "Exposure",
     "Knowledge",
     "NoisySum",
+    "SharedPart",
     "Theorem",
     "Verdict",
     "allocate",

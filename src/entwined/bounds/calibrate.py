@@ -53,7 +53,7 @@ def calibrate(
     8.91
     """
     ceiling = float_below(positive_fraction(leakage, "Leakage"))
-    shape = Loss.uniform(1, model.units) if weights is None else weights
+    shape = Loss.uniform(1, model.units).without(model.hidden) if weights is None else weights
     best: Calibration[Exposure] | None = None
     reasons = []
     for theorem in theorems_taking(type(shape)):
@@ -72,10 +72,15 @@ def calibrate(
 
 
 def largest_multiple(
-    theorem: Theorem, model: Dependence, shape: Given, ceiling: float, knowledge: Knowledge
+    theorem: Theorem,
+    model: Dependence,
+    shape: Given,
+    ceiling: float,
+    knowledge: Knowledge,
+    close: float = CLOSE,
 ) -> Calibration[Given]:
     """Invert one theorem, which is increasing in what is shown."""
-    multiple = invert(lambda at: theorem(shape * at, model).worst, ceiling)
+    multiple = invert(lambda at: theorem(shape * at, model).worst, ceiling, close)
     exposure = shape * multiple
     return Calibration(model, exposure, knowledge, theorem, theorem(exposure, model), multiple)
 

@@ -1,5 +1,6 @@
 """Small joint laws: average out one unknown unit at a time, with its exact law given the rest."""
 
+import math
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import combinations, permutations
@@ -124,10 +125,10 @@ def last_loss(laws: Laws, losses: FloatArray, secret: int, order: tuple[int, ...
 def passed_on(sets: Sets, loss: float) -> float:
     """The largest T_P(ε) of the law of one unit given another, over all values of the rest."""
     base, gain = sets
-    lowest, rest = np.exp(-loss), -np.expm1(-loss)
+    lowest, rest = math.exp(-loss), -math.expm1(-loss)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        best = float(np.max(gain * rest / (lowest + base * rest), initial=0.0))
-    return min(float(np.log1p(best)) * (1 + 16 * ULP), loss)
+        best = float((gain * rest / (lowest + base * rest)).max(initial=0.0))
+    return min(math.log1p(best) * (1 + 16 * ULP), loss)
 
 
 def laws_of(law: FloatArray) -> Laws:

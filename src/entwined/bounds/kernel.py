@@ -121,8 +121,9 @@ def rising_sets(gap: FloatArray, above: FloatArray, below: FloatArray) -> tuple[
     helps = gap > 0  # a value that is likelier given b only makes the ratio smaller
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         order = np.argsort(np.where(helps, below / above, np.inf), axis=-1)
-    gain = np.cumsum(np.take_along_axis(np.where(helps, gap, 0.0), order, axis=-1), axis=-1)
-    base = np.cumsum(np.take_along_axis(np.where(helps, below, 0.0), order, axis=-1), axis=-1)
+    starts = np.arange(0, order.size, order.shape[-1]).reshape(*order.shape[:-1], 1)
+    gain = np.where(helps, gap, 0.0).take(starts + order).cumsum(axis=-1)
+    base = np.where(helps, below, 0.0).take(starts + order).cumsum(axis=-1)
     return base, gain
 
 

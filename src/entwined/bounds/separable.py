@@ -7,9 +7,10 @@ from typing import TypeAlias
 import numpy as np
 
 from entwined.bounds.concentrated_group import epsilon_of
-from entwined.bounds.concentrated_loss import ConcentratedLoss, shift_of
+from entwined.bounds.concentrated_loss import ConcentratedLoss
 from entwined.bounds.kernel import Forest, Frontier, Link, breadth_first, frontiers_of
 from entwined.bounds.profiles.curves import GaussianCurve, ProfileCurve, epsilon_at_delta
+from entwined.bounds.profiles.gaussian import shift_of
 from entwined.bounds.profiles.passing import (
     MOST_STEPS,
     TOGETHER,
@@ -39,7 +40,7 @@ TRUSTED = (
 )
 
 
-@theorem("any", trusted=TRUSTED)
+@theorem("any", trusted=TRUSTED, needs=("separable",))
 def separable_group_bound(loss: ConcentratedLoss, model: Dependence) -> Leakage:
     """Bound what a separable release shows of a unit by all parts that read its group.
 
@@ -69,7 +70,7 @@ def separable_group_bound(loss: ConcentratedLoss, model: Dependence) -> Leakage:
     return Leakage(wholes(loss, model.group_totals(each)))
 
 
-@theorem("any", trusted=TRUSTED)
+@theorem("any", trusted=TRUSTED, needs=("separable",))
 def separable_messages_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
     """Bound what a separable release shows by messages of profiles, whatever is known of each other unit.
 
@@ -108,7 +109,7 @@ def separable_messages_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
     return Leakage(np.minimum(found, separable_group_bound(loss, model).per_unit))
 
 
-@theorem("model", trusted=TRUSTED)
+@theorem("model", trusted=TRUSTED, needs=("separable",))
 def separable_transport_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
     """Bound what a separable release shows on a chain or tree by the exact law of each neighbour.
 

@@ -43,7 +43,7 @@ Messages: TypeAlias = Callable[
 ]
 
 
-@theorem("any", trusted=f"{TRUSTED} {DRAWN}")
+@theorem("any", trusted=f"{TRUSTED} {DRAWN}", needs=("separable",))
 def separable_blanks_left_out_bound(loss: ConcentratedLoss, model: Forms) -> Leakage:
     """Bound what a separable release shows where a question is read only of those whose form asks it.
 
@@ -86,7 +86,7 @@ def separable_blanks_left_out_bound(loss: ConcentratedLoss, model: Forms) -> Lea
     return _left_out(loss, model, tilted_messages)
 
 
-@theorem("model", trusted=f"{TRUSTED} {DRAWN}")
+@theorem("model", trusted=f"{TRUSTED} {DRAWN}", needs=("separable",))
 def separable_blanks_left_out_without_knowledge_bound(loss: ConcentratedLoss, model: Forms) -> Leakage:
     """Bound what a separable release shows where a question is read only where asked, if no cell is known.
 
@@ -103,7 +103,7 @@ def separable_blanks_left_out_without_knowledge_bound(loss: ConcentratedLoss, mo
     return _left_out(loss, model, messages_of_law)
 
 
-@theorem("any", trusted=f"{TRUSTED} {DRAWN}")
+@theorem("any", trusted=f"{TRUSTED} {DRAWN}", needs=("separable",))
 def separable_public_form_bound(loss: ConcentratedLoss, model: Forms) -> Leakage:
     """Bound what a separable release shows of answers where everybody knows who had which form.
 
@@ -130,7 +130,7 @@ def separable_public_form_bound(loss: ConcentratedLoss, model: Forms) -> Leakage
     return _public(loss, model, tilted_messages)
 
 
-@theorem("model", trusted=f"{TRUSTED} {DRAWN}")
+@theorem("model", trusted=f"{TRUSTED} {DRAWN}", needs=("separable",))
 def separable_public_form_without_knowledge_bound(loss: ConcentratedLoss, model: Forms) -> Leakage:
     """Bound what a separable release shows of answers where the form is public and no answer is known.
 
@@ -170,7 +170,7 @@ class CellSecrets:
             mine = [found.profiles[place] for place in found.place[self.questions].tolist()]
             if self.blank:
                 moved = Composition.of(PrivacyProfile.of(form, grid))
-                mine = [Composition.of(profile).join(moved).profile() for profile in mine]
+                mine = Composition.of(PrivacyProfile.stacked(mine)).join(moved).profile().split()
             return Told(mine, np.arange(len(mine)))
 
         return told

@@ -71,8 +71,10 @@ class StructureSearch:
         if again != self:
             raise Refused("The search was made under another promise than the door's. Make it again.")
         names = [column.name for column in self.columns] if promise.schema.unit.by_column else [None]
+        together = [] if promise.measure.is_pure else sorted(filter(None, names))
         return tuple(
-            Part(key_of(everything(), name), self.loss, self.loss) for name in sorted(names, key=str)
+            Part(key_of(everything(), name, together), self.loss, self.loss)
+            for name in sorted(names, key=str)
         )
 
     def needs(self, schema: Schema) -> tuple[TableOf, ...]:  # noqa: ARG002  (its columns are the schema's)

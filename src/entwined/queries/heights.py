@@ -29,6 +29,8 @@ def at_two_atoms(inside: BitArray, ones: Sequence[Fraction], boths: Sequence[Fra
     Twice the sum at a and b is at most reach(a) + reach(b), where a set of reach max(2·one, both) reaches every
     atom that it holds. So atoms that could not beat a pair already found need not be looked at.
     """
+    if len(ones) == 1 and inside.any():  # most sums are of one set
+        return boths[0] if inside.all() else max(*ones, *boths)
     numbers, under = _whole([*ones, *boths])
     pairs = _Pairs(inside, numbers[: len(ones)], numbers[len(ones) :])
     reach, shift = pairs.reach()

@@ -36,7 +36,9 @@ def number_of(raw: object) -> float | None:
         if len(text) > LONGEST_NUMBER or NUMBER.fullmatch(text) is None:
             return None
         return float(text)
-    if not isinstance(raw, SupportsFloat | SupportsIndex | Fraction | Decimal):
+    if not isinstance(
+        raw, int | float | Fraction | Decimal | SupportsFloat | SupportsIndex
+    ):  # protocols are slow
         return None
     try:
         number = float(raw)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import cycle
 from typing import Final, Generic, TypeVar
 
@@ -168,18 +169,18 @@ def relay(
 def through_forest(
     algebra: Algebra[Held], forest: Forest, own: Sequence[Held], sways: Mapping[Link, Sway], units: int
 ) -> Told:
-    """What each unit shows, with all that comes from its neighbours; units are the first of the nodes.
-
-    A link without a sway passes all on.
-    """
-
-    def send(links: Sequence[Link], held: Sequence[Held]) -> list[Held]:
-        sent = list(held)
-        swayed = [place for place, link in enumerate(links) if link in sways]
-        found = algebra.send([held[k] for k in swayed], [sways[links[k]] for k in swayed]) if swayed else []
-        for place, message in zip(swayed, found, strict=True):
-            sent[place] = message
-        return sent
-
-    held = forest.sweep_levels(own, send, algebra.join)
+    """What each unit shows, with all that comes from its neighbours; units are the first of the nodes."""
+    held = forest.sweep_levels(own, partial(send_swayed, algebra, sways), algebra.join)
     return Told(algebra.reads(held[:units]), np.arange(units))
+
+
+def send_swayed(
+    algebra: Algebra[Held], sways: Mapping[Link, Sway], links: Sequence[Link], held: Sequence[Held]
+) -> list[Held]:
+    """Send what is held over many links at once; one without a sway passes all on."""
+    sent = list(held)
+    swayed = [place for place, link in enumerate(links) if link in sways]
+    found = algebra.send([held[k] for k in swayed], [sways[links[k]] for k in swayed]) if swayed else []
+    for place, message in zip(swayed, found, strict=True):
+        sent[place] = message
+    return sent
