@@ -15,10 +15,10 @@ from typing import Final
 import numpy as np
 
 from entwined.bounds.allocate import Pressure
-from entwined.bounds.concentrated_loss import shift_of
 from entwined.bounds.kernel import Forest, Link
 from entwined.bounds.profiles.composition import TILTS, Composition
 from entwined.bounds.profiles.curves import GaussianCurve, largest_shift
+from entwined.bounds.profiles.gaussian import shift_of
 from entwined.bounds.profiles.passing import TOGETHER, held_by
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.separable import Sways, known_forest, tilted_forest
