@@ -35,6 +35,11 @@ class Sum:
         """Name the other one."""
         return [f"the accountant was {document['name']}"]
 
+    @property
+    def is_for_one_batch(self) -> bool:
+        """A price of sums holds whatever was seen before."""
+        return False
+
     def carried(self, document: Mapping[str, Any], totals: Mapping[str, Part]) -> Mapping[str, Part]:  # noqa: ARG002
         """Take losses over as they are."""
         return totals

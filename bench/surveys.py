@@ -26,6 +26,7 @@ from numpy.random import Generator
 
 from bench.counts import python_of
 from entwined.bounds import Knowledge
+from entwined.bounds.allocate import share
 from entwined.bounds.calibrate import invert
 from entwined.bounds.messages import message_passing_bound
 from entwined.dependence import BayesNet
@@ -44,7 +45,7 @@ from entwined.request.verbs import release
 from entwined.request.verification import verify
 from entwined.schema import Categorical, Cells, Coded, Integer, Real, Schema
 from entwined.survey.sense import blank_codes, decided_columns, forms
-from entwined.survey.sharing import OnTree, share
+from entwined.survey.sharing import OnTree
 from entwined.survey.survey import Survey, SurveyPlan, plan_survey
 from entwined.tables import open_table
 

@@ -1,6 +1,6 @@
 """Loss, which adds, and Leakage, which does not."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -98,12 +98,24 @@ class Loss:
         """The same mechanism, this many times."""
         return type(self)(round_up(self.per_unit * factor, 1))
 
+    def without(self, hidden: Sequence[int]) -> Self:
+        """Show nothing of these units."""
+        if not hidden:
+            return self
+        kept = np.array(self.per_unit)
+        kept[list(hidden)] = 0.0
+        return type(self)(kept)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Leakage:
-    """What an adversary who knows the dependence learns about each unit; leakages do not add."""
+    """What an adversary who knows the dependence learns about each unit; leakages do not add.
+
+    Hidden units, such as a latent class, stand in the list of all but are no secrets: the worst is none of them.
+    """
 
     per_unit: FloatArray
+    hidden: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         values = np.asarray(self.per_unit, dtype=np.float64)
@@ -117,4 +129,4 @@ class Leakage:
     @property
     def worst(self) -> float:
         """The leakage of the unit that leaks most."""
-        return float(self.per_unit.max())
+        return float(np.delete(self.per_unit, self.hidden).max() if self.hidden else self.per_unit.max())

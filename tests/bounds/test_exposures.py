@@ -15,6 +15,7 @@ from entwined.bounds.choose import THEOREMS, named, theorems_taking
 from entwined.bounds.concentrated_group import concentrated_group_bound
 from entwined.bounds.filled_blanks import FilledBlanks, laws_of_columns
 from entwined.bounds.scalar import least_scale
+from entwined.bounds.separable_filled import FilledConcentrated
 from entwined.bounds.theorem import UNIT_VALUE
 from entwined.dependence import (
     BayesNet,
@@ -51,6 +52,14 @@ CASES = {
     ),
     "a noisy sum": (CHAIN, NoisySum.of([0, 1], 5.0, 6), "model"),
     "filled blanks": (FORMS, FilledBlanks(Loss.of([0.5, 1, 0.2]), laws_of_columns(ANSWERS)), "model"),
+    "filled blanks, concentrated": (
+        FORMS,
+        FilledConcentrated(
+            ConcentratedLoss.of(["0.01", "0.02", "0.005"], DELTA, gaussian=True, separable=True),
+            laws_of_columns(ANSWERS),
+        ),
+        "model",
+    ),
 }
 
 
@@ -98,7 +107,7 @@ def test_every_kind_has_the_same_certificate_and_is_verified_alike(case):
 
 def test_all_theorems_are_in_one_list_and_each_is_asked_for_its_own_kind():
     kinds = {theorem.takes for theorem in THEOREMS}
-    assert kinds == {Loss, ConcentratedLoss, FilledBlanks, NoisySum}
+    assert kinds == {Loss, ConcentratedLoss, FilledBlanks, FilledConcentrated, NoisySum}
     assert sum(len(theorems_taking(kind)) for kind in kinds) == len(THEOREMS)
     for model, exposure, knowledge in CASES.values():
         proved = bound(model, exposure, knowledge)

@@ -133,10 +133,22 @@ def test_it_takes_gaussian_noise_only_and_gives_way_to_the_group():
     assert gaussian_group_bound(loss, Groups(4)).worst < concentrated_group_bound(loss, Groups(4)).worst
 
 
-def test_loops_are_small_or_refused_and_certificates_are_derived_again():
-    many = Graph(300, np.array([[j, (j + 1) % 300] for j in range(300)]), np.array(0.4))
-    with pytest.raises(DoesNotApply, match="take long"):
-        gaussian_messages_bound(ConcentratedLoss.uniform(0.001, 300, DELTA, gaussian=True), many)
+def test_loops_that_are_alike_are_gone_round_once(monkeypatch):
+    """A ring of 300 has one kind of message; many different ones are refused, never answered by half."""
+    ends = np.array([[j, (j + 1) % 300] for j in range(300)])
+    loss = ConcentratedLoss.uniform(0.001, 300, DELTA, gaussian=True)
+    found = gaussian_messages_bound(loss, Graph(300, ends, np.array(0.4)))
+    assert np.ptp(found.per_unit) == 0
+    small = Graph(30, np.array([[j, (j + 1) % 30] for j in range(30)]), np.array(0.4))
+    again = gaussian_messages_bound(ConcentratedLoss.uniform(0.001, 30, DELTA, gaussian=True), small)
+    assert found.worst == pytest.approx(again.worst, rel=2e-3)
+    assert found.worst < gaussian_group_bound(loss, Graph(300, ends, np.array(0.4))).worst / 10
+    monkeypatch.setattr("entwined.bounds.profiles.loops.MOST_MADE", 100)
+    with pytest.raises(DoesNotApply, match="many different kinds"):
+        gaussian_messages_bound(loss, Graph(300, ends, np.linspace(0.3, 0.4, 300)))
+
+
+def test_certificates_around_loops_are_derived_again():
     ring = RandomField.of(
         dict.fromkeys("abcd", 2),
         [Edge((p, q), [[2.0, 1.0], [1.0, 2.0]]) for p, q in ("ab", "bc", "cd", "da")],

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import reduce
 
 import mpmath
 import numpy as np
@@ -18,8 +19,10 @@ from entwined.bounds.profiles.curves import (
     PureCurve,
     epsilon_at_delta,
 )
+from entwined.bounds.profiles.gaussian import gaussian_epsilon, largest_gaussian_rho
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.profiles.sway import Carried, RowsSway, TiltSway
+from entwined.bounds.profiles.tails import TailLaw
 from entwined.errors import BadInput, BadLoss, DoesNotApply
 from entwined.noise import DiscreteGaussian
 from entwined.noise.concentrated import delta_at
@@ -49,6 +52,17 @@ def test_gaussian_noise_has_the_profile_of_balle_and_wang(mu):
         assert (
             truth <= delta <= truth * (1 + 1e-7) + 1e-13 * float(mpmath.ncdf(mu / 2 - epsilon / mu)) + 1e-299
         )
+
+
+@pytest.mark.parametrize(("rho", "delta"), [("1/1000", "1e-9"), ("1/2", "1e-6"), ("12", "1/100")])
+def test_the_epsilon_of_a_gaussian_charge_is_exact_and_its_inverse_stays_within(rho, delta):
+    charge, miss = Fraction(rho), Fraction(delta)
+    epsilon = gaussian_epsilon(charge, miss)
+    mu = mpmath.sqrt(2 * mpmath.mpf(charge.numerator) / charge.denominator)
+    assert exact_gaussian(mu, epsilon) <= miss <= exact_gaussian(mu, epsilon * (1 - 1e-9))
+    back = largest_gaussian_rho(Fraction(epsilon), miss)
+    assert charge * (1 - Fraction(1, 10**8)) < back
+    assert gaussian_epsilon(back, miss) <= epsilon
 
 
 def test_laplace_noise_has_its_profile_and_stays_under_pure_loss():
@@ -296,3 +310,43 @@ def test_what_shows_everything_hides_nothing():
         everything.join(everything),
     ):
         assert (whole.profile().deltas == 1).all()
+
+
+def test_a_stack_of_profiles_is_each_of_them():
+    """What is passed on together is what each would be alone, one that shows nothing among them."""
+    curves = [GaussianCurve(0.3), GaussianCurve(0.0), GaussianCurve(2.0), LaplaceCurve(0.7)]
+    sways = [TiltSway(1.5), TiltSway(0.2), TiltSway(math.inf), TiltSway(3.0)]
+    alone = [PrivacyProfile.of(curve, GRID) for curve in curves]
+    stack = Composition.of(PrivacyProfile.stacked(alone))
+    twice = stack.join(stack).profile()
+    passed = twice.through_each(sways)
+    for place, (profile, sway) in enumerate(zip(alone, sways, strict=True)):
+        one = Composition.of(profile)
+        whole = one.join(one).profile()
+        assert twice.deltas[place] == pytest.approx(whole.deltas, rel=1e-9, abs=1e-15)
+        assert passed.deltas[place] == pytest.approx(whole.through(sway).deltas, rel=1e-9, abs=1e-15)
+        assert passed.split()[place].epsilon(1e-6) == passed.epsilons(1e-6)[place]
+    assert twice.epsilons(1e-6)[1] == 0.0
+
+
+@pytest.mark.parametrize("parts", [1, 4, 9])
+def test_far_tails_of_a_composition_keep_their_digits_and_are_never_too_small(parts):
+    """Gaussian noise composes to Gaussian noise, far below what a transform can tell from nothing."""
+    grid = Grid.up_to(12.0, 160)
+    one = TailLaw.of(PrivacyProfile.of(GaussianCurve(0.25), grid))
+    whole = reduce(TailLaw.join, [one] * parts).profile()
+    exact = GaussianCurve(0.25 * math.sqrt(parts)).at(grid.excess)
+    assert (whole.deltas >= exact * (1 - 1e-9)).all()
+    assert whole.deltas[grid.size // 2] < 1e-13
+    near = exact > 1e-12
+    assert (whole.deltas[near] <= 2.5 * exact[near]).all()
+
+
+def test_what_leaves_the_grid_of_a_far_tail_is_counted_as_seen():
+    grid = Grid.up_to(1.0, 160)
+    one = TailLaw.of(PrivacyProfile.of(GaussianCurve(0.5), grid))
+    whole = one.join(one).profile()
+    assert (whole.deltas >= GaussianCurve(0.5 * math.sqrt(2)).at(grid.excess)).all()
+    nothing = TailLaw.of(PrivacyProfile(grid, np.zeros(161)))
+    assert (nothing.join(one).profile().deltas >= one.profile().deltas).all()
+    assert nothing.profile().deltas.max() < 1e-14

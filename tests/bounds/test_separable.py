@@ -1,7 +1,6 @@
 """Separable releases: exact hockey sticks of small ones, the numbers of the theory page, long chains, wide trees."""
 
 import math
-from dataclasses import dataclass
 from time import process_time
 
 import numpy as np
@@ -22,22 +21,10 @@ from entwined.dependence import BayesNet, Box, Graph, Groups, MarkovChain, Varia
 from entwined.errors import DoesNotApply
 from support import draw
 from support.chains import symmetric
-from support.hockey_sticks import separable_sticks
+from support.hockey_sticks import ChannelCurve, separable_sticks
 from support.product import product_model
 
 DELTA = "1e-6"
-
-
-@dataclass(frozen=True)
-class ChannelCurve:
-    """The profile of one channel: the worst pair of its rows."""
-
-    rows: tuple[tuple[float, ...], ...]
-
-    def at(self, excess):
-        rows = np.array(self.rows)
-        gap = rows[:, None, None, :] - (1 + np.asarray(excess)[:, None]) * rows[None, :, None, :]
-        return np.maximum(gap, 0.0).sum(axis=-1).max(axis=(0, 1)) * (1 + 1e-14)
 
 
 def gaussian(scale, units, delta=DELTA, **facts):
@@ -51,7 +38,7 @@ def compared(rng, models, fewest=0, gammas=12):
         models -= 1
         drawn = (draw.tree if rng.random() < 0.7 else draw.chain)(rng)
         channels = [rng.dirichlet(np.full(3, rng.choice([0.5, 2.0, 8.0])), size=size) for size in drawn.sizes]
-        curves = [ChannelCurve(tuple(map(tuple, channel.tolist()))) for channel in channels]
+        curves = list(map(ChannelCurve.of, channels))
         span = sum(float(np.ptp(np.log(channel), axis=0).max()) for channel in channels)
         grid, model = Grid.up_to(min(span, 20.0) * 1.02, 512), product_model(drawn)
         epsilons = np.append(0.0, rng.uniform(0, 0.6 * min(span, 20.0), gammas - 1))
@@ -148,7 +135,7 @@ def test_factors_of_three_units_are_carried_where_they_form_no_loop():
         ]
     )
     channels = [rng.dirichlet([2.0] * 3, size=2) for _ in range(3)]
-    curves = [ChannelCurve(tuple(map(tuple, channel.tolist()))) for channel in channels]
+    curves = list(map(ChannelCurve.of, channels))
     told = tilted_messages(TOGETHER, curves, net)(Grid.up_to(12.0, 1024))
     joint = 0.5 * np.array([0.3, 0.7])[None, :, None] * table.reshape(2, 2, 2) * np.ones((2, 1, 1))
     epsilons = np.linspace(0, 3, 20)

@@ -368,8 +368,6 @@ def test_models_that_do_not_fit_the_schema_are_refused(halves):
         Promise.of(tight.approve(), one)
     with pytest.raises(Refused, match="planning only"):
         Promise.of(schema, [Forms(copies(3, source="exploratory"), "sheet", HALF.copy())])
-    with pytest.raises(Refused, match="Gaussian noise"):
-        plan(schema, Histogram("q0"), leakage=1, dependence=one, delta="1e-9")
     with pytest.raises(BadModel, match="says nothing of it"):
         plan(
             Schema((*schema.columns, Categorical("more", ("0", "1"))), unit=Cells(), rows=1).approve(),

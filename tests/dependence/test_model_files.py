@@ -60,6 +60,7 @@ DOCUMENTS = {
         "transition": [[[0.8, 0.9], [0.1, 0.2]], [0.5, 0.5]],
     },
     "net": {"kind": "bayes_net", "variables": [COIN, DIE, BET]},
+    "net with a hidden variable": {"kind": "bayes_net", "variables": [COIN, DIE, BET], "hidden": ["die"]},
     "net children first": {"kind": "bayes_net", "variables": [BET, DIE, COIN]},
     "net class": {
         "kind": "bayes_net",

@@ -41,7 +41,7 @@ from entwined.queries import (
     everything,
     parse,
 )
-from entwined.queries.sums import grid_of, total_term
+from entwined.queries.terms import grid_of, total_term
 from entwined.request.verbs import plan
 from entwined.schema import Boolean, Categorical, Integer, Real, Schema
 from support.memory_table import MemoryTable

@@ -51,6 +51,7 @@ def test_over_cells_every_column_has_as_many_values_as_codes():
     checked(CELLS, field(a=3, b=4, c=3))
     checked(CELLS, field(a=2, b=4, c=3), missing_says_nothing=("a",))
     checked(CELLS, field(b=4, hidden=7))
+    checked(CELLS, net(b=codes(4), h=codes(7)).hiding(["h"]))
     checked(CELLS, chain(3, 2), columns=("a", "c"))
     checked(CELLS, net(a=codes(3), c=("false", "true", "unknown")))
     checked(CELLS, net(a=("x", "y"), b=codes(4)), missing_says_nothing=("a",))
@@ -75,6 +76,7 @@ def test_over_cells_every_column_has_as_many_values_as_codes():
         (Groups(2), {"missing_says_nothing": ("a",)}, "names 'a'"),
         (Graph(3, np.array([[0, 1]]), np.array([0.5])), {"missing_says_nothing": ("a",)}, "names 'a'"),
         (field(a=2), {"missing_says_nothing": ("a", "a")}, "names a column twice"),
+        (net(a=codes(3), b=codes(4)).hiding(["b"]), {}, "calls 'b' hidden, and it is a column"),
     ],
 )
 def test_over_cells_a_mismatch_is_refused_with_both_sizes(model, about, words):

@@ -42,7 +42,7 @@ def test_gaussian_noise_has_a_curve_too():
     delta = Concentrated(Fraction(1, 10**6))
     (pairs,) = curves(Groups(2), measure=delta)
     (threes,) = curves(Groups(3), measure=delta)
-    assert {point.theorem.name for point in pairs.points} == {"concentrated group"}
+    assert {point.theorem.name for point in pairs.points} == {"gaussian group"}
     for point in pairs.points:  # two grow by one at least
         assert point.leakage == pytest.approx(
             Promise.of(SCHEMA, [Groups(3)], measure=delta).bounds(BASE)["groups"].leakage.worst, rel=1e-9

@@ -293,11 +293,16 @@ def counted(rows, asked):
     for row in rows:
         if not asked.where.holds(row):
             continue
-        added = asked.term.value(row[asked.term.column]) if isinstance(asked, SumOf | TotalsOf) else 1
+        added = multiplied(asked.term, row) if isinstance(asked, SumOf | TotalsOf) else 1
         at = 0 if isinstance(asked, CountOf | SumOf) else cell(asked.axes, row)
         if at is not None:
             cells[at] += added
     return cells
+
+
+def multiplied(term, row):
+    own = term.value(row[term.column])
+    return own if term.times is None else own * multiplied(term.times, row)
 
 
 def folded(rows, asked):

@@ -47,7 +47,7 @@ def added(term, row):
     product = 1
     for _ in range(term.power):
         product *= base
-    return product
+    return product if term.times is None else product * added(term.times, row)
 
 
 def by_cell(axes, rows, weight):

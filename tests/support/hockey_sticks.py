@@ -6,6 +6,7 @@ is 1 to Gaussian noise; its E_γ is summed over cells of outputs, so it is never
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations, permutations, product
 
 import numpy as np
@@ -28,6 +29,24 @@ def secrets(joint, knowledge) -> Iterator[tuple[int, tuple[int, ...], np.ndarray
                     total = each.sum(axis=tuple(range(1, each.ndim)))
                     for a, b in permutations(np.flatnonzero(total > 0).tolist(), 2):
                         yield unit, unknown, each[a] / total[a], each[b] / total[b], (a, b)
+
+
+@dataclass(frozen=True)
+class ChannelCurve:
+    """The profile of one channel: the worst pair of its rows."""
+
+    rows: tuple[tuple[float, ...], ...]
+
+    @classmethod
+    def of(cls, channel):
+        """Of a channel with a row a value and a column an output."""
+        return cls(tuple(map(tuple, channel.tolist())))
+
+    def at(self, excess):
+        """The largest E_γ of any two rows."""
+        rows = np.array(self.rows)
+        gap = rows[:, None, None, :] - (1 + np.asarray(excess)[:, None]) * rows[None, :, None, :]
+        return np.maximum(gap, 0.0).sum(axis=-1).max(axis=(0, 1)) * (1 + 1e-14)
 
 
 def stick(p, q, gammas):
@@ -70,3 +89,33 @@ def cell_chances(edges):
     """The chance of each cell of a normal law, from whichever tail keeps its digits."""
     below, above = np.diff(ndtr(edges), axis=1), -np.diff(ndtr(-edges), axis=1)
     return np.where(edges[:, 1:] > 0, above, below)
+
+
+def mechanism_sticks(joint, likelihood, gammas, knowledge="any"):
+    """For each secret, its unit and E_γ of a mechanism: `likelihood` has an axis a unit and one of outputs."""
+    units = range(joint.ndim)
+    for unit in units:
+        others = [j for j in units if j != unit]
+        for count in range(len(others) + 1) if knowledge == "any" else [0]:
+            for known in combinations(others, count):
+                unknown = [j for j in others if j not in known]
+                law = joint.transpose([*known, unit, *unknown])
+                shown = likelihood.transpose([*known, unit, *unknown, joint.ndim])
+                for values in product(*(range(joint.shape[j]) for j in known)):
+                    each = law[values].reshape(joint.shape[unit], -1)
+                    total = each.sum(axis=1)
+                    possible = np.flatnonzero(total > 0).tolist()
+                    outputs = shown[values].reshape(*each.shape, -1)
+                    laws = {a: each[a] @ outputs[a] / total[a] for a in possible}
+                    for a, b in permutations(possible, 2):
+                        yield unit, stick(laws[a], laws[b], gammas)
+
+
+def released(sizes, parts):
+    """The likelihood of all outputs of independent parts; a part is the units that it reads and their channel."""
+    likelihood = np.ones((*sizes, 1))
+    for units, channel in parts:
+        shape = [size if j in units else 1 for j, size in enumerate(sizes)]
+        rows = channel.transpose([*np.argsort(units), len(units)]).reshape(*shape, 1, -1)
+        likelihood = (likelihood[..., None] * rows).reshape(*sizes, -1)
+    return likelihood

@@ -38,6 +38,11 @@ class Named:
     def differences(self, document):
         return [f"the accountant was {document['name']} and is {self.identity}"]
 
+    @property
+    def is_for_one_batch(self):
+        """A price of sums holds whatever was seen before."""
+        return False
+
     def carried(self, document, totals):  # noqa: ARG002  (the name is the protocol's)
         return dict(totals)
 

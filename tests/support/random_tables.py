@@ -71,6 +71,11 @@ def random_aggregate(rng, schema):
     )
     if term.column == "far":
         term = dataclasses.replace(term, power=1)
+    others = [name for name in coded if name not in (term.column, "far")]
+    if term.power == 1 and rng.random() < 0.5:
+        term = dataclasses.replace(
+            term, times=Term(rng.choice(others), 1, rng.choice([1, 3]), rng.randrange(9))
+        )
     axes = tuple(random_axis(rng, schema.coded(name)) for name in rng.sample(coded[:-1], rng.randrange(1, 4)))
     return rng.choice(
         [
@@ -102,8 +107,14 @@ def random_axis(rng, column):
 def said(aggregates, schema):
     """What a plan makes of a question: a row without the value that is summed is outside."""
     return [
-        dataclasses.replace(one, where=one.where & is_missing(schema.coded(one.term.column)).false)
+        dataclasses.replace(one, where=there(one.term, one.where, schema))
         if isinstance(one, SumOf | TotalsOf)
         else one
         for one in aggregates
     ]
+
+
+def there(term, where, schema):
+    for name in term.columns:
+        where &= is_missing(schema.coded(name)).false
+    return where

@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 from entwined.bounds import bound
+from entwined.bounds.allocate import share, within
 from entwined.bounds.choose import named
 from entwined.bounds.filled_blanks import FilledBlanks, blanks_filled_bound, laws_of_columns
 from entwined.bounds.forms import blanks_left_out_bound, blanks_left_out_without_knowledge_bound
@@ -22,7 +23,7 @@ from entwined.request.verbs import release
 from entwined.schema import Categorical, Cells, Schema
 from entwined.survey.proposals import Proposals
 from entwined.survey.sense import Form, blank_codes, decided_columns, forms, mixed_with_blanks
-from entwined.survey.sharing import OnForms, OnTree, share, within
+from entwined.survey.sharing import OnForms, OnTree
 from entwined.survey.survey import Survey, SurveyPlan, forms_of, plan_survey
 from support.joints import joint_of
 from support.memory_table import MemoryTable

@@ -7,18 +7,19 @@
 
 theorem, exposure         what a theorem is, and what it starts from: losses, concentrated losses, a noisy sum, …
 choose                    the one list of theorems, and `bound`, which takes the best that applies
-calibrate, allocate       turned round: the most that may be shown for a leakage
+calibrate, allocate       turned round: the most that may be shown for a leakage; noise_sketch helps the search
 curve                     what if units depended on each other more
 certificate, guarantee    what was proved, in numbers and words; `verify` derives it again without the data
 
 profiles                  what noise shows at every ε at once, and how it travels
 separable                 Gaussian noise, each part reading one unit: chains and forests, groups
+shared_parts              the same with parts that read several units, such as a table of two questions
 gaussian_noise            Gaussian noise in any mechanism: any factor graph, groups
 group                     whatever depends on what inside a group; concentrated_group under Gaussian noise
 messages                  any factor graph: chains, trees, loopy; walks, influence, elimination beside it
 transport, tilted         forests, by their kernels
 quilt, markov, pairwise   what others have published, where it is sound
-forms, filled_blanks      questionnaires in forms
+forms, filled_blanks      questionnaires in forms; separable_forms, separable_filled under Gaussian noise
 scalar, wasserstein       one noisy sum
 gaussian                  units that are Gaussian
 """
@@ -27,7 +28,7 @@ from entwined.bounds.allocate import allocate
 from entwined.bounds.calibrate import Calibration, calibrate
 from entwined.bounds.certificate import Certificate, Verdict, certify, verify
 from entwined.bounds.choose import Bound, bound
-from entwined.bounds.concentrated_loss import ConcentratedLoss
+from entwined.bounds.concentrated_loss import ConcentratedLoss, SharedPart
 from entwined.bounds.curve import Curve, curve
 from entwined.bounds.exposure import Exposure
 from entwined.bounds.noisy_sum import NoisySum
@@ -42,6 +43,7 @@ __all__ = [
     "Exposure",
     "Knowledge",
     "NoisySum",
+    "SharedPart",
     "Theorem",
     "Verdict",
     "allocate",

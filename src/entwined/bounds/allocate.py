@@ -1,26 +1,191 @@
-"""How to share a leakage target among units whose statistics matter differently."""
+"""How to share a leakage target among units whose statistics matter differently.
 
-from typing import TYPE_CHECKING
+The squared error of all statistics is the sum of weight over loss², or over ρ where the noise is Gaussian. Near any
+losses the leakages are about linear in them; the best losses of that linear problem come from its dual. Round after
+round the slopes are taken anew and the result is brought to the target by the theorem itself, so that what is
+returned is always within it.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from entwined.bounds.calibrate import Calibration, calibrate, largest_multiple
+from entwined.bounds.calibrate import CLOSE, Calibration, calibrate, invert, largest_multiple
 from entwined.bounds.contraction import tanh_quarter
 from entwined.bounds.loopy import Messages, settled_messages
 from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.theorem import Knowledge
 from entwined.dependence import Coupled, Couplings, Dependence
 from entwined.errors import BadLoss, DoesNotApply
-from entwined.loss import Loss
+from entwined.loss import Leakage, Loss
 from entwined.numbers import FloatArray, float_below, positive_fraction
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-ROUNDS = 30
-ENOUGH = 1e-6
-MOST_UNITS = 1_000
-PRICE_ROUNDS = 1_000
+ROUNDS: Final = 16
+DAMPED: Final = 3  # from this round on only half the way is taken, in logarithms
+ENOUGH: Final = 1e-3
+PATIENCE: Final = 3  # rounds without a gain after which it ends
+NEAR: Final = 0.6
+MOST_UNITS: Final = 1_000
+PRICE_ROUNDS: Final = 1_000
+DUAL: Final = 1e-6  # how far above its floor the cost of a linear problem may be
+
+
+@dataclass(frozen=True, eq=False)
+class Pressure:
+    """The leakages near some losses as sums over them, a row each: slopes · losses within the room."""
+
+    slopes: FloatArray
+    room: FloatArray
+
+    def most(self, losses: FloatArray) -> "Pressure":
+        """Keep the rows that are anywhere near the fullest, and those that alone limit some loss."""
+        each = self.slopes / self.room[:, None]
+        filled = each @ losses
+        kept = filled >= NEAR * filled.max()
+        kept[np.argmax(each, axis=0)] = True
+        return Pressure(self.slopes[kept], self.room[kept])
+
+
+class SharingTerms(Protocol):
+    """What statistics leak, as a function of one loss each."""
+
+    @property
+    def columns(self) -> int:
+        """How many losses there are."""
+
+    @property
+    def start(self) -> FloatArray:
+        """Equal losses, from which the search starts."""
+
+    @property
+    def power(self) -> int:
+        """The squared noise of a statistic falls with this power of its loss."""
+
+    @property
+    def close(self) -> float:
+        """How near the target is near enough."""
+
+    def leakage(self, losses: FloatArray) -> Leakage:
+        """Bound the leakage about every unit."""
+
+    def pressure(self, losses: FloatArray, ceiling: float) -> Pressure:
+        """Give the leakages near these losses as sums over them, and how large each may be."""
+
+    def sketch(self, ceiling: float) -> "SharingTerms":
+        """About the same, quicker, for the search; what is found is brought to the target by the terms themselves."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """A loss for every statistic, what they leak together, and the weighted sum of their squared noise scales."""
+
+    losses: FloatArray
+    leakage: Leakage
+    cost: float
+
+
+def share(terms: SharingTerms, weights: FloatArray, leakage: float | str) -> Shared:
+    """Minimise Σ weight_j / loss_j² (or / ρ_j) with the leakage about every unit within the target."""
+    if weights.shape != (terms.columns,) or not (weights > 0).all():
+        raise BadLoss(f"There are {terms.columns} histograms. Give each a weight above zero.")
+    ceiling = float_below(positive_fraction(leakage, "Leakage"))
+    rough = terms.sketch(ceiling)
+    best = searched(rough, weights, ceiling)
+    return best if rough is terms else within(terms, best.losses, weights, ceiling)
+
+
+def searched(terms: SharingTerms, weights: FloatArray, ceiling: float) -> Shared:
+    """Start from equal losses; give room to those that tell little about other units."""
+    best = within(terms, terms.start, weights, ceiling)
+    now, idle = best, 0
+    for turn in range(ROUNDS):
+        pressed = terms.pressure(now.losses, ceiling).most(now.losses)
+        aim = cheapest(weights, pressed.slopes, pressed.room, terms.power)
+        towards = aim if turn < DAMPED else np.sqrt(aim * now.losses)
+        now = within(terms, towards, weights, ceiling)
+        idle = 0 if now.cost < best.cost * (1 - ENOUGH) else idle + 1
+        best = min(best, now, key=lambda one: one.cost)
+        if idle == PATIENCE:
+            break
+    return best
+
+
+def within(terms: SharingTerms, shape: FloatArray, weights: FloatArray, ceiling: float) -> Shared:
+    """Scale losses until they leak as much as is allowed and no more."""
+    seen: dict[float, Leakage] = {}
+
+    def worst(multiple: float) -> float:
+        seen[multiple] = terms.leakage(shape * multiple)
+        return seen[multiple].worst
+
+    multiple = invert(worst, ceiling, terms.close)
+    losses = shape * multiple
+    return Shared(losses, seen[multiple], float(np.sum(weights / losses**terms.power)))
+
+
+def cheapest(importance: FloatArray, slopes: FloatArray, room: FloatArray, power: int = 2) -> FloatArray:
+    """Minimise Σ importance/ε^power subject to slopes·ε ≤ room: raise the price of what is crowded, lower that of
+    what is not.
+
+    For prices λ the best losses are ε^(power + 1) = power · importance / slopesᵀλ. Scaling them into the room gives
+    an allowed answer, and the prices give a floor under every answer (weak duality), so it is known when to stop.
+    """
+    prices = np.ones(room.size)
+    best, least, floor = np.zeros(0), np.inf, 0.0
+    for _ in range(PRICE_ROUNDS):
+        losses = (power * importance / (slopes.T @ prices)) ** (1 / (power + 1))
+        level = float(prices @ (slopes @ losses) / (prices @ room))  # prices that are right on the whole
+        prices, losses = prices * level ** (power + 1), losses / level
+        crowding = slopes @ losses / room
+        worth = float(np.sum(importance / losses**power))
+        allowed = losses / crowding.max()
+        spent = float(np.sum(importance / allowed**power))
+        floor = max(floor, worth)
+        if spent < least:
+            best, least = allowed, spent
+        if least - floor <= DUAL * least:
+            break
+        prices = np.maximum(prices * crowding, prices.max() * 1e-30)
+    return best
+
+
+@dataclass(frozen=True, eq=False)
+class OnMessages:
+    """Any statistics of the units of a model, by message passing.
+
+    It is concave in the losses, so its tangent lies above it and what the tangent allows is allowed.
+    """
+
+    model: Coupled
+    power: int = 2
+    close: float = CLOSE
+
+    @property
+    def columns(self) -> int:
+        """One loss a unit."""
+        return self.model.units
+
+    @property
+    def start(self) -> FloatArray:
+        """The same loss for every unit."""
+        return np.ones(self.columns)
+
+    def leakage(self, losses: FloatArray) -> Leakage:
+        """Bound the leakage about every unit."""
+        return message_passing_bound(Loss(losses), self.model)
+
+    def pressure(self, losses: FloatArray, ceiling: float) -> Pressure:
+        """The tangent."""
+        slopes, rest = tangent(losses, self.model.couplings)
+        return Pressure(slopes, ceiling - rest)
+
+    def sketch(self, ceiling: float) -> "OnMessages":  # noqa: ARG002  (quick enough)
+        """Itself."""
+        return self
 
 
 def allocate(
@@ -29,10 +194,7 @@ def allocate(
     """Minimise Σ importance_j / ε_j², the weighted squared noise scales, with every unit's leakage within
     the target.
 
-    The leakage of message passing is concave in the losses, so its tangent at any loss lies above it:
-    solving the convex problem with the tangent in its place gives losses that are allowed, never worse
-    than the last, and round after round nearer to the optimum. The result is checked with the theorem
-    itself, like any other calibration.
+    The losses are shared by message passing, and then enlarged if another theorem allows more of the same shape.
     """
     if importance.units != model.units or importance.per_unit.min() <= 0:
         raise BadLoss(
@@ -48,15 +210,8 @@ def allocate(
         raise DoesNotApply(
             f"Allocation takes at most {MOST_UNITS} units, this model has {model.units}. Use weights instead."
         )
-    best = largest_multiple(message_passing_bound, model, Loss.uniform(1, model.units), ceiling, knowledge)
-    for _ in range(ROUNDS):
-        slopes, rest = tangent(best.exposure.per_unit, model.couplings)
-        shape = cheapest(importance.per_unit, slopes, ceiling - rest)
-        nearer = largest_multiple(message_passing_bound, model, Loss(shape), ceiling, knowledge)
-        gain = 1 - cost(nearer, importance) / cost(best, importance)
-        best = nearer if gain > 0 else best
-        if gain < ENOUGH:
-            break
+    shape = Loss(share(OnMessages(model), importance.per_unit, leakage).losses)
+    best = largest_multiple(message_passing_bound, model, shape, ceiling, knowledge)
     sharpest = calibrate(model, leakage, knowledge, best.exposure)
     return min(start, best, sharpest, key=lambda choice: cost(choice, importance))
 
@@ -102,30 +257,3 @@ def incidence(system: Messages) -> "tuple[csr_array, csr_array, csr_array]":
     of_factor = csr_array((np.ones(entries), (places, graph.factor)), shape=(entries, graph.sizes.size))
     itself = eye_array(entries, format="csr")
     return of_unit, csr_array(of_factor @ of_factor.T - itself), csr_array(of_unit @ of_unit.T - itself)
-
-
-def cheapest(importance: FloatArray, slopes: FloatArray, room: FloatArray) -> FloatArray:
-    """Minimise Σ importance/ε² subject to slopes·ε ≤ room: raise the price of what is crowded, lower that of
-    what is not.
-
-    For prices λ the best losses are ε = (2 importance / slopesᵀλ)^⅓. Scaling them into the room gives an
-    allowed answer, and the prices give a floor under every answer (weak duality), so it is known when to
-    stop.
-    """
-    prices = np.ones(room.size)
-    best, least, floor = np.zeros(0), np.inf, 0.0
-    for _ in range(PRICE_ROUNDS):
-        losses = np.cbrt(2 * importance / (slopes.T @ prices))
-        level = float(prices @ (slopes @ losses) / (prices @ room))  # prices that are right on the whole
-        prices, losses = prices * level**3, losses / level
-        crowding = slopes @ losses / room
-        worth = float(np.sum(importance / losses**2))
-        allowed = losses / crowding.max()
-        spent = float(np.sum(importance / allowed**2))
-        floor = max(floor, worth)
-        if spent < least:
-            best, least = allowed, spent
-        if least - floor <= ENOUGH * least:
-            break
-        prices = np.maximum(prices * crowding, prices.max() * 1e-30)
-    return best

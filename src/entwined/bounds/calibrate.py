@@ -53,7 +53,7 @@ def calibrate(
     8.91
     """
     ceiling = float_below(positive_fraction(leakage, "Leakage"))
-    shape = Loss.uniform(1, model.units) if weights is None else weights
+    shape = Loss.uniform(1, model.units).without(model.hidden) if weights is None else weights
     best: Calibration[Exposure] | None = None
     reasons = []
     for theorem in theorems_taking(type(shape)):
@@ -72,15 +72,20 @@ def calibrate(
 
 
 def largest_multiple(
-    theorem: Theorem, model: Dependence, shape: Given, ceiling: float, knowledge: Knowledge
+    theorem: Theorem,
+    model: Dependence,
+    shape: Given,
+    ceiling: float,
+    knowledge: Knowledge,
+    close: float = CLOSE,
 ) -> Calibration[Given]:
     """Invert one theorem, which is increasing in what is shown."""
-    multiple = invert(lambda at: theorem(shape * at, model).worst, ceiling)
+    multiple = invert(lambda at: theorem(shape * at, model).worst, ceiling, close)
     exposure = shape * multiple
     return Calibration(model, exposure, knowledge, theorem, theorem(exposure, model), multiple)
 
 
-def invert(leakage_at: Callable[[float], float], ceiling: float) -> float:
+def invert(leakage_at: Callable[[float], float], ceiling: float, close: float = CLOSE) -> float:
     """Find the largest multiple whose leakage is at most the ceiling, to one part in 10⁹ and never above.
 
     A secant on logarithms hits a linear bound at once and the others in a few steps; a halving step
@@ -94,13 +99,13 @@ def invert(leakage_at: Callable[[float], float], ceiling: float) -> float:
             below = max(below, guess)
         else:
             above = min(above, guess)
-        if leaked <= ceiling and (ceiling - leaked <= CLOSE * ceiling or above <= below * (1 + CLOSE)):
+        if leaked <= ceiling and (ceiling - leaked <= close * ceiling or above <= below * (1 + close)):
             return below
-        if below > 0 and above <= below * (1 + CLOSE / 8):
+        if below > 0 and above <= below * (1 + close / 8):
             return below
         if above < TINY * ceiling:
             break
-        guess = next_guess(trail, ceiling, (below, above), step)
+        guess = next_guess(trail, ceiling * (1 - close / 2), (below, above), step)
         leaked = leakage_at(guess)
         trail.append((guess, leaked))
     if below > 0:
@@ -109,23 +114,22 @@ def invert(leakage_at: Callable[[float], float], ceiling: float) -> float:
 
 
 def next_guess(
-    trail: list[tuple[float, float]], ceiling: float, bracket: tuple[float, float], step: int
+    trail: list[tuple[float, float]], aim: float, bracket: tuple[float, float], step: int
 ) -> float:
-    """Aim just below where the line through the last two points, in logarithms, meets the ceiling."""
+    """Aim at where the line through the last two points, in logarithms, meets what is wanted."""
     below, above = bracket
-    aim = math.log(ceiling) + math.log1p(-CLOSE / 2)
     guess, leaked = trail[-1]
     slope = 1.0
     if (
         len(trail) > 1
-        and leaked > 0
-        and trail[-2][1] > 0
+        and 0 < leaked < math.inf
+        and 0 < trail[-2][1] < math.inf
         and trail[-2][0] != guess
         and trail[-2][1] != leaked
     ):
         slope = (math.log(leaked) - math.log(trail[-2][1])) / (math.log(guess) - math.log(trail[-2][0]))
-    if leaked > 0 and slope > 0.05:  # noqa: PLR2004  (flatter than this says nothing)
-        shift = max(-20.0, min(20.0, (aim - math.log(leaked)) / slope))
+    if 0 < leaked < math.inf and slope > 0.05:  # noqa: PLR2004  (flatter than this says nothing)
+        shift = max(-20.0, min(20.0, (math.log(aim) - math.log(leaked)) / slope))
         guess = guess * math.exp(shift)
     if below < guess < above and step % 4 != 3:  # noqa: PLR2004
         return guess

@@ -32,6 +32,14 @@ from entwined.bounds.separable import (
     separable_messages_bound,
     separable_transport_bound,
 )
+from entwined.bounds.separable_filled import separable_blanks_filled_bound
+from entwined.bounds.separable_forms import (
+    separable_blanks_left_out_bound,
+    separable_blanks_left_out_without_knowledge_bound,
+    separable_public_form_bound,
+    separable_public_form_without_knowledge_bound,
+)
+from entwined.bounds.shared_parts import shared_group_bound, shared_messages_bound, shared_transport_bound
 from entwined.bounds.theorem import Knowledge, Theorem
 from entwined.bounds.tilted import tilted_transport_bound
 from entwined.bounds.transport import transport_bound
@@ -65,6 +73,14 @@ THEOREMS: tuple[Theorem, ...] = (
     separable_group_bound,
     separable_messages_bound,
     separable_transport_bound,
+    separable_blanks_left_out_bound,
+    separable_blanks_left_out_without_knowledge_bound,
+    separable_public_form_bound,
+    separable_public_form_without_knowledge_bound,
+    shared_group_bound,
+    shared_messages_bound,
+    shared_transport_bound,
+    separable_blanks_filled_bound,
     gaussian_group_bound,
     gaussian_messages_bound,
     gaussian_transport_bound,

@@ -1,16 +1,16 @@
 """Concentrated losses: what Gaussian noise shows of each unit, at one public δ."""
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Self
 
 from entwined.bounds.profiles.curves import ConcentratedCurve, GaussianCurve, ProfileCurve
+from entwined.bounds.profiles.gaussian import shift_of
 from entwined.canonical import Document, fraction_text
 from entwined.errors import BadLoss
 from entwined.noise.lattice import probability
-from entwined.numbers import float_above, positive_fraction, round_up_float
+from entwined.numbers import float_above, positive_fraction
 
 FACTS: Final = (
     "gaussian",
@@ -19,11 +19,57 @@ FACTS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
+class SharedPart:
+    """A part of a release that reads several units: it costs ρ whichever of them change, one or all.
+
+    `alone`: what each of them costs if it alone changes, where that is known to be less.
+    """
+
+    units: tuple[int, ...]
+    rho: Fraction
+    alone: tuple[Fraction, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.units) < 2 or len(set(self.units)) < len(self.units) or min(self.units) < 0:  # noqa: PLR2004
+            raise BadLoss("A part of several units names fewer than two, or one twice. Name each once.")
+        if (
+            len(self.alone) not in (0, len(self.units))
+            or not 0 <= min(self.each) <= max(self.each) <= self.rho
+        ):
+            raise BadLoss(
+                "What a part of several units costs if one alone changes is not between 0 and what it costs in all. "
+                "Give one such number a unit, or none."
+            )
+
+    @property
+    def each(self) -> tuple[Fraction, ...]:
+        """What it costs if one of its units alone changes."""
+        return self.alone or (self.rho,) * len(self.units)
+
+    @property
+    def document(self) -> Document:
+        """The part as it is written."""
+        alone = {"alone": [fraction_text(rho) for rho in self.alone]} if self.alone else {}
+        return {"units": list(self.units), "rho": fraction_text(self.rho), **alone}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Self:
+        """Read a part back."""
+        units, alone = map(int, document["units"]), map(Fraction, document.get("alone", ()))
+        return cls(tuple(units), Fraction(document["rho"]), tuple(alone))
+
+    def __mul__(self, factor: Fraction) -> Self:
+        """The same part, this many times."""
+        return replace(self, rho=self.rho * factor, alone=tuple(rho * factor for rho in self.alone))
+
+
+@dataclass(frozen=True, slots=True)
 class ConcentratedLoss:
     """ρ_j for every unit, exact: replacing unit j alone is ρ_j-zCDP; `rhos` holds one for all, or one a unit.
 
     `gaussian`: it shows no more than Gaussian noise does of a number that moves by √(2ρ_j) standard deviations.
     `separable`: the release is one batch of parts with independent noise, each of which reads one unit alone.
+    `shared`: it is such a batch but for these parts, whose ρ is in that of each unit that they read.
 
     >>> ConcentratedLoss.uniform("0.01", units=3, delta="1e-6").document
     {'rho': '1/100', 'units': 3, 'delta': '1/1000000'}
@@ -34,6 +80,7 @@ class ConcentratedLoss:
     delta: Fraction
     gaussian: bool = False
     separable: bool = False
+    shared: tuple[SharedPart, ...] = ()
     plural: ClassVar[str] = "concentrated losses"
 
     def __post_init__(self) -> None:
@@ -45,6 +92,13 @@ class ConcentratedLoss:
         if min(self.rhos) < 0:
             raise BadLoss("A concentrated loss is negative. Give numbers ≥ 0.")
         object.__setattr__(self, "delta", probability(self.delta, "δ"))
+        if self.shared and self.separable:
+            raise BadLoss("Parts read several units, and each reads one alone. Say one of the two.")
+        if self.shared and (max(max(part.units) for part in self.shared) >= self.units or min(self.own) < 0):
+            raise BadLoss(
+                "A part of several units reads a unit that is not there, or costs more than its units do. Count its ρ "
+                "in that of each of them."
+            )
 
     @classmethod
     def uniform(
@@ -68,8 +122,8 @@ class ConcentratedLoss:
         gaussian: bool = False,
         separable: bool = False,
     ) -> Self:
-        """One loss a unit, each above zero."""
-        exact = tuple(positive_fraction(rho, "ρ") for rho in rhos)
+        """One loss a unit, 0 for one of which nothing is read."""
+        exact = tuple(Fraction(0) if rho in (0, "0") else positive_fraction(rho, "ρ") for rho in rhos)
         return cls(exact, len(exact), probability(delta, "δ"), gaussian, separable)
 
     @property
@@ -78,6 +132,8 @@ class ConcentratedLoss:
         noise = "Gaussian noise" if self.gaussian else "independent noise"
         if self.separable:
             return f"one batch of parts with {noise} and these losses, each of which reads one unit alone"
+        if self.shared:
+            return f"one batch of parts with {noise} and these losses, each of which reads the units named for it"
         return (
             f"anything released with {noise} and these losses"
             if self.gaussian
@@ -92,6 +148,10 @@ class ConcentratedLoss:
             said.append("Its noise shows no more than (continuous) Gaussian noise of that loss does.")
         if self.separable:
             said.append("Each of its parts reads one unit alone, with noise of its own.")
+        if self.shared:
+            said.append(
+                "Each of its parts reads one unit alone, or the units named for it, with noise of its own."
+            )
         return " ".join(said)
 
     @property
@@ -103,7 +163,8 @@ class ConcentratedLoss:
     def document(self) -> Document:
         """The losses as exact fractions, once if all units share it."""
         facts = {name: True for name in FACTS if getattr(self, name)}
-        delta = {"delta": fraction_text(self.delta), **facts}
+        shared = {"shared": [part.document for part in self.shared]} if self.shared else {}
+        delta = {"delta": fraction_text(self.delta), **facts, **shared}
         if self.common is not None:
             return {"rho": fraction_text(self.common), "units": self.units, **delta}
         return {"rho_per_unit": [fraction_text(rho) for rho in self.rhos], **delta}
@@ -111,11 +172,12 @@ class ConcentratedLoss:
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Self:
         """Read losses back."""
-        delta, facts = Fraction(document["delta"]), [document.get(name) is True for name in FACTS]
+        delta, facts = Fraction(document["delta"]), {name: document.get(name) is True for name in FACTS}
+        shared = tuple(map(SharedPart.from_document, document.get("shared", ())))
         if "rho" in document:
-            return cls((Fraction(document["rho"]),), int(document["units"]), delta, *facts)
+            return cls((Fraction(document["rho"]),), int(document["units"]), delta, **facts, shared=shared)
         rhos = tuple(map(Fraction, document["rho_per_unit"]))
-        return cls(rhos, len(rhos), delta, *facts)
+        return cls(rhos, len(rhos), delta, **facts, shared=shared)
 
     def widened(self, units: int) -> Self:
         """Speak of so many units at least, each new one with the largest loss."""
@@ -126,7 +188,32 @@ class ConcentratedLoss:
 
     def __mul__(self, factor: float) -> Self:
         """The same mechanism, this many times."""
-        return replace(self, rhos=tuple(rho * Fraction(factor) for rho in self.rhos))
+        times = Fraction(factor)
+        shared = tuple(part * times for part in self.shared)
+        return replace(self, rhos=tuple(rho * times for rho in self.rhos), shared=shared)
+
+    @property
+    def each(self) -> tuple[Fraction, ...]:
+        """The loss of every unit."""
+        return self.rhos if len(self.rhos) == self.units else self.rhos * self.units
+
+    @property
+    def own(self) -> tuple[Fraction, ...]:
+        """What each unit costs but for the parts that read others too."""
+        left = list(self.each)
+        for part in self.shared:
+            for unit, rho in zip(part.units, part.each, strict=True):
+                left[unit] -= rho
+        return tuple(left)
+
+    def without(self, hidden: Sequence[int]) -> Self:
+        """Show nothing of these units."""
+        if not hidden:
+            return self
+        each = list(self.each)
+        for unit in hidden:
+            each[unit] = Fraction(0)
+        return replace(self, rhos=tuple(each))
 
     @property
     def curves(self) -> tuple[ProfileCurve, ...]:
@@ -143,8 +230,3 @@ class ConcentratedLoss:
         if self.gaussian:
             return GaussianCurve(shift_of(rho))
         return ConcentratedCurve(float_above(rho))
-
-
-def shift_of(rho: Fraction) -> float:
-    """By how many standard deviations Gaussian noise of a concentrated loss moves: √(2ρ), rounded up."""
-    return round_up_float(math.sqrt(float_above(2 * rho)))

@@ -3,6 +3,7 @@
 Loss               pure losses ε_j, of whatever was released                    (entwined.loss)
 ConcentratedLoss   concentrated losses ρ_j at one δ, of Gaussian noise          (concentrated_loss)
 FilledBlanks       pure losses of a mechanism that fills blanks at random       (filled_blanks)
+FilledConcentrated the same with concentrated losses                            (separable_filled)
 NoisySum           one sum of integer weights with Laplace noise                (noisy_sum)
 
 A new kind needs no entry anywhere: a theorem that takes it names it in its signature, and a certificate names
@@ -50,6 +51,9 @@ class Exposure(Protocol):
 
     def __mul__(self, factor: float) -> Self:
         """Show so many times as much."""
+
+    def __hash__(self) -> int:
+        """What is worked out of it is remembered."""
 
 
 Given = TypeVar("Given", bound=Exposure)

@@ -44,15 +44,7 @@ class FilledBlanks:
     delta: ClassVar[Fraction] = Fraction(0)
 
     def __post_init__(self) -> None:
-        if len(self.filling) != self.units - 1:
-            raise BadLoss(
-                f"{len(self.filling)} laws fill blanks of {self.units - 1} questions. Give one law a question."
-            )
-        for law in self.filling:
-            if law.ndim != 1 or not (law >= 0).all() or abs(law.sum() - 1) > LAWS_ERROR:
-                raise BadLoss(
-                    "A law that fills blanks has no chances that sum to 1. Give one chance an answer."
-                )
+        check_filling(self.filling, self.units - 1)
 
     @property
     def units(self) -> int:
@@ -79,6 +71,15 @@ class FilledBlanks:
     def __mul__(self, factor: float) -> Self:
         """The same mechanism, this many times."""
         return type(self)(self.loss * factor, self.filling)
+
+
+def check_filling(filling: tuple[FloatArray, ...], questions: int) -> None:
+    """Refuse what is not one law a question."""
+    if len(filling) != questions:
+        raise BadLoss(f"{len(filling)} laws fill blanks of {questions} questions. Give one law a question.")
+    for law in filling:
+        if law.ndim != 1 or not (law >= 0).all() or abs(law.sum() - 1) > LAWS_ERROR:
+            raise BadLoss("A law that fills blanks has no chances that sum to 1. Give one chance an answer.")
 
 
 def filling_laws(laws: Sequence[Sequence[float]]) -> tuple[FloatArray, ...]:

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from entwined.bounds.concentrated_loss import ConcentratedLoss, shift_of
+from entwined.bounds.concentrated_loss import ConcentratedLoss
 from entwined.bounds.profiles.curves import GaussianCurve, epsilon_at_delta
+from entwined.bounds.profiles.gaussian import shift_of
 from entwined.bounds.profiles.loops import Loops
 from entwined.bounds.profiles.passing import IN_TURN, Told, held_by, leakage_at
 from entwined.bounds.profiles.profile import Grid
@@ -22,7 +23,7 @@ TRUSTED = (
 )
 
 
-@theorem("any", trusted=TRUSTED)
+@theorem("any", trusted=TRUSTED, needs=("gaussian",))
 def gaussian_group_bound(loss: ConcentratedLoss, model: Dependence) -> Leakage:
     """Bound what Gaussian noise shows of a unit by moving its whole group at once.
 
@@ -49,7 +50,7 @@ def gaussian_group_bound(loss: ConcentratedLoss, model: Dependence) -> Leakage:
     return Leakage(np.array(found)[place])
 
 
-@theorem("any", trusted=TRUSTED)
+@theorem("any", trusted=TRUSTED, needs=("gaussian",))
 def gaussian_messages_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
     """Bound what Gaussian noise shows by messages of profiles on any factor graph, for any mechanism.
 
@@ -84,7 +85,7 @@ def gaussian_messages_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
     return Leakage(np.minimum(found, gaussian_group_bound(loss, model).per_unit))
 
 
-@theorem("model", trusted=TRUSTED)
+@theorem("model", trusted=TRUSTED, needs=("gaussian",))
 def gaussian_transport_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
     """Bound what Gaussian noise in any mechanism shows on a chain or tree by the exact law of each neighbour.
 

@@ -26,7 +26,7 @@ def promised(
     but = f", but for a chance of {float(exposure.delta):.3g}" if exposure.delta else ""
     return (
         f"From {exposure.released}, an adversary who {knower(knowledge, model)} can change "
-        f"the odds between {secret.between} "
+        f"the odds between {secret.between}{model.secrets} "
         f"by a factor of at most exp({leakage:.6g}){secret.per}{but}."
     )
 

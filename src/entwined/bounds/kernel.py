@@ -210,17 +210,47 @@ class Forest:
 
         `send(v, u, held)` gets v's own and its neighbours' messages joined, but for what came from u.
         """
+        return self.sweep_levels(
+            own, lambda links, held: [send(v, u, one) for (v, u), one in zip(links, held, strict=True)], join
+        )
+
+    def sweep_levels(
+        self,
+        own: Sequence[Message],
+        send: Callable[[Sequence[Link], Sequence[Message]], Sequence[Message]],
+        join: Callable[[Message, Message], Message],
+    ) -> list[Message]:
+        """Sweep with all units that are as far from their roots at once: `send` gets their links to others."""
         inbox: list[dict[int, Message]] = [{} for _ in own]
-        for unit in reversed(self.order):
-            above = self.parent[unit]
-            if above != ROOT:
-                inbox[above][unit] = send(unit, above, reduce(join, inbox[unit].values(), own[unit]))
-        for unit in self.order:
-            held = [own[unit], *inbox[unit].values()]
-            for other, rest in zip(inbox[unit], all_but_one(held, join)[1:], strict=True):
-                if other != self.parent[unit]:
-                    inbox[other][unit] = send(unit, other, rest)
+
+        def pass_on(links: Sequence[Link], held: Sequence[Message]) -> None:
+            for (source, target), message in zip(links, send(links, held) if links else (), strict=True):
+                inbox[target][source] = message
+
+        for level in reversed(self.levels[1:]):
+            held = [reduce(join, inbox[unit].values(), own[unit]) for unit in level]
+            pass_on([(unit, self.parent[unit]) for unit in level], held)
+        for level in self.levels:
+            links, rests = [], []
+            for unit in level:
+                rest = all_but_one([own[unit], *inbox[unit].values()], join)[1:]
+                away = [(other, one) for other, one in zip(inbox[unit], rest, strict=True)]
+                links += [(unit, other) for other, _ in away if other != self.parent[unit]]
+                rests += [one for other, one in away if other != self.parent[unit]]
+            pass_on(links, rests)
         return [reduce(join, inbox[unit].values(), own[unit]) for unit in range(len(own))]
+
+    @property
+    def levels(self) -> list[list[int]]:
+        """The units by how far they are from their roots."""
+        levels: list[list[int]] = []
+        depth: dict[int, int] = {ROOT: -1}
+        for unit in self.order:
+            depth[unit] = depth[self.parent[unit]] + 1
+            if depth[unit] == len(levels):
+                levels.append([])
+            levels[depth[unit]].append(unit)
+        return levels
 
 
 def all_but_one(held: list[Message], join: Callable[[Message, Message], Message]) -> list[Message]:

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 
 from entwined.bounds.concentrated_group import epsilon_of
-from entwined.bounds.concentrated_loss import ConcentratedLoss, shift_of
+from entwined.bounds.concentrated_loss import ConcentratedLoss
 from entwined.bounds.kernel import Forest, Frontier, Link, breadth_first, frontiers_of
 from entwined.bounds.profiles.curves import GaussianCurve, ProfileCurve, epsilon_at_delta
+from entwined.bounds.profiles.gaussian import shift_of
 from entwined.bounds.profiles.passing import (
     MOST_STEPS,
     TOGETHER,
@@ -27,7 +29,9 @@ from entwined.bounds.transport import Run, passages
 from entwined.dependence import Coupled, Couplings, Dependence, MarkovChain
 from entwined.errors import DoesNotApply
 from entwined.loss import Leakage, Loss
-from entwined.numbers import float_above
+from entwined.numbers import FloatArray, float_above
+
+Sways: TypeAlias = Mapping[Link, Sway]
 
 MOST_ENTRIES = 20_000
 TRUSTED = (
@@ -36,7 +40,7 @@ TRUSTED = (
 )
 
 
-@theorem("any", trusted=TRUSTED)
+@theorem("any", trusted=TRUSTED, needs=("separable",))
 def separable_group_bound(loss: ConcentratedLoss, model: Dependence) -> Leakage:
     """Bound what a separable release shows of a unit by all parts that read its group.
 
@@ -63,11 +67,10 @@ def separable_group_bound(loss: ConcentratedLoss, model: Dependence) -> Leakage:
         each = Loss(np.broadcast_to(np.float64(float_above(loss.common)), (loss.units,)))
     else:
         each = Loss(np.array([float_above(rho) for rho in loss.rhos]))
-    totals, place = np.unique(model.group_totals(each), return_inverse=True)
-    return Leakage(np.array([whole(loss, Fraction(rho)) for rho in totals.tolist()])[place])
+    return Leakage(wholes(loss, model.group_totals(each)))
 
 
-@theorem("any", trusted=TRUSTED)
+@theorem("any", trusted=TRUSTED, needs=("separable",))
 def separable_messages_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
     """Bound what a separable release shows by messages of profiles, whatever is known of each other unit.
 
@@ -106,7 +109,7 @@ def separable_messages_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
     return Leakage(np.minimum(found, separable_group_bound(loss, model).per_unit))
 
 
-@theorem("model", trusted=TRUSTED)
+@theorem("model", trusted=TRUSTED, needs=("separable",))
 def separable_transport_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
     """Bound what a separable release shows on a chain or tree by the exact law of each neighbour.
 
@@ -142,6 +145,12 @@ def refuse_inseparable(loss: ConcentratedLoss) -> None:
         )
 
 
+def wholes(loss: ConcentratedLoss, totals: FloatArray, more: Fraction = Fraction(0)) -> FloatArray:
+    """The ε at δ of groups with these losses in all, and what each of them has beside."""
+    found, place = np.unique(totals, return_inverse=True)
+    return np.array([whole(loss, Fraction(rho) + more) for rho in found.tolist()])[place]
+
+
 def whole(loss: ConcentratedLoss, rho: Fraction) -> float:
     """The ε of all parts of a group at δ."""
     if loss.gaussian:
@@ -164,18 +173,7 @@ def tilted_messages(
         step: Sway = TiltSway(model.log_odds)
         runs = (Run((step,), model.length - 1),)
         return lambda grid: along_chain(algebra, held_by(algebra, curves, grid), runs, runs)
-    graph = model.couplings.binding
-    if not model.couplings.acyclic:
-        raise DoesNotApply(
-            "Units depend on each other in a cycle, and these messages need a forest of factors."
-        )
-    forest, sways = factor_forest(graph)
-
-    def passed(grid: Grid) -> Told:
-        nothing = held_by(algebra, [GaussianCurve(0.0)], grid) * (len(forest.order) - graph.units)
-        return through_forest(algebra, forest, held_by(algebra, curves, grid) + nothing, sways, graph.units)
-
-    return passed
+    return swayed_messages(algebra, curves, *tilted_forest(model))
 
 
 def known_messages(
@@ -185,9 +183,34 @@ def known_messages(
     if isinstance(model, MarkovChain):
         past, future = map(rows_of, passages(model))
         return lambda grid: along_chain(algebra, held_by(algebra, curves, grid), past, future)
+    return swayed_messages(algebra, curves, *known_forest(model))
+
+
+def swayed_messages(
+    algebra: Algebra[Held], curves: Sequence[ProfileCurve], forest: Forest, sways: Sways
+) -> Callable[[Grid], Told]:
+    """Pass profiles through a forest whose first nodes are the units; the others show nothing of their own."""
+
+    def passed(grid: Grid) -> Told:
+        own = held_by(algebra, [*curves, *[GaussianCurve(0.0)] * (len(forest.order) - len(curves))], grid)
+        return through_forest(algebra, forest, own, sways, len(curves))
+
+    return passed
+
+
+def tilted_forest(model: Coupled) -> tuple[Forest, Sways]:
+    """The forest of a model and how far each neighbour is tilted at most."""
+    if not model.couplings.acyclic:
+        raise DoesNotApply(
+            "Units depend on each other in a cycle, and these messages need a forest of factors."
+        )
+    return factor_forest(model.couplings.binding)
+
+
+def known_forest(model: Coupled) -> tuple[Forest, Sways]:
+    """The tree of a model and the law of each neighbour."""
     forest, frontiers = frontiers_of(model)
-    sways = {link: RowsSway(frontier) for link, frontier in frontiers.items()}
-    return lambda grid: through_forest(algebra, forest, held_by(algebra, curves, grid), sways, model.units)
+    return forest, {link: RowsSway(frontier) for link, frontier in frontiers.items()}
 
 
 def rows_of(runs: Sequence[Run[Frontier]]) -> tuple[Run[Sway], ...]:
@@ -195,16 +218,26 @@ def rows_of(runs: Sequence[Run[Frontier]]) -> tuple[Run[Sway], ...]:
     return tuple(Run(tuple(RowsSway(frontier) for frontier in run.turn), run.steps) for run in runs)
 
 
-def factor_forest(graph: Couplings) -> tuple[Forest, Mapping[Link, Sway]]:
-    """Units and, after them, factors as the nodes of a forest; what a factor passes on is tilted."""
+def factor_forest(graph: Couplings) -> tuple[Forest, Sways]:
+    """Units and, after them, factors of three units or more as the nodes; what a factor passes on is tilted."""
     if graph.unit.size > MOST_ENTRIES:
         raise DoesNotApply(f"{graph.unit.size:,} units in factors take long; the most is {MOST_ENTRIES:,}.")
-    entries = list(
-        zip(graph.unit.tolist(), (graph.factor + graph.units).tolist(), graph.log_odds.tolist(), strict=True)
-    )
-    order, parent = breadth_first(
-        graph.units + graph.sizes.size, [(unit, factor) for unit, factor, _ in entries]
-    )
-    return Forest(order, parent, (), {}, 0.0), {
-        (factor, unit): TiltSway(odds) for unit, factor, odds in entries
-    }
+    inside: dict[int, list[tuple[int, float]]] = {}
+    for unit, factor, odds in zip(
+        graph.unit.tolist(), graph.factor.tolist(), graph.log_odds.tolist(), strict=True
+    ):
+        inside.setdefault(factor, []).append((unit, odds))
+    links: list[Link] = []
+    sways: dict[Link, Sway] = {}
+    nodes = graph.units
+    for entries in inside.values():
+        if len(entries) == 2:  # noqa: PLR2004  (a pair needs no node between)
+            (one, mine), (other, its) = entries
+            links.append((one, other))
+            sways |= {(other, one): TiltSway(mine), (one, other): TiltSway(its)}
+        else:
+            links += [(unit, nodes) for unit, _ in entries]
+            sways |= {(nodes, unit): TiltSway(odds) for unit, odds in entries}
+            nodes += 1
+    order, parent = breadth_first(nodes, links)
+    return Forest(order, parent, (), {}, 0.0), sways

@@ -3,7 +3,8 @@
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, Literal, TypeVar, get_args, get_type_hints
 
 from entwined.bounds.exposure import Exposure, Given
@@ -42,7 +43,8 @@ UNIT_VALUE: Final = Secret("any two values of any one unit")
 class Theorem:
     """A bound with its statement: what it says, what is checked, what must be believed, and why.
 
-    `takes` is the kind of exposure that it starts from, `about` the kind of model, `secret` what it protects.
+    `takes` is the kind of exposure that it starts from, `needs` the facts that must be true of it, `about` the kind
+    of model, `secret` what it protects.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Theorem:
     takes: type[Exposure]
     about: type[Dependence]
     claim: Callable[..., Leakage]
+    needs: tuple[str, ...] = ()
 
     def covers(self, knowledge: Knowledge) -> bool:
         """Whether the adversary of this theorem knows at least this much."""
@@ -72,11 +75,18 @@ class Theorem:
             raise DoesNotApply(f"It is about {plural(self.about)}, not about {model.plural}.")
         if not model.fits(exposure.units):
             raise BadLoss(f"The loss has {exposure.units} units, the model {model.units}. Give one a unit.")
-        return self.claim(exposure, model)
+        found = remembered(self.claim, exposure, model) if self.needs else self.claim(exposure, model)
+        return replace(found, hidden=model.hidden)
+
+
+@lru_cache(maxsize=32)
+def remembered(claim: Callable[..., Leakage], exposure: Exposure, model: Dependence) -> Leakage:
+    """Ask once what takes long: a price, its certificate and its curve begin with the same bound."""
+    return claim(exposure, model)
 
 
 def theorem(
-    knowledge: Knowledge, *, secret: Secret = UNIT_VALUE, trusted: str = ""
+    knowledge: Knowledge, *, secret: Secret = UNIT_VALUE, trusted: str = "", needs: tuple[str, ...] = ()
 ) -> Callable[[Callable[[Given, Model], Leakage]], Theorem]:
     """Make a function a theorem; refuse one whose docstring lacks a part.
 
@@ -100,6 +110,7 @@ def theorem(
             takes=takes,
             about=about,
             claim=function,
+            needs=needs,
         )
 
     return state

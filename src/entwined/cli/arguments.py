@@ -99,7 +99,7 @@ def loss_for(model: "Dependence", loss: str | None, vector: str | None) -> "Loss
     if (loss is None) == (vector is None):
         raise BadLoss("Give either --loss for all units or --loss-vector with one loss a unit.")
     if loss is not None:
-        return Loss.uniform(loss, model.units)
+        return Loss.uniform(loss, model.units).without(model.hidden)
     return Loss.of(numbers(vector or "", "Loss vector"))
 
 
@@ -130,7 +130,8 @@ def gaussian_loss_for(
     if (rho is None) == (vector is None):
         raise BadLoss("Give either --rho for all units or --rho-vector with one ρ a unit.")
     if rho is not None:
-        return ConcentratedLoss.uniform(rho, model.units, delta, gaussian=True, separable=separable)
+        every = ConcentratedLoss.uniform(rho, model.units, delta, gaussian=True, separable=separable)
+        return every.without(model.hidden)
     return concentrated(amounts(vector or "", "ρ vector"), delta, separable=separable)
 
 

@@ -114,7 +114,8 @@ def calibrated(
     if importance is not None:
         found = allocate(model, leakage, Loss.of(numbers(importance, "Importance")), knowledge)
     else:
-        shape = Loss.uniform(1, model.units) if weights is None else Loss.of(numbers(weights, "Weights"))
+        every = Loss.uniform(1, model.units).without(model.hidden)
+        shape = every if weights is None else Loss.of(numbers(weights, "Weights"))
         found = calibrate(model, leakage, knowledge, shape)
     if weights is None and importance is None:
         return {
@@ -142,8 +143,10 @@ def gaussian(
     alone = (
         largest_shift(positive_fraction(leakage, "Leakage"), shape.delta) ** 2 / 2 / float(max(shape.rhos))
     )
-    units = model.units if len(shape.rhos) == 1 else shape.units
-    found = calibrate(model, leakage, knowledge, replace(shape, units=units) * alone)
+    one = len(shape.rhos) == 1
+    units = model.units if one else shape.units
+    shape = replace(shape, units=units)
+    found = calibrate(model, leakage, knowledge, (shape.without(model.hidden) if one else shape) * alone)
     rhos = [float_below(rho) for rho in found.exposure.rhos]
     scales = [round_up_float(size / sqrt(2 * rho)) if rho else None for rho in rhos]
     one = len(rhos) == 1

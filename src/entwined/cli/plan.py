@@ -46,6 +46,7 @@ def show(document: Document) -> None:
     say(asked(document))
     say()
     show_ways(document)
+    show_rivals(document)
     say()
     show_statistics(document)
     say()
@@ -89,6 +90,16 @@ def show_ways(document: Document) -> None:
     others = len(document["ways"]) - len(applying)
     if others:
         say(f"{others} other theorems do not apply here; --json says why for each.")
+
+
+def show_rivals(document: Document) -> None:
+    """Print how much noise the same questions would have otherwise."""
+    rows = [
+        [one["title"], f"× {about(one['times'])}" if one["times"] else "–", one["why_not"] or one["how"]]
+        for one in document["rivals"]
+    ]
+    if rows:
+        table("The same promise otherwise", ["instead", "#noise", "how"], rows)
 
 
 def show_statistics(document: Document) -> None:

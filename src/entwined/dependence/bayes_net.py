@@ -42,6 +42,7 @@ class BayesNet(Coupled):
     blocks: tuple[Factors, ...]
     source: Source = "declared"
     learned_from: LearnedFrom | None = None
+    hidden: tuple[int, ...] = ()
     kind: ClassVar[str] = "bayes_net"
     plural: ClassVar[str] = "Bayesian networks"
 
@@ -72,10 +73,27 @@ class BayesNet(Coupled):
         )
         return cls(tuple(names), domains, links.per_child(), blocks, checked_source(source))
 
+    def hiding(self, names: Sequence[str]) -> Self:
+        """Say that these variables are hidden: they tie others together, and nothing is promised of them."""
+        position = distinct_places(self.names)
+        unknown = [name for name in names if name not in position]
+        if unknown or len(set(names)) < len(names):
+            wrong = f"{unknown[0]!r:.60}, which is no variable" if unknown else "a variable twice"
+            raise BadModel(f"The hidden variables name {wrong}. Name variables of the model, each once.")
+        if len(names) == self.units:
+            raise BadModel("Every variable is hidden, so there is nothing to protect. Leave some as secrets.")
+        return replace(self, hidden=tuple(sorted(position[name] for name in names)))
+
     @property
     def units(self) -> int:
         """How many variables there are."""
         return len(self.names)
+
+    @property
+    def secrets(self) -> str:
+        """Say which variables are no secrets, if some are not."""
+        named = ", ".join(repr(self.names[place]) for place in self.hidden)
+        return f" but the hidden {named}" if named else ""
 
     @cached_property
     def couplings(self) -> Couplings:
@@ -109,7 +127,8 @@ class BayesNet(Coupled):
             for name, values, causes, table in zip(self.names, self.values, self.parents, tables, strict=True)
         ]
         origin = {"learned_from": self.learned_from.document} if self.learned_from else {}
-        return {"kind": self.kind, "variables": variables, "source": self.source, **origin}
+        hidden = {"hidden": [self.names[place] for place in self.hidden]} if self.hidden else {}
+        return {"kind": self.kind, "variables": variables, **hidden, "source": self.source, **origin}
 
 
 @dataclass(frozen=True, eq=False)

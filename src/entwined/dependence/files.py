@@ -74,6 +74,8 @@ def write_model(model: Dependence, where: str | Path) -> None:
             raise BadModel(f"{path}: A {model.kind} model is no network. Write it as .json or .toml.")
         if model.learned_from is not None:
             raise BadModel(f"{path}: A .bif file cannot say what it was learned from. Write .json or .toml.")
+        if model.hidden:
+            raise BadModel(f"{path}: A .bif file cannot say what is hidden. Write .json or .toml.")
         write_bif(model, path)
         return
     syntax = syntax_of(path)
@@ -163,13 +165,17 @@ def learned_from(fields: Fields) -> LearnedFrom | None:
 
 def bayes_net(fields: Fields, _: Path) -> BayesNet:
     """Read the variables with their values, parents and tables."""
-    fields.only("variables", "learned_from")
+    fields.only("variables", "hidden", "learned_from")
     variables = fields.entries("variables", "a list of variables")
     names, values, parents, tables = columns(variables, ("name", "values", "parents", "table"), "Variable")
     refuse_types(names, str, lambda place: f"The name of variable {place + 1}", "a string")
     refuse_other_than_texts(values, lambda place: f'"values" of {names[place]!r:.60}')
     refuse_other_than_texts(parents, lambda place: f'"parents" of {names[place]!r:.60}')
     found = BayesNet.of_columns(names, values, parents, tables, fields.source)
+    if fields.has("hidden"):
+        hidden = fields.entries("hidden", "the names of hidden variables")
+        refuse_types(hidden, str, lambda place: f'Name {place + 1} of "hidden"', "a string")
+        found = found.hiding(hidden)
     return replace(found, learned_from=learned_from(fields))
 
 

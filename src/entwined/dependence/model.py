@@ -26,6 +26,7 @@ class Dependence(ABC):
     strength: ClassVar[str] = "every log odds ratio"  # what `stronger` makes larger
     source: Source
     learned_from: LearnedFrom | None = None
+    hidden: tuple[int, ...] = ()  # units that no table has and nobody asks about: nothing is promised of them
 
     @property
     @abstractmethod
@@ -44,6 +45,11 @@ class Dependence(ABC):
     @abstractmethod
     def group_totals(self, loss: Loss) -> FloatArray:
         """For each unit, the losses of all units that its value can have a bearing on, summed."""
+
+    @property
+    def secrets(self) -> str:
+        """Say which units are no secrets, if some are not."""
+        return f" but the {len(self.hidden)} hidden ones" if self.hidden else ""
 
     def stronger(self, share: float) -> "Dependence":
         """Give the model of the same units whose dependence is stronger: its `strength` larger by a share."""

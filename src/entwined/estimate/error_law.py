@@ -1,4 +1,4 @@
-"""The law of an estimate's error: a weighted sum of independent integer noises.
+"""The law of an estimate's error: a weighted sum of independent integer noises, and perhaps the error of a sample.
 
 Its quantiles come from its characteristic function, with proven bounds on what the numbers leave out, all
 taken against us: an interval covers at least as often as it says.
@@ -41,6 +41,8 @@ class Weighted:
 class ErrorLaw:
     """The law of a sum of weighted independent noises; it is symmetric about 0.
 
+    `sampled` is the variance of a normal error that is added to it: that of a sample, where one is estimated from.
+
     >>> from entwined.noise import DiscreteLaplace
     >>> mean_of_two = ErrorLaw.of([0.5, 0.5], [DiscreteLaplace(Fraction(10))] * 2)
     >>> round(mean_of_two.half_width(0.95), 1)
@@ -48,6 +50,7 @@ class ErrorLaw:
     """
 
     shares: tuple[Weighted, ...]
+    sampled: float = 0.0
 
     @classmethod
     def of(cls, weights: Iterable[float], noises: Iterable[Additive]) -> Self:
@@ -58,20 +61,22 @@ class ErrorLaw:
 
     def __add__(self, other: "ErrorLaw") -> "ErrorLaw":
         """Give the law of the sum of two independent errors."""
-        return ErrorLaw(self.shares + other.shares)
+        return ErrorLaw(self.shares + other.shares, self.sampled + other.sampled)
 
     def __mul__(self, factor: float) -> "ErrorLaw":
         """Give the law of the error times a number."""
         if factor == 0:
             return ErrorLaw(())
         return ErrorLaw(
-            tuple(Weighted(abs(factor) * share.weight, share.noise, share.copies) for share in self.shares)
+            tuple(Weighted(abs(factor) * share.weight, share.noise, share.copies) for share in self.shares),
+            factor**2 * self.sampled,
         )
 
     @property
     def variance(self) -> float:
         """The variance of the error."""
-        return math.fsum(share.copies * share.weight**2 * share.noise.variance for share in self.shares)
+        noises = (share.copies * share.weight**2 * share.noise.variance for share in self.shares)
+        return math.fsum([self.sampled, *noises])
 
     def half_width(self, confidence: str | float | Fraction) -> float:
         """Find an h, hardly above the least, such that |error| ≤ h with at least this probability."""
@@ -88,16 +93,17 @@ class ErrorLaw:
 
     def transform(self, frequencies: FloatArray) -> FloatArray:
         """Give the characteristic function, which is real and even."""
-        logs = np.zeros(len(frequencies))
+        logs = -0.5 * self.sampled * np.square(frequencies)
         for share in self.shares:
             logs += share.copies * share.noise.log_transform(share.weight * frequencies)
         return np.exp(logs)
 
     def tail(self, distance: float) -> float:
         """Bound P(|error| ≥ distance) by 2 E exp(λ · error) / exp(λ · distance), for the best of some λ."""
-        widest = max(share.weight * float(share.noise.scale) for share in self.shares)
-        tilts = np.concatenate([TILTS / math.sqrt(self.variance), np.arange(1, 10) / (10 * widest)])
-        logs = -tilts * distance
+        deviation = math.sqrt(self.variance)
+        widest = max((share.weight * float(share.noise.scale) for share in self.shares), default=deviation)
+        tilts = np.concatenate([TILTS / deviation, np.arange(1, 10) / (10 * widest)])
+        logs = 0.5 * self.sampled * tilts**2 - tilts * distance
         for share in self.shares:
             logs += share.copies * share.noise.log_moment(share.weight * tilts)
         return 2 * math.exp(min(0.0, float(logs.min())))
@@ -107,7 +113,7 @@ class ErrorLaw:
 def _half_width(law: ErrorLaw, confidence: Fraction) -> float:
     if law.variance == 0:  # no noise, or noise that no float can tell from none
         return 0.0
-    if len(law.shares) == 1 and law.shares[0].copies == 1:
+    if len(law.shares) == 1 and law.shares[0].copies == 1 and not law.sampled:
         return law.shares[0].weight * law.shares[0].noise.half_width(confidence)
     wanted, slack = float_above(confidence), NEGLIGIBLE * float(1 - confidence)
     for period in math.sqrt(law.variance) * PERIODS:

@@ -69,7 +69,7 @@ def kept_ratios(
     confidence: Confidence,
 ) -> Bounds:
     """Give the ratios x in a public range for which top − x · bottom is within what its law, `law_of` x, allows."""
-    nodes = _nodes(public, *map(_deviation, laws))
+    nodes = ratio_nodes(public, *map(_deviation, laws))
     sure = surer(confidence, SET_ASIDE)
     widths = np.array([law_of(node).half_width(sure) for node in nodes.tolist()])
     return kept((tops, tops), bottoms, nodes, widths)
@@ -89,7 +89,9 @@ def variance_interval(
     narrow = (means[1] - means[0] <= NARROW * (public[1] - public[0])) & (count.values > 0)
     middle = np.clip(line.values / np.where(narrow, count.values, 1), *public)
     lowest, highest = np.where(narrow, middle, means[0]), np.where(narrow, middle, means[1])
-    nodes = _nodes((0.0, ((public[1] - public[0]) / 2) ** 2), _deviation(square.law), _deviation(count.law))
+    nodes = ratio_nodes(
+        (0.0, ((public[1] - public[0]) / 2) ** 2), _deviation(square.law), _deviation(count.law)
+    )
     least, most = _squares(lowest, highest)
     by_count = np.maximum(np.abs(most[:, None] - nodes), np.abs(least[:, None] - nodes))
     by_line = np.broadcast_to(2 * np.sqrt(most)[:, None], by_count.shape)
@@ -184,7 +186,7 @@ def _part(excess: FloatArray, nodes: FloatArray) -> Bounds:
     return low, high
 
 
-def _nodes(public: tuple[float, float], top: float, bottom: float) -> FloatArray:
+def ratio_nodes(public: tuple[float, float], top: float, bottom: float) -> FloatArray:
     """Choose where half widths are worked out: close where either error is as large as the other."""
     low, high = map(float, public)
     if not -math.inf < low < high < math.inf:

@@ -23,7 +23,7 @@ from entwined.estimate.ratios import Bounds, Noisy, ratio_interval, variance_int
 from entwined.estimate.shares import share_interval
 from entwined.mechanisms.asked import Asked
 from entwined.noise import Additive, additive
-from entwined.queries import Answer, Numbers, Query, Quotient, Scores
+from entwined.queries import Answer, Effective, Numbers, Query, Quotient, Scores
 from entwined.queries.shapes import Number
 from entwined.schema import Schema
 
@@ -108,6 +108,16 @@ class _Spans:
         inside, outside = self._noisy()
         low, high = _or_all(lambda: share_interval(inside, outside, CONFIDENCE), (0.0, 1.0))
         return self._between(Fraction(low), Fraction(high))
+
+    def effective(self, effective: Effective) -> Span:
+        """Every number of rows that the two sums leave possible, each surer than both have to be."""
+        (numbers,), (noise,) = self.numbers, self._noises
+        sure = (1 + CONFIDENCE) / 2
+        places = (effective.weights, effective.squares)
+        widths = [ErrorLaw.of([1] * len(some), [noise] * len(some)).half_width(sure) for some in places]
+        (weights, squares), (far, wide) = effective.sums(numbers), map(Fraction, widths)
+        low = effective.value(weights - far, squares + wide)
+        return self._between(low, effective.value(weights + far, squares - wide))
 
     def choice(self, choice: Scores, candidates: int) -> Span:
         """So many ranks, by the law of the choice."""

@@ -24,7 +24,7 @@ from entwined.forecast.draft import Draft
 from entwined.mechanisms.asked import Asked
 from entwined.noise import Additive, Law, additive
 from entwined.numbers import FloatArray
-from entwined.queries import Predicate, Query, Quotient, Scores
+from entwined.queries import Effective, Predicate, Query, Quotient, Scores
 from entwined.queries.shapes import Number
 from entwined.schema import Schema
 from entwined.schema.schema import USUAL_ROWS
@@ -34,6 +34,7 @@ PERIOD: Final = 64.0  # in deviations and steps: what is beyond half of it has n
 TERMS: Final = 8192
 AGREED: Final = "Counts are taken to be well above zero, and rounding to whole numbers is left out."
 QUARTER: Final = "their values a quarter of the range off its middle."
+UNEVEN: Final = "How uneven the weights are is not said, so this is not predicted."
 UNSAID: Final = "How many rows there may be is not said, so this is not predicted: give expected_rows."
 
 
@@ -194,6 +195,10 @@ class _Forecasts:
         share = inside / rows if rows else 0.5
         said = "all values equally common."
         return self._at([share, 1 - share], [1 - share, share], 1.0, 1.0, max(round(rows), 1), said)
+
+    def effective(self, effective: Effective) -> Forecast:  # noqa: ARG002  (every shape is asked the same way)
+        """Predict nothing: how uneven weights are is not public."""
+        return replace(self._named, exact=False, assumes=UNEVEN)
 
     def _first_order(
         self, numbers: Sequence[float], weights: Sequence[float], unit: float, largest: float

@@ -13,18 +13,17 @@ from typing import Final
 
 from entwined.bounds.calibrate import largest_multiple
 from entwined.bounds.choose import theorems_taking
+from entwined.bounds.exposure import Exposure
 from entwined.bounds.theorem import Theorem
 from entwined.errors import DoesNotApply, Refused, Unreachable
-from entwined.loss import Loss
 from entwined.mechanisms.batch import Batch
 from entwined.numbers import float_above, float_below
 from entwined.progress import report
 from entwined.promise.declared import Declared
-from entwined.promise.judge import SLOW, Judge
+from entwined.promise.judge import Judge
 from entwined.promise.promise import BaseLoss, Promise
 
 PLAIN: Final = "plain"
-LARGE: Final = 100_000  # the most units for which theorems are asked that the door does not ask
 TITLES: Final = {PLAIN: "Plain differential privacy", "group": "Group privacy"}
 
 
@@ -79,10 +78,9 @@ class Crossing:
         proposed = self.proposed()
         if proposed.name == PLAIN:
             return (proposed,)
-        if not self.promise.measure.is_pure:
-            return (self.plain(), proposed)
         others: list[Way] = []
-        theorems = theorems_taking(Loss)
+        (one, _), *_ = self.promise.judges.values()
+        theorems = theorems_taking(type(self.promise.exposure(one, self.base)))
         for number, theorem in enumerate(theorems):
             report("ways to protect", number, len(theorems))
             if theorem.name != proposed.name:
@@ -106,7 +104,7 @@ class Crossing:
         """Take what is asked as the ε of one unit alone, as if all were independent, and say what it leaks."""
         measure = self.promise.measure
         times = Fraction(1) if self.leakage is None else measure.largest(self.leakage) / self.base.nominal
-        base = _times(self.base, times)
+        base = self.base.times(times)
         found = {name: float(leaked) for name, leaked in self.promise.leakages(base).items()}
         nominal = float_above(measure.epsilon(base.nominal))
         promised = nominal if self.leakage is None else float_above(self.leakage)
@@ -121,7 +119,7 @@ class Crossing:
         """Go by one theorem wherever it applies, and by the tightest one elsewhere."""
         try:
             times = self._multiple(theorem)
-            base = _times(self.base, times)
+            base = self.base.times(times)
             found = {
                 name: self._leakage(theorem, one, judge, base)
                 for name, (one, judge) in self.promise.judges.items()
@@ -130,14 +128,14 @@ class Crossing:
             return Way(theorem.name, str(reason))
         if not math.isfinite(max(found.values())):
             return Way(theorem.name, "It bounds nothing here: what it proves is infinite.")
-        each = self.planned.loss * times
-        return Way(theorem.name, theorem.title, each, float_above(base.nominal), found, keeps_promise=True)
+        each, nominal = self.planned.loss * times, float_above(self.promise.measure.epsilon(base.nominal))
+        return Way(theorem.name, theorem.title, each, nominal, found, keeps_promise=True)
 
     def _multiple(self, theorem: Theorem) -> Fraction:
         """Find how much more noise-saving than the plan a theorem allows to be, under every model."""
         reasons, found = [], []
         for one, judge in self.promise.judges.values():
-            shape = self.promise.loss(one, self.base)
+            shape = self.promise.exposure(one, self.base)
             reason = _why_not(theorem, judge, shape)
             if reason:
                 reasons.append(reason)
@@ -153,29 +151,23 @@ class Crossing:
         return Fraction(min(found))
 
     def _leakage(self, theorem: Theorem, one: Declared, judge: Judge, base: BaseLoss) -> float:
-        loss = self.promise.loss(one, base)
-        if _why_not(theorem, judge, loss):
-            return judge.bound(loss).leakage.worst
-        return theorem(loss, judge.model).worst
+        exposure = self.promise.exposure(one, base)
+        if _why_not(theorem, judge, exposure):
+            return judge.bound(exposure).leakage.worst
+        return theorem(exposure, judge.model).worst
 
 
-def _times(base: BaseLoss, times: Fraction) -> BaseLoss:
-    columns = {name: loss * times for name, loss in base.columns.items()}
-    return BaseLoss(base.nominal * times, base.replace * times, columns)
-
-
-def _why_not(theorem: Theorem, judge: Judge, loss: Loss) -> str:
+def _why_not(theorem: Theorem, judge: Judge, exposure: Exposure) -> str:
     """Say why a theorem has no word on a model; nothing if it has."""
     if not theorem.covers(judge.knowledge):
         return "It covers only an adversary who knows no values; ask with knowledge 'model'."
     if not isinstance(judge.model, theorem.about):
         return f"It is about {theorem.about.plural}, not about {judge.model.plural}."
-    units = judge.model.units
-    slow = next((most for known, most in SLOW if known is theorem), LARGE)
-    if units > slow and theorem.name != "group" and theorem not in judge.theorems:
-        return f"It takes long with {units:,} units, and a release does not ask it; `entwined bound` does."
+    slow = judge.takes_long(theorem, exposure)
+    if slow:
+        return slow
     try:
-        theorem(loss, judge.model)
+        theorem(exposure, judge.model)
     except (DoesNotApply, Unreachable) as reason:
         return str(reason)
     return ""

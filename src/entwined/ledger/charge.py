@@ -57,6 +57,11 @@ class Accountant(Protocol):
         ...
 
     @property
+    def is_for_one_batch(self) -> bool:
+        """Whether the price holds only if all losses were fixed before anything was seen."""
+        ...
+
+    @property
     def document(self) -> Mapping[str, Any]:
         """Everything the price depends on, as JSON."""
         ...

@@ -18,7 +18,7 @@ from entwined.numbers import Amount, FloatArray, IntArray, positive_fraction
 from entwined.promise.part import Part
 from entwined.promise.promise import Promise
 from entwined.queries import Answer, FoldOf, Statistic, everything
-from entwined.queries.sums import grid_value
+from entwined.queries.terms import grid_value
 from entwined.schema import Coded, Ordered, Schema
 from entwined.schema.raw import is_whole
 

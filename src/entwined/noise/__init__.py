@@ -5,7 +5,8 @@
 
 An answer is a count or a fixed-point sum, so it is an integer, and so is its noise: what comes out lies on
 the same `lattice` whatever went in, and the ratio of two probabilities is exact. No name here takes a seed.
-`sampler` draws; `documents` writes a law as its name and one exact fraction, and reads it back.
+`dominated` says which ρ each law is charged where no more may be shown than Gaussian noise shows. `sampler` draws;
+`documents` writes a law as its name and one exact fraction, and reads it back.
 """
 
 from entwined.noise.choice import ExponentialChoice

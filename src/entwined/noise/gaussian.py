@@ -44,6 +44,11 @@ class DiscreteGaussian:
         squared = positive_fraction(squared_sensitivity, "Squared sensitivity") / (
             2 * positive_fraction(rho, "ρ")
         )
+        return cls.of_variance(squared)
+
+    @classmethod
+    def of_variance(cls, squared: Fraction) -> Self:
+        """Make noise whose squared scale is at least this, by a little."""
         return cls(_root_above(squared))
 
     @property

@@ -100,7 +100,9 @@ class Declared:
             return self.columns
         if isinstance(self.model, BayesNet | RandomField | Forms):
             return self.model.names
-        return tuple(column.name for column in schema.columns if isinstance(column, Coded))
+        return tuple(
+            column.name for column in schema.columns if isinstance(column, Coded) and not column.public
+        )
 
     @property
     def most(self) -> int:
@@ -159,6 +161,12 @@ def _check_cells(given: Declared, schema: Schema) -> None:
     if isinstance(given.model, Forms):
         _check_forms(given, given.model, schema)
     names = given.variables(schema)
+    public = [name for name in schema.public_columns if name in names]
+    if public:
+        raise BadModel(
+            f"The model {given.title!r} has the column {public[0]!r}, and the schema says that it is public. Give a "
+            "model of the other columns that holds for whoever knows it, or let the column be a secret."
+        )
     if not given.model.fits(len(names)):
         raise BadModel(
             f"The model {given.title!r} has {given.model.units} units and {len(names)} columns are named for "

@@ -29,6 +29,12 @@ def check_cells(
     title: str, model: Dependence, names: Sequence[str], says_nothing: Collection[str], schema: Schema
 ) -> None:
     """Refuse a model over cells whose values are not those of its columns; a variable that is no column is hidden."""
+    read = next((names[place] for place in model.hidden if names[place] in schema.names), None)
+    if read is not None:
+        raise BadModel(
+            f"The model {title!r} calls {read!r} hidden, and it is a column of the table, which is to be protected. "
+            "Take it out of the hidden variables."
+        )
     questions = names[:-1] if isinstance(model, Forms) else names
     found = {name: schema.column(name) for name in questions if name in schema.names}
     coded = {name: column for name, column in found.items() if isinstance(column, Coded)}
@@ -73,6 +79,11 @@ def check_rows(
     title: str, model: Dependence, columns: Sequence[str], says_nothing: Collection[str], schema: Schema
 ) -> None:
     """Refuse a model over rows or persons whose values are not the joint values of the columns that are its states."""
+    if model.hidden:
+        raise BadModel(
+            f"The model {title!r} has hidden units, and each of its units is a row or a person of the table. Say of "
+            "none that it is hidden."
+        )
     coded = {name: schema.coded(name) for name in columns}
     _check_says_nothing(title, model, says_nothing, coded)
     wanted = states_of(columns, says_nothing, schema)

@@ -19,7 +19,9 @@ import numpy as np
 
 from entwined.dependence import Forms
 from entwined.errors import BadModel, Refused
+from entwined.promise.places import PartPlace
 from entwined.queries import Predicate
+from entwined.queries.predicate import codes_in
 from entwined.schema import Coded, Schema
 
 SHOWN: Final = 3  # questions that are named where there are many
@@ -58,22 +60,34 @@ class Gates:
             for at in np.flatnonzero(self.model.gated).tolist()
         }
 
+    def is_where_asked(self, place: PartPlace) -> bool:
+        """Whether a question is read of exactly those whose form asks it: of others its cell is blank."""
+        asked = self.asked.keys() & set(place.together)
+        if set(place.together) != {self.column.name, *asked} or len(asked) != 1:
+            return False
+        (name,) = asked
+        question, form = self.schema.coded(name), self.column
+        own = codes_in(name, question.size, place.where.codes(name, question.size))
+        there = codes_in(form.name, form.size, place.where.codes(form.name, form.size))
+        return self._codes(place.where) == self.asked[name] and place.where == own & there
+
     def check(self, column: str, where: Predicate) -> None:
         """Refuse a part that lets a question matter where the form does not ask it."""
         touched = self.asked.keys() & {column, *where.columns}
         if not touched:
             return
-        inside = {
-            code
-            for low, high in where.codes(self.column.name, self.column.size)
-            for code in range(low, high + 1)
-        }
+        inside = self._codes(where)
         for name in sorted(touched):
             if not inside <= self.asked[name]:
                 raise Refused(
                     f"The question {name!r} is read where the form does not ask it, and a blank would tell the "
                     f"form. Ask only where {self.column.name!r} is {self._values(self.asked[name])}."
                 )
+
+    def _codes(self, where: Predicate) -> frozenset[int]:
+        """The codes of the form that a row inside can have."""
+        ranges = where.codes(self.column.name, self.column.size)
+        return frozenset(code for low, high in ranges for code in range(low, high + 1))
 
     @property
     def words(self) -> str:

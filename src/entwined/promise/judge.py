@@ -6,28 +6,40 @@ depends on nothing but the model, so that equal losses always have equal prices.
 """
 
 import math
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Final
+from itertools import product
+from typing import Final, TypeVar
 
-from entwined.bounds.calibrate import largest_multiple
-from entwined.bounds.choose import THEOREMS, Bound, bound
+from entwined.bounds.calibrate import CLOSE, largest_multiple
+from entwined.bounds.choose import THEOREMS, Bound, theorems_taking
 from entwined.bounds.curve import Curve, Probe
 from entwined.bounds.elimination import elimination_bound, elimination_without_knowledge_bound
 from entwined.bounds.exposure import Exposure
-from entwined.bounds.theorem import Knowledge, Theorem
+from entwined.bounds.theorem import KNOWLEDGE, Knowledge, Theorem
 from entwined.bounds.walks import self_avoiding_walks_bound
 from entwined.dependence import Dependence
 from entwined.errors import DoesNotApply, NoTheorem, Unreachable
-from entwined.loss import Leakage, Loss
+from entwined.loss import Loss
 from entwined.numbers import float_below
 
+Answer = TypeVar("Answer")
 REFERENCES: Final = (0.1, 1.0)
+NEEDS: Final = (
+    ("separable",),
+    ("shared",),
+    ("gaussian",),
+    (),
+)  # facts of an exposure that theorems need, the most telling first
 REMEMBERED: Final = 64
+NEAR: Final = 1e-6
 BETTER: Final = 1e-6  # how much tighter a slower theorem has to be
 STRONGER: Final = (0.1, 0.25, 0.5)  # by how much stronger dependence is tried
 MOST_DRAWN: Final = 10_000
+LARGE: Final = 100_000  # the most units for which a plan asks theorems that a release does not ask
+FEW: Final = 20  # the same for Gaussian noise, where bounds take longer
 SLOW: Final = (  # the most units with which these take milliseconds
     (self_avoiding_walks_bound, 24),
     (elimination_bound, 5),
@@ -41,8 +53,8 @@ class Judge:
 
     model: Dependence
     knowledge: Knowledge
-    _uniform: dict[Fraction, float] = field(default_factory=dict)
-    _bounds: dict[bytes | tuple[float, int], Bound[Exposure]] = field(default_factory=dict)
+    _largest: dict[tuple[Hashable, Fraction], float] = field(default_factory=dict)
+    _bounds: dict[Hashable, Bound[Exposure]] = field(default_factory=dict)
     _stronger: dict[float, Dependence] = field(default_factory=dict)
 
     @cached_property
@@ -60,6 +72,21 @@ class Judge:
             )
         return kept
 
+    def takes_long(self, theorem: Theorem, exposure: Exposure) -> str:
+        """Say why a plan does not ask a theorem that a release does not ask either; nothing if it is quick."""
+        units = self.model.units
+        if isinstance(exposure, Loss):
+            most = next((most for known, most in SLOW if known is theorem), LARGE)
+            known = theorem.name == "group" or units <= most or theorem in self.theorems
+        else:
+            first = self.tiers(exposure)[0]
+            known = units <= FEW or theorem.about is Dependence or theorem in first
+        return (
+            ""
+            if known
+            else f"It takes long with {units:,} units, and a release does not ask it; `entwined bound` does."
+        )
+
     def _tightest(self, asked: list[Theorem], loss: Loss) -> Theorem | None:
         best, tightest = math.inf, None
         for theorem in asked:
@@ -76,35 +103,59 @@ class Judge:
         except DoesNotApply:
             return None
 
-    def bound(self, exposure: Exposure) -> Bound[Exposure]:
-        """Bound what an exposure leaks; of pure losses, what was asked lately is remembered."""
-        return (
-            self._remembered(exposure)
-            if isinstance(exposure, Loss)
-            else bound(self.model, exposure, self.knowledge)
-        )
+    def tiers(self, exposure: Exposure) -> list[tuple[Theorem, ...]]:
+        """The theorems to ask of an exposure: the first tier of which one answers, and the last, about groups.
 
-    def _remembered(self, loss: Loss) -> Bound[Exposure]:
-        key = loss.per_unit.tobytes() if loss.common is None else (loss.common, loss.units)
+        What needs more to be known of a release says more of it, and so does what needs the adversary to know no more.
+        """
+        if isinstance(exposure, Loss):
+            return [self.theorems, ()]
+        able = [
+            theorem
+            for theorem in theorems_taking(type(exposure))
+            if theorem.covers(self.knowledge) and isinstance(self.model, theorem.about)
+        ]
+        fit = [one for one in able if all(getattr(exposure, fact, False) for fact in one.needs)]
+        groups = tuple(one for one in fit if one.about is Dependence)
+        tiers = [
+            tuple(
+                one for one in fit if one not in groups and (one.needs, one.knowledge) == (needs, knowledge)
+            )
+            for needs, knowledge in product(NEEDS, reversed(KNOWLEDGE))
+        ]
+        return [*filter(None, tiers), groups]
+
+    def _asked(self, exposure: Exposure, ask: Callable[[Theorem], Answer]) -> tuple[list[Answer], list[str]]:
+        """Ask tier by tier; give what was said, and why other theorems said nothing."""
+        *tiers, groups = self.tiers(exposure)
+        said: list[Answer] = []
+        reasons: list[str] = []
+        for tier in [*tiers, groups]:
+            if said and tier is not groups:
+                continue
+            for theorem in tier:
+                try:
+                    said.append(ask(theorem))
+                except (DoesNotApply, Unreachable) as reason:
+                    reasons.append(f"{theorem.name}: {reason}")
+        return said, reasons
+
+    def bound(self, exposure: Exposure) -> Bound[Exposure]:
+        """Bound what an exposure leaks; what was asked lately is remembered."""
+        key = _key(exposure)
         known = self._bounds.get(key)
         if known is None:
             if len(self._bounds) >= REMEMBERED:
                 self._bounds.clear()
-            known = self._bounds[key] = self._bound(loss)
+            known = self._bounds[key] = self._bound(exposure)
         return known
 
-    def _bound(self, loss: Loss) -> Bound[Exposure]:
-        found: tuple[Theorem, Leakage] | None = None
-        for theorem in self.theorems:
-            try:
-                leakage = theorem(loss, self.model)
-            except DoesNotApply:
-                continue
-            if found is None or leakage.worst < found[1].worst:
-                found = theorem, leakage
-        if found is None:
+    def _bound(self, exposure: Exposure) -> Bound[Exposure]:
+        said, _ = self._asked(exposure, lambda theorem: (theorem, theorem(exposure, self.model)))
+        if not said:
             raise NoTheorem(f"No theorem bounds these losses under the {self.model.kind} model. Lower them.")
-        return Bound(self.model, loss, self.knowledge, *found, ())
+        theorem, leakage = min(said, key=lambda one: one[1].worst)
+        return Bound(self.model, exposure, self.knowledge, theorem, leakage, ())
 
     def curve(self, exposure: Exposure, cap: float | None = None) -> Curve:
         """Bound what an exposure leaks if dependence is stronger, by the theorems that bound it as it is."""
@@ -125,22 +176,34 @@ class Judge:
             self._stronger[share] = self.model.stronger(share)
         return self._stronger[share]
 
-    def largest_uniform(self, leakage: Fraction) -> float:
-        """Find the largest loss of every unit that leaks at most so much; each is worked out once."""
-        if leakage not in self._uniform:
-            self._uniform[leakage] = self.largest(Loss.uniform(1, self.model.units), leakage)
-        return self._uniform[leakage]
+    def largest(self, shape: Exposure, leakage: Fraction) -> float:
+        """Find the largest multiple of an exposure that leaks at most so much; each is worked out once."""
+        key = _key(shape), leakage
+        if key not in self._largest:
+            if len(self._largest) >= REMEMBERED:
+                self._largest.clear()
+            self._largest[key] = self._largest_multiple(shape, leakage)
+        return self._largest[key]
 
-    def largest(self, shape: Loss, leakage: Fraction) -> float:
-        """Find the largest multiple of a loss that leaks at most so much."""
-        reached, reasons = [], []
-        for theorem in self.theorems:
-            try:
-                found = largest_multiple(theorem, self.model, shape, float_below(leakage), self.knowledge)
-            except (DoesNotApply, Unreachable) as reason:
-                reasons.append(f"{theorem.name}: {reason}")
-            else:
-                reached.append(found.multiple)
+    def _largest_multiple(self, shape: Exposure, leakage: Fraction) -> float:
+        ceiling, close = float_below(leakage), _close(shape)
+
+        def largest(theorem: Theorem) -> float:
+            return largest_multiple(theorem, self.model, shape, ceiling, self.knowledge, close).multiple
+
+        reached, reasons = self._asked(shape, largest)
         if not reached:
             raise Unreachable(f"No loss leaks at most {float(leakage):.6g}. " + " ".join(reasons))
         return max(reached)
+
+
+def _close(exposure: Exposure) -> float:
+    """How near to the limit it is worth to come: profiles take long."""
+    return CLOSE if isinstance(exposure, Loss) else NEAR
+
+
+def _key(exposure: Exposure) -> Hashable:
+    """What tells exposures apart."""
+    if not isinstance(exposure, Loss):
+        return exposure  # a frozen value
+    return exposure.per_unit.tobytes() if exposure.common is None else (exposure.common, exposure.units)

@@ -2,31 +2,32 @@
 
 Either adds up over releases, part by part, and falls on rows in the same way: so much for a row that enters or
 leaves a condition, so much for one that changes inside. Only at the end does ρ become an ε, at one public δ.
-Dependence by groups of k costs k²ρ: the theorem "concentrated group" says why.
+
+A charge of ρ says: what was released shows no more of the change than Gaussian noise does of a number that moves by
+√(2ρ) standard deviations. That is what profiles start from, it adds up over adaptive releases (Dong, Roth, Su 2022),
+and a fixed total of it is never passed however releases are chosen (Smith, Thakurta 2022). `noise/dominated` says why
+discrete noise and choices keep it.
 """
 
-import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Final, TypeAlias
 
 from entwined.bounds import ConcentratedLoss
+from entwined.bounds.concentrated_loss import SharedPart
+from entwined.bounds.profiles.gaussian import gaussian_epsilon, largest_gaussian_rho
 from entwined.canonical import Document
-from entwined.dependence import Dependence, Groups, Independent
 from entwined.errors import Refused
-from entwined.noise import (
-    DiscreteGaussian,
-    DiscreteLaplace,
-    ExponentialChoice,
-    epsilon_at,
-    group_rho,
-    largest_rho,
-)
+from entwined.loss import Loss
+from entwined.noise import DiscreteGaussian, DiscreteLaplace, ExponentialChoice
+from entwined.noise.dominated import choice_rate, variance_for
 from entwined.noise.lattice import probability
-from entwined.numbers import Amount, positive_fraction
+from entwined.numbers import Amount, float_above, positive_fraction
 from entwined.queries import Reach, Statistic
 from entwined.schema import Schema
 
+Shared: TypeAlias = Mapping[tuple[int, ...], tuple[Fraction, ...]]
 LARGEST_DELTA: Final = Fraction(1, 100)
 
 
@@ -61,13 +62,11 @@ class Pure:
         """Give the largest loss of an ε."""
         return epsilon
 
-    def grown(self, model: Dependence) -> None:  # noqa: ARG002  (every measure is asked the same way)
-        """No single factor says what a pure loss leaks under a model: theorems do."""
-        return
-
-    def exposure(self, loss: Fraction, model: Dependence) -> None:  # noqa: ARG002  (as above)
-        """No single loss says what is shown of the units of a model: it falls on them as it is laid out."""
-        return
+    def exposure(self, losses: Sequence[Fraction], units: int, shared: Shared | None = None) -> Loss:  # noqa: ARG002
+        """What losses show of each unit of a model: one for all of them, or one each."""
+        if len(losses) == 1:
+            return Loss.uniform(losses[0], units)
+        return Loss.of([float_above(loss) for loss in losses])
 
     @property
     def document(self) -> Document:
@@ -77,10 +76,7 @@ class Pure:
 
 @dataclass(frozen=True, slots=True)
 class Concentrated:
-    """Loss ρ by squared L2 changes: Gaussian noise, for independent units and for groups.
-
-    A choice of pure loss ε is charged ε²/2 (Bun and Steinke 2016, Proposition 1.4).
-    """
+    """Loss ρ by squared L2 changes: Gaussian noise, for every model with a theorem about it."""
 
     delta: Fraction
     is_pure: ClassVar[bool] = False
@@ -95,19 +91,28 @@ class Concentrated:
         object.__setattr__(self, "delta", delta)
 
     def parts(self, statistic: Statistic, schema: Schema) -> tuple[Reach, ...]:
-        """Say how far a statistic moves, squared, part by part."""
+        """Say how far a statistic moves, squared, part by part.
+
+        Where it reads several columns these are told, and one more part says how far it moves if all of them change.
+        """
+        found = statistic.parts(schema)
+        read = tuple(part.column for part in found if part.column is not None)
+        together = read if len(read) > 1 else ()
+        if together:
+            whole = statistic.sensitivity(schema)
+            found = (*found, Reach(statistic.aggregate.where, whole))
         return tuple(
-            Reach(part.where, statistic.squared(part.sensitivity), part.column)
-            for part in statistic.parts(schema)
+            replace(part, sensitivity=statistic.squared(part.sensitivity), together=together)
+            for part in found
         )
 
     def added(self, each: Fraction, worst: Fraction) -> DiscreteGaussian:
-        """Give the noise of a loss for the worst change."""
-        return DiscreteGaussian.for_rho(each, worst)
+        """Give the noise of a loss for the worst change, squared."""
+        return DiscreteGaussian.of_variance(variance_for(each, worst))
 
     def chosen(self, each: Fraction, worst: Fraction) -> ExponentialChoice:
         """Give the choice of a loss for the worst change of a score, squared."""
-        return ExponentialChoice(_root_below(each / (2 * worst)))
+        return ExponentialChoice(choice_rate(each, worst))
 
     def weighed(self, change: Fraction) -> Fraction:
         """Say what a change counts for: its square."""
@@ -115,32 +120,28 @@ class Concentrated:
 
     def epsilon(self, loss: Fraction) -> Fraction:
         """Give the ε of a loss at δ, rounded up."""
-        return Fraction(epsilon_at(loss, self.delta)) if loss else loss
+        return Fraction(gaussian_epsilon(loss, self.delta)) if loss else loss
 
     def largest(self, epsilon: Fraction) -> Fraction:
         """Give the largest loss of an ε at δ, rounded down."""
-        return largest_rho(epsilon, self.delta)
+        return largest_gaussian_rho(epsilon, self.delta)
 
-    def exposure(self, rho: Fraction, model: Dependence) -> ConcentratedLoss:
-        """Say what a loss of every unit of a model shows, before dependence."""
-        return ConcentratedLoss.uniform(rho, model.units, self.delta)
+    def exposure(
+        self, losses: Sequence[Fraction], units: int, shared: Shared | None = None
+    ) -> ConcentratedLoss:
+        """What losses show of each unit of a model: one for all of them, or one each.
 
-    def grown(self, model: Dependence) -> Fraction:
-        """By how much a model multiplies a loss; refuse one that a release with this noise does not take."""
-        match model:
-            case Independent():
-                return Fraction(1)
-            case Groups(largest=most):
-                return group_rho(1, most)
-        raise Refused(
-            f"Gaussian noise under a model of kind {model.kind}: a release takes it for independent units and for "
-            "groups. Leave delta out, so that the noise is Laplace, or declare groups."
-        )
+        `shared` is what parts cost that read several units, if all change and if each alone does, where it is known
+        that all others read one alone.
+        """
+        parts = tuple(SharedPart(read, whole, tuple(each)) for read, (whole, *each) in (shared or {}).items())
+        separable = shared is not None and not shared
+        return ConcentratedLoss(tuple(losses), units, self.delta, True, separable, parts)  # noqa: FBT003  (Gaussian noise)
 
     @property
     def document(self) -> Document:
         """What a certificate says of it."""
-        return {"delta": str(self.delta)}
+        return {"delta": str(self.delta), "measure": "gaussian"}
 
 
 Measure: TypeAlias = Pure | Concentrated
@@ -150,10 +151,3 @@ PURE: Final = Pure()
 def measure_of(delta: Amount | None) -> Measure:
     """Say in what is charged: pure loss, or with a δ concentrated loss."""
     return PURE if delta is None else Concentrated(positive_fraction(delta, "δ"))
-
-
-def _root_below(squared: Fraction) -> Fraction:
-    near = math.sqrt(squared)
-    while Fraction(near) ** 2 > squared:
-        near = math.nextafter(near, 0.0)
-    return Fraction(near)

@@ -1,25 +1,47 @@
 """The names of the parts of a table that charges fall on."""
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from entwined.canonical import canonical
 from entwined.errors import BadQuery, LedgerDamaged
 from entwined.queries import Predicate, predicate_from
 
 
-def key_of(where: Predicate, column: str | None) -> str:
+class PartPlace(NamedTuple):
+    """A part of a table: a column, empty for rows or for all those `together`, and a condition.
+
+    `together` are the columns that a statistic reads, where it reads several and that matters.
+    """
+
+    column: str
+    where: Predicate
+    together: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns whose cells were read, none for rows."""
+        return (self.column,) if self.column else self.together
+
+
+def key_of(where: Predicate, column: str | None, together: Sequence[str] = ()) -> str:
     """Name the part of a table that a charge falls on; equal parts have equal names."""
-    return canonical({"where": where.document} | ({} if column is None else {"column": column}))
+    about = ({} if column is None else {"column": column}) | (
+        {"together": list(together)} if together else {}
+    )
+    return canonical({"where": where.document} | about)
 
 
 @lru_cache(maxsize=4096)
-def place_of(key: str) -> tuple[str, Predicate]:
-    """Read the name of a part: its column, empty for rows, and its condition."""
+def place_of(key: str) -> PartPlace:
+    """Read the name of a part."""
     try:
         given: Any = json.loads(key)
-        return given.get("column", ""), predicate_from(given["where"])
+        return PartPlace(
+            given.get("column", ""), predicate_from(given["where"]), tuple(given.get("together", ()))
+        )
     except (BadQuery, ValueError, KeyError, TypeError, AttributeError):
         raise LedgerDamaged(
             f"The ledger has the part {key[:80]!r}, which no release named. Restore it."

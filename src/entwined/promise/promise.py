@@ -7,10 +7,16 @@ that may be absent is replaced by nothing too.
 
 For cells the same is done for each column on its own: a column's loss is what changing its cell in one row
 amounts to. The rows themselves are taken to be independent of each other.
+
+Under a δ a total is a valid price however releases were chosen where one number is capped: the loss of every row, or
+of every cell. A model over cells weighs their losses against each other, and which cells were asked about may depend on
+what was seen; a profile is an average over all that might have been seen. So such a promise is for one batch, whose
+losses are all fixed before anything is seen: the ledger refuses a second one.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeAlias
@@ -19,18 +25,18 @@ from entwined.bounds import Bound, Curve, Exposure, Knowledge
 from entwined.canonical import Document, canonical, sha256
 from entwined.dependence import Dependence, Forms
 from entwined.errors import BadModel
-from entwined.loss import Loss
-from entwined.numbers import Amount, float_above
+from entwined.numbers import Amount
 from entwined.promise.account import Account
 from entwined.promise.declared import Declared
 from entwined.promise.gates import Gates
 from entwined.promise.judge import Judge
 from entwined.promise.measure import PURE, Measure, measure_of
 from entwined.promise.part import Part
+from entwined.promise.places import PartPlace, place_of
 from entwined.promise.price import Price
-from entwined.promise.terms import carried, differences
-from entwined.promise.trusted import ids_compared, trusted
-from entwined.queries import Layers
+from entwined.promise.terms import carried, differences, is_for_one_batch
+from entwined.promise.trusted import ids_compared, known, trusted
+from entwined.queries import Layers, Predicate
 from entwined.schema import Schema
 
 NOTHING: Final = Fraction(0)
@@ -38,11 +44,32 @@ NOTHING: Final = Fraction(0)
 
 @dataclass(frozen=True, slots=True)
 class BaseLoss:
-    """What all charges amount to before dependence, in ε or ρ: for rows one figure, for cells one a column."""
+    """What all charges amount to before dependence, in ε or ρ: for rows one figure, for cells one a column.
+
+    Where it matters which statistics read several columns, `shared` has what these cost if all their columns change,
+    and then what they cost if one of them alone does, which is in the figure of that column.
+    """
 
     nominal: Fraction
     replace: Fraction
     columns: Mapping[str, Fraction] = field(default_factory=dict)
+    shared: Mapping[tuple[str, ...], tuple[Fraction, ...]] | None = None
+
+    def times(self, factor: Fraction) -> "BaseLoss":
+        """So many times as much everywhere."""
+        return replace(
+            self,
+            nominal=self.nominal * factor,
+            replace=self.replace * factor,
+            columns={name: loss * factor for name, loss in self.columns.items()},
+            shared=self.shared
+            and {read: tuple(x * factor for x in each) for read, each in self.shared.items()},
+        )
+
+    @property
+    def separable(self) -> bool:
+        """Whether every statistic is known to read the cells of one column alone."""
+        return self.shared is not None and not self.shared
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +89,6 @@ class Promise:
             )
         for one in self.declared:
             one.check(self.schema)
-            self.measure.grown(one.model)
         if len([one for one in self.declared if one.by]) > 1:
             raise BadModel(
                 "Two models pick rows by a column, and one picking would undo the promise of the other. "
@@ -105,6 +131,11 @@ class Promise:
         """Give what was spent under another promise as losses under this one, or refuse; never less."""
         return carried(document, self.document, totals)
 
+    @property
+    def is_for_one_batch(self) -> bool:
+        """Whether all losses have to be fixed before anything is seen."""
+        return is_for_one_batch(self.document)
+
     @cached_property
     def judges(self) -> dict[str, tuple[Declared, Judge]]:
         """The models by name; a name that is taken is numbered."""
@@ -125,7 +156,7 @@ class Promise:
     def trusted(self) -> tuple[str, ...]:
         """What has to be believed about how units lie in the table, each sentence once."""
         person = self.schema.unit.id_column
-        said = [] if person is None else list(ids_compared(self.schema, person))
+        said = [*known(self.schema), *(() if person is None else ids_compared(self.schema, person))]
         said += (line for one in self.declared for line in trusted(one, self.schema, self.knowledge))
         return tuple(dict.fromkeys(said))
 
@@ -136,19 +167,12 @@ class Promise:
 
     def price(self, totals: Mapping[str, Part]) -> Price:
         """Price all that has been spent, by part key."""
-        base = self._amount(self._account.of(totals))
+        base = self._amount(self._account.of(totals), totals.values())
         return Price(self.measure.epsilon(base.nominal), self.leakages(base))
 
     def leakages(self, base: BaseLoss) -> dict[str, Fraction | float]:
         """Give what a loss leaks under each model; of concentrated loss the ε at δ."""
-        grown = {name: self.measure.grown(one.model) for name, (one, _) in self.judges.items()}
-        pure = self.bounds(base) if self.measure.is_pure else {}
-        found: dict[str, Fraction | float] = {name: bound.leakage.worst for name, bound in pure.items()}
-        return found | {
-            name: self.measure.epsilon(base.replace * times)
-            for name, times in grown.items()
-            if times is not None and base.replace
-        }
+        return {name: bound.leakage.worst for name, bound in self.bounds(base).items()}
 
     def bounds(self, base: BaseLoss) -> dict[str, Bound[Exposure]]:
         """Bound what a loss leaks under each model."""
@@ -168,12 +192,8 @@ class Promise:
 
     def exposure(self, one: Declared, base: BaseLoss) -> Exposure:
         """Say what a loss shows of the units of a model, before dependence."""
-        return self.measure.exposure(base.replace, one.model) or self.loss(one, base)
-
-    def loss(self, one: Declared, base: BaseLoss) -> Loss:
-        """Lay a loss out over the units of a model."""
-        if not self.schema.unit.by_column:
-            return Loss.uniform(base.replace, one.model.units)
+        if not self.schema.unit.by_column or not (self.measure.is_pure or self.is_for_one_batch):
+            return self.measure.exposure((base.replace,), one.model.units)
         names = one.variables(self.schema)
         unknown = sorted(base.columns.keys() - set(names))
         if unknown:
@@ -181,21 +201,30 @@ class Promise:
                 f"Column {unknown[0]!r} is read, and the model {one.title!r} says nothing of it. Add it to "
                 "the model, as an independent variable if it is one, or do not ask about it."
             )
-        return Loss.of([float_above(base.columns.get(name, NOTHING)) for name in names])
+        losses = tuple(base.columns.get(name, NOTHING) for name in names)
+        shared = {tuple(map(names.index, read)): each for read, each in (base.shared or {}).items()}
+        return self.measure.exposure(losses, one.model.units, None if base.shared is None else shared)
 
     def base(self, parts: Iterable[Part]) -> BaseLoss:
         """Find the most that charges amount to at one unit; refuse what a model of forms does not cover."""
-        return self._amount(self._account.laid(parts))
+        charged = list(parts)
+        return self._amount(self._account.laid(charged), charged)
 
     @cached_property
     def _account(self) -> Account:
         return Account(self.gates)
 
-    def _amount(self, laid: Mapping[str, Layers]) -> BaseLoss:
+    def _amount(self, laid: Mapping[str, Layers], parts: Iterable[Part]) -> BaseLoss:
         if self.schema.unit.by_column:
+            shared = self._shared(parts) if self.is_for_one_batch else None
+            if shared:
+                laid = self._account.laid(part for part in parts if self._reads_one_cell(place_of(part.key)))
             columns = {column: layers.at_two().value for column, layers in laid.items()}
+            for read, (_, *each) in (shared or {}).items():
+                for name, alone in zip(read, each, strict=True):
+                    columns[name] = columns.get(name, NOTHING) + alone
             worst = max(columns.values(), default=NOTHING)
-            return BaseLoss(worst, worst, columns)
+            return BaseLoss(worst, worst, columns, shared)
         rows = laid.get("", Layers())
         may_leave = self.schema.neighbours == "add_remove"
         replace = rows.at_two(absent=may_leave or self.schema.unit.may_be_absent).value
@@ -203,21 +232,32 @@ class Promise:
             return BaseLoss(rows.at_one.value, replace)
         return BaseLoss(replace, replace)
 
+    def _shared(self, parts: Iterable[Part]) -> dict[tuple[str, ...], tuple[Fraction, ...]]:
+        """What statistics of several columns cost if all of these change, and if each of them alone does."""
+        found: defaultdict[tuple[str, ...], defaultdict[str, list[tuple[Predicate, Fraction, Fraction]]]]
+        found = defaultdict(lambda: defaultdict(list))
+        for part in parts:
+            place = place_of(part.key)
+            if not self._reads_one_cell(place):
+                found[place.together][place.column].append((place.where, part.one, part.both))
+        return {
+            read: tuple(Layers.of(charges[name]).at_two().value for name in ("", *read))
+            for read, charges in sorted(found.items())
+        }
+
+    def _reads_one_cell(self, place: PartPlace) -> bool:
+        """Whether what was charged reads one cell of a row: alone, or only where the row's form asks it."""
+        return not place.together or any(gates.is_where_asked(place) for gates in self.gates)
+
     def largest(self, parts: Iterable[Part], leakage: Fraction) -> Fraction:
         """Find the multiple of a batch's losses that leaks so much, under the model that allows least."""
         base = self.base(parts)
         if not self.judges:
             return self.measure.largest(leakage) / base.nominal
-        times = [self.measure.grown(one.model) for one, _ in self.judges.values()]
-        grown = [found for found in times if found is not None]
-        if grown:
-            return self.measure.largest(leakage) / (max(grown) * base.replace)
-        if self.schema.unit.by_column:
-            return min(
-                Fraction(judge.largest(self.loss(one, base), leakage)) for one, judge in self.judges.values()
-            )
-        return (
-            min(Fraction(judge.largest_uniform(leakage)) for _, judge in self.judges.values()) / base.replace
+        alone = self.measure.largest(leakage) / base.replace  # no model allows more
+        shape = base.times(alone)
+        return alone * min(
+            Fraction(judge.largest(self.exposure(one, shape), leakage)) for one, judge in self.judges.values()
         )
 
 

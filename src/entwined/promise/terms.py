@@ -39,18 +39,16 @@ def carried(before: Mapping[str, Any], now: Mapping[str, Any], totals: Mapping[s
     """Give the losses charged under some terms as losses under others, never less, or refuse."""
     if totals:
         _require_same_unit(before, now)
-    cells = now["schema"]["unit"]["kind"] == "cells"
+        _require_one_batch(before, now)
     old, new = _columns(before), _columns(now)
     found: dict[str, Part] = {}
     for part in totals.values():
-        column, where = place_of(part.key)
-        if cells:
-            _require_codes(column, old, new)
-        said = all(
-            _same_codes(old.get(name), new.get(name)) for name in (*where.columns, *([column] * cells))
-        )
+        column, where, together = place = place_of(part.key)
+        for name in place.columns:
+            _require_codes(name, old, new)
+        said = all(_same_codes(old.get(name), new.get(name)) for name in (*where.columns, *place.columns))
         most = max(part.one, part.both)
-        taken = part if said else Part(key_of(everything(), column or None), most, most)
+        taken = part if said else Part(key_of(everything(), column or None, together), most, most)
         found[taken.key] = found[taken.key] + taken if taken.key in found else taken
     return found
 
@@ -72,6 +70,22 @@ def _require_same_unit(before: Mapping[str, Any], now: Mapping[str, Any]) -> Non
             raise Refused(
                 f"The {what} is another one under the new terms, and what was spent says nothing about it. {KEEP}"
             )
+
+
+def is_for_one_batch(terms: Mapping[str, Any]) -> bool:
+    """Whether all losses under some terms have to be fixed before anything is seen: see `promise`."""
+    if "delta" not in terms or terms["schema"]["unit"]["kind"] != "cells":
+        return False
+    return any(one["model"]["kind"] not in ("independent", "groups") for one in terms["models"])
+
+
+def _require_one_batch(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Refuse to price by profiles what may have been several batches, one chosen by another's answers."""
+    if is_for_one_batch(now) and not is_for_one_batch(before):
+        raise Refused(
+            "Under the new terms the losses of all columns have to be fixed before anything is seen, and something "
+            f"was released already. {KEEP}"
+        )
 
 
 def _picking(terms: Mapping[str, Any]) -> list[Any]:

@@ -14,6 +14,9 @@ from entwined.schema import Schema, Text
 PUBLIC: Final = (
     "It is public who shares a value of the column {by!r}, and it does not depend on anyone's secret."
 )
+KNOWN: Final = (
+    "What column {name!r} says is public and is not protected, and the models hold for whoever knows it."
+)
 ONE_HOME: Final = (
     "A person whose rows have several values of {by!r} depends only on those who share the least of them."
 )
@@ -37,6 +40,12 @@ def trusted(given: Declared, schema: Schema, knowledge: Knowledge) -> tuple[str,
     """List what has to be believed about a declared model, one sentence or two each."""
     about = _of_cells if schema.unit.by_column else _of_rows
     return (*about(given, schema, knowledge), *_of_source(given, schema), *_of_missing(given))
+
+
+def known(schema: Schema) -> Iterator[str]:
+    """Say which columns are not protected, where each column is by itself."""
+    if schema.unit.by_column:
+        yield from (KNOWN.format(name=name) for name in schema.public_columns)
 
 
 def _of_source(given: Declared, schema: Schema) -> Iterator[str]:

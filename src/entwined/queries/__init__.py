@@ -7,9 +7,10 @@
         │                                                            │
         └─ shapes: how the answer is made                            └─ sensitivity.Reach: where a loss falls
 
-Queries are in `counts`, `sums`, `share`, `quantile`, `groups` and `custom`; `aggregates` are what an engine is
-asked for. `cover` finds the most that losses on several predicates amount to at one row (`diagram`, `bunches`,
-`heights`). `documents` reads and writes queries; engines are held against `rows`.
+Queries are in `counts`, `sums`, `share`, `quantile`, `groups` and `custom`, and may be `weighted`; `sampling` is what
+the error of a sample is made of. `terms` are what a row adds to a sum, `aggregates` what an engine is asked for.
+`cover` finds the most that losses on several predicates amount to at one row (`diagram`, `bunches`, `heights`).
+`documents` reads and writes queries; engines are held against `rows`.
 """
 
 from entwined.queries.aggregates import Aggregate, Axis, CountOf, FoldOf, SumOf, TableOf, Term, TotalsOf
@@ -25,8 +26,9 @@ from entwined.queries.predicate import Predicate, Ranges, codes_in, everything, 
 from entwined.queries.quantile import Maximum, Median, Minimum, Quantile
 from entwined.queries.query import Answer, Numbers, Query
 from entwined.queries.rows import rows_inside
+from entwined.queries.sampling import Sampling
 from entwined.queries.sensitivity import Reach, Sensitivity
-from entwined.queries.shapes import Quotient, Shapes
+from entwined.queries.shapes import Effective, Quotient, Shapes
 from entwined.queries.share import Share
 from entwined.queries.statistic import Scores, Statistic
 from entwined.queries.sums import Mean, Total, Variance
@@ -42,6 +44,7 @@ __all__ = [
     "CountOf",
     "Cover",
     "Custom",
+    "Effective",
     "Expression",
     "FoldOf",
     "GroupBy",
@@ -59,6 +62,7 @@ __all__ = [
     "Quotient",
     "Ranges",
     "Reach",
+    "Sampling",
     "Scores",
     "Sensitivity",
     "Shapes",

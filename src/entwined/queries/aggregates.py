@@ -51,15 +51,32 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """What a row adds to a sum: (factor · code + offset) to a power."""
+    """What a row adds to a sum: (factor · code + offset) to a power, or that times the same of another column."""
 
     column: str
     power: int = 1
     factor: int = 1
     offset: int = 0
+    times: "Term | None" = None
+
+    def __post_init__(self) -> None:
+        if self.times is not None and (self.power != 1 or self.times.power != 1):
+            raise BadQuery("A product of a power is added up. Take the column itself.")
+        if len(set(self.columns)) < len(self.columns):
+            raise BadQuery(f"Column {self.column!r} is weighted by itself. Take another column of weights.")
+
+    @property
+    def factors(self) -> "tuple[Term, ...]":
+        """The term, and what it is multiplied by."""
+        return (self,) if self.times is None else (self, *self.times.factors)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are multiplied."""
+        return tuple(one.column for one in self.factors)
 
     def value(self, code: int) -> int:
-        """Give what a row with this code adds."""
+        """Give what a row with this code adds, before it is multiplied by what another column says."""
         return int((self.factor * code + self.offset) ** self.power)
 
 
@@ -92,7 +109,7 @@ class Aggregate(ABC):
     def values(self) -> frozenset[str]:
         """The columns that are read, those of the condition left out."""
         named = {axis.column for axis in self.sides}
-        return frozenset(named | ({self.adds.column} if self.adds else set()))
+        return frozenset(named.union(self.adds.columns if self.adds else ()))
 
     @property
     def reads(self) -> frozenset[str]:
@@ -103,7 +120,7 @@ class Aggregate(ABC):
     def needed(self) -> frozenset[str]:
         """The columns without whose value a row is left out."""
         there = {axis.column for axis in self.sides if not axis.keeps_missing}
-        return frozenset(there | ({self.adds.column} if self.adds else set()))
+        return frozenset(there.union(self.adds.columns if self.adds else ()))
 
     def inside(self, where: Predicate) -> Self:
         """Ask the same under another condition."""

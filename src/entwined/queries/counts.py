@@ -1,21 +1,23 @@
-"""Counts, and tables of counts: a row is in exactly one cell or in none."""
+"""Counts, and tables of counts: a row is in exactly one cell or in none. Rows may be weighted."""
 
 import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from operator import and_
 from typing import ClassVar, Final, TypeAlias
 
 from entwined.errors import BadQuery
-from entwined.queries.aggregates import Axis, CountOf, TableOf
+from entwined.queries.aggregates import Axis, CountOf, TableOf, Term, TotalsOf
 from entwined.queries.conditions import is_missing
 from entwined.queries.predicate import Predicate
-from entwined.queries.query import Answer, Field, Numbers, Query, T, Titled
+from entwined.queries.query import Answer, Field, Numbers, Sampled, T, Titled
 from entwined.queries.sensitivity import Sensitivity
 from entwined.queries.shapes import Shapes
 from entwined.queries.statistic import Statistic
+from entwined.queries.terms import moves_alone, moves_inside
+from entwined.queries.weighted import Weighable, Weight
 from entwined.schema import Coded, Schema
 from entwined.schema.raw import is_whole
 
@@ -26,30 +28,36 @@ TWO_CELLS: Final = Sensitivity(Fraction(1), Fraction(1, 2))
 CellValue: TypeAlias = object  # the value of a cell, or the pair of its first and last value
 
 
-class _Counts(Query):
-    """Numbers of rows, which have to agree with each other."""
+@dataclass(frozen=True)
+class _Counts(Weighable):
+    """Numbers of rows, or sums of their weights, which have to agree with each other."""
 
     agrees: ClassVar[bool] = True
 
-    def shape(self, schema: Schema, shapes: Shapes[T]) -> T:  # noqa: ARG002  (every query is asked the same way)
-        """Every integer is a number of rows."""
-        return shapes.lattice(1)
+    def shape(self, schema: Schema, shapes: Shapes[T]) -> T:
+        """Every integer is a number of rows, or of the weights' units."""
+        return shapes.lattice(self.step(schema))
+
+    @property
+    def unit(self) -> str:
+        """Rows, or what they are weighted to."""
+        return f"rows{self.weighted_by}"
 
 
 @dataclass(frozen=True)
 class Count(_Counts):
-    """How many rows are inside."""
+    """How many rows are inside, or the sum of their weights."""
 
     kind: ClassVar[str] = "count"
 
     @property
     def words(self) -> str:
         """What is asked."""
-        return "count of rows"
+        return f"count of rows{self.weighted_by}"
 
-    def subject(self, titled: Titled) -> str:  # noqa: ARG002
+    def subject(self, titled: Titled) -> str:
         """Say what is counted."""
-        return "Number of rows"
+        return f"Number of rows{self.weighted_as(titled)}"
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -58,26 +66,37 @@ class Count(_Counts):
 
     @property
     def fields(self) -> dict[str, Field]:
-        """Nothing but the condition."""
-        return {}
+        """Nothing but the condition and the weight."""
+        return self.by_weight
 
-    def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:  # noqa: ARG002
-        return (Statistic(CountOf(self.inside), COUNT),)
+    @property
+    def sampled(self) -> Sampled:
+        """Whether rows are inside."""
+        return {"where": self.where, "weight": self.weight}
 
-    def answer(self, schema: Schema, numbers: Numbers) -> int:  # noqa: ARG002
+    @property
+    def counts_all(self) -> bool:
+        """Every row adds its weight or nothing."""
+        return True
+
+    def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
+        return (counted(self.inside, schema, self.weighing(schema)),)
+
+    def answer(self, schema: Schema, numbers: Numbers) -> int | Fraction:
         """Give the count itself."""
-        return numbers[0][0]
+        return numbers[0][0] * self.step(schema)
 
 
+@dataclass(frozen=True)
 class _Table(_Counts):
     """Numbers of rows by cell."""
 
     def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
-        return (table_of(self.axes(schema), self.inside, schema),)
+        return (table_of(self.axes(schema), self.inside, schema, self.weighing(schema)),)
 
-    def answer(self, schema: Schema, numbers: Numbers) -> Answer:  # noqa: ARG002
+    def answer(self, schema: Schema, numbers: Numbers) -> Answer:
         """Give the counts, last column fastest."""
-        return tuple(numbers[0])
+        return in_steps(numbers[0], self.step(schema))
 
     def labels(self, schema: Schema) -> Iterator[tuple[CellValue, ...]]:
         """Name the cells in their order."""
@@ -103,7 +122,7 @@ class Marginal(_Table):
     @property
     def fields(self) -> dict[str, Field]:
         """The columns in their order: it is the order of the cells."""
-        return {"of": list(self.of)}
+        return {"of": list(self.of), **self.by_weight}
 
     def axes(self, schema: Schema) -> tuple[Axis, ...]:
         """Give the sides of the table."""
@@ -112,11 +131,11 @@ class Marginal(_Table):
     @property
     def words(self) -> str:
         """What is asked."""
-        return f"count by {' and '.join(self.of)}"
+        return f"count by {' and '.join(self.of)}{self.weighted_by}"
 
     def subject(self, titled: Titled) -> str:
         """Say what is counted."""
-        return f"Number of rows {for_each(self.of, titled)}"
+        return f"Number of rows {for_each(self.of, titled)}{self.weighted_as(titled)}"
 
 
 @dataclass(frozen=True)
@@ -140,7 +159,7 @@ class Histogram(_Table):
     @property
     def fields(self) -> dict[str, Field]:
         """The column and the number of bins."""
-        return {"column": self.column, "bins": self.bins}
+        return {"column": self.column, "bins": self.bins, **self.by_weight}
 
     def axes(self, schema: Schema) -> tuple[Axis, ...]:
         """Give the one side of the table."""
@@ -150,11 +169,12 @@ class Histogram(_Table):
     @property
     def words(self) -> str:
         """What is asked."""
-        return super().words + (f" in {self.bins} bins" if self.bins else "")
+        return super().words + (f" in {self.bins} bins" if self.bins else "") + self.weighted_by
 
     def subject(self, titled: Titled) -> str:
         """Say what is counted."""
-        return f"Number of rows for each {'value' if self.bins is None else 'range'} of {titled(self.column)}"
+        each = "value" if self.bins is None else "range"
+        return f"Number of rows for each {each} of {titled(self.column)}{self.weighted_as(titled)}"
 
 
 def axis_of(column: Coded, width: int = 1) -> Axis:
@@ -162,13 +182,51 @@ def axis_of(column: Coded, width: int = 1) -> Axis:
     return Axis(column.name, column.levels, width, column.missing == "value")
 
 
-def table_of(axes: tuple[Axis, ...], where: Predicate, schema: Schema) -> Statistic:
+def counted(where: Predicate, schema: Schema, weight: Weight | None) -> Statistic:
+    """Count the rows inside, or add up their weights."""
+    return Statistic(CountOf(where), COUNT) if weight is None else weight.of_rows(where, schema)
+
+
+def in_steps(numbers: Sequence[int], step: int | Fraction) -> tuple[int, ...] | tuple[Fraction, ...]:
+    """Give released integers in their own unit."""
+    return tuple(number * step for number in numbers)  # type: ignore[return-value]  # all of one kind
+
+
+def table_of(
+    axes: tuple[Axis, ...], where: Predicate, schema: Schema, weight: Weight | None = None
+) -> Statistic:
     """Count rows by cell: a row that enters adds 1 to a cell, one that moves also takes 1 from another."""
     inside = without_missing((axis.column for axis in axes if not axis.keeps_missing), where, schema)
+    if weight is not None:
+        return weighted_totals_of(axes, weight.term, weight.there(inside, schema), schema)
     alone = tuple((axis.column, 2 if has_cells(axis, inside) else 0) for axis in axes)
     both = max(moved for _, moved in alone)
     change = Sensitivity(Fraction(1), Fraction(both))
     return Statistic(TableOf(axes, inside), change, alone, concentration=TWO_CELLS)
+
+
+def totals_of(axes: tuple[Axis, ...], term: Term, where: Predicate, schema: Schema) -> Statistic:
+    """Add up a term by cell: a row that changes its cell takes what it adds from one and brings it to another."""
+    row = moves_inside(term, where, schema)
+    keys = tuple((axis.column, int(2 * row.one) if has_cells(axis, where) else 0) for axis in axes)
+    both = max(row.both, *(Fraction(moved) for _, moved in keys))
+    alone = (*keys, *moves_alone(term, where, schema))
+    return Statistic(TotalsOf(axes, term, where), Sensitivity(row.one, both), alone)
+
+
+def weighted_totals_of(axes: tuple[Axis, ...], term: Term, where: Predicate, schema: Schema) -> Statistic:
+    """Add up a weighted term by cell; what moves between two cells is split over both of them.
+
+    With unit cells a change of the weight alone stays in its cell, and is not split.
+    """
+    found = totals_of(axes, term, where, schema)
+    secret = schema.unit.by_column and not all(schema.coded(name).public for name in term.columns)
+    both = found.row.both
+    if secret or not both:
+        return found
+    moved = 2 * found.row.one**2 if any(has_cells(axis, where) for axis in axes) else Fraction(0)
+    squared = max(moved, moves_inside(term, where, schema).both ** 2)
+    return replace(found, concentration=Sensitivity(Fraction(1), squared / both**2))
 
 
 def has_cells(axis: Axis, inside: Predicate) -> bool:

@@ -13,6 +13,7 @@ from entwined.queries.parser import parse
 from entwined.queries.predicate import Predicate, predicate_from
 from entwined.queries.quantile import Maximum, Median, Minimum, Quantile
 from entwined.queries.query import Query
+from entwined.queries.sampling import Sampling
 from entwined.queries.share import Share
 from entwined.queries.sums import Mean, Total, Variance
 from entwined.queries.where import settled
@@ -32,6 +33,7 @@ KINDS: Final[Mapping[str, type[Query]]] = {
     "marginal": Marginal,
     "group_by": GroupBy,
     "share": Share,
+    "sampling": Sampling,
 }
 
 WRITTEN: Final[Mapping[str, type[Query]]] = {**KINDS, Custom.kind: Custom}
@@ -137,6 +139,9 @@ SHAPES: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "count": (is_text, '"noisy" or "public"'),
     "of": (_is_texts, "a list of columns' names"),
     "keys": (_is_texts, "a list of columns' names"),
+    "weight": (is_text, "a column's name"),
+    "even": (lambda value: isinstance(value, bool), "true or false"),
+    "strata": (is_text, "a column's name"),
     "bins": (lambda value: isinstance(value, int), "a number"),
     "at": (lambda value: not isinstance(value, list | dict), "a share from 0 to 1"),
 }

@@ -37,12 +37,14 @@ class Reach:
     """Where a loss falls: on rows inside `where`, or for cells, on the cells of one column.
 
     Between two values of a row (or of a cell in it) the answer moves by `sensitivity.one` if exactly one of
-    them is inside `where`, by `sensitivity.both` if both are, and not at all otherwise.
+    them is inside `where`, by `sensitivity.both` if both are, and not at all otherwise. `together` lists the columns
+    that the answer reads where it reads several.
     """
 
     where: Predicate
     sensitivity: Sensitivity
     column: str | None = None
+    together: tuple[str, ...] = ()
 
     def worst(self, schema: Schema) -> Fraction:
         """Give the largest change between neighbouring tables; noise is scaled by it."""

@@ -4,7 +4,7 @@ A query tells its shape to `Shapes` (`Query.shape`), which says what follows for
 So a new query of a known shape has both at once, and nobody asks which query it is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -30,6 +30,27 @@ class Quotient(Generic[N_co]):
     value: Callable[[Fraction], N_co]
 
 
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """An effective number of rows: `step` times the square of a sum of released integers over another sum of them."""
+
+    weights: tuple[int, ...]
+    squares: tuple[int, ...]
+    step: Fraction
+    most: Fraction
+
+    def sums(self, numbers: Sequence[int]) -> tuple[int, int]:
+        """Add up the integers of both sums."""
+        weights, squares = (sum(numbers[at] for at in places) for places in (self.weights, self.squares))
+        return weights, squares
+
+    def value(self, weights: int | Fraction, squares: int | Fraction) -> Fraction:
+        """Give the number of rows that two sums stand for, kept between 0 and the most."""
+        if squares <= 0:
+            return self.most
+        return min(Fraction(max(weights, 0)) ** 2 * self.step / Fraction(squares), self.most)
+
+
 class Shapes(Protocol[T_co]):
     """What follows from each way of making an answer of the released integers of a query's statistics."""
 
@@ -47,6 +68,9 @@ class Shapes(Protocol[T_co]):
 
     def share(self) -> T_co:
         """The answer is a / (a + b) of two released counts of rows, none of which is in both."""
+
+    def effective(self, effective: Effective) -> T_co:
+        """The answer is an effective number of rows, from sums of the integers of one statistic."""
 
     def choice(self, choice: Scores, candidates: int) -> T_co:
         """The answer is the place that was chosen by its score."""

@@ -1,4 +1,7 @@
-"""A share of rows: how many of the rows `of` are inside a condition, from two counts of different rows."""
+"""A share of rows: how many of the rows `of` are inside a condition, from two counts of different rows.
+
+With a weight both are sums of weights: the share of the people whom the rows stand for.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,19 +9,19 @@ from fractions import Fraction
 from typing import ClassVar
 
 from entwined.errors import BadQuery
-from entwined.queries.aggregates import CountOf
-from entwined.queries.counts import COUNT
+from entwined.queries.counts import counted
 from entwined.queries.predicate import Predicate, everything
-from entwined.queries.query import Field, Numbers, Query, T, Titled
+from entwined.queries.query import Field, Numbers, Sampled, T, Titled
 from entwined.queries.shapes import Shapes
 from entwined.queries.statistic import Statistic
 from entwined.queries.sums import COUNTINGS, FINENESS, Counting
+from entwined.queries.weighted import Weighable
 from entwined.queries.where import Where, settled
 from entwined.schema import Schema
 
 
 @dataclass(frozen=True)
-class Share(Query):
+class Share(Weighable):
     """The share of the rows `of`, all rows if it is left out, that are inside `where` too: from 0 to 1.
 
     The rows `of` that are inside and those that are not are counted with noise of their own: no row is in both, so
@@ -35,6 +38,10 @@ class Share(Query):
         super().__post_init__()
         if self.count not in (None, *COUNTINGS):
             raise BadQuery(f'A share with count = {self.count!r}. Give "noisy" or "public", or leave it out.')
+        if self.weight is not None and self.count == "public":
+            raise BadQuery(
+                "A share is weighted, and what the weights of all rows add up to is not public. Leave count out."
+            )
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -44,7 +51,12 @@ class Share(Query):
     @property
     def fields(self) -> dict[str, Field]:
         """What the rows inside are divided by."""
-        return {"count": self.count}
+        return {"count": self.count, **self.by_weight}
+
+    @property
+    def sampled(self) -> Sampled:
+        """Whether the rows that it is of are inside."""
+        return {"where": self.where, "of": self.of, "weight": self.weight}
 
     @property
     def _whole(self) -> Predicate:
@@ -52,7 +64,7 @@ class Share(Query):
 
     def needs_public_rows(self, schema: Schema) -> bool:
         """Say whether the rows inside are divided by the public number of rows."""
-        public = schema.rows is not None and self._whole.is_everything
+        public = schema.rows is not None and self._whole.is_everything and self.weight is None
         return self.count == "public" or (self.count is None and public)
 
     def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
@@ -63,13 +75,14 @@ class Share(Query):
                 "Ask about values that can be, and others that can be too."
             )
         if not self.needs_public_rows(schema):
-            return (Statistic(CountOf(inside), COUNT), Statistic(CountOf(outside), COUNT))
+            weight = self.weighing(schema)
+            return (counted(inside, schema, weight), counted(outside, schema, weight))
         if schema.rows is None or not self._whole.is_everything:
             raise BadQuery(
                 "A share by a public count, but how many rows it is of is not public. Declare rows under neighbours = "
                 'replace and leave `of` out, or give count = "noisy".'
             )
-        return (Statistic(CountOf(inside), COUNT),)
+        return (counted(inside, schema, None),)
 
     def answer(self, schema: Schema, numbers: Numbers) -> Fraction:
         """Give the share, kept between 0 and 1; a half where no row is left to divide by."""
@@ -92,16 +105,16 @@ class Share(Query):
     @property
     def unit(self) -> str:
         """What the answer is."""
-        return "share of rows"
+        return f"share of rows{self.weighted_by}"
 
     @property
     def words(self) -> str:
         """What is asked."""
-        return "share of rows"
+        return self.unit
 
-    def subject(self, titled: Titled) -> str:  # noqa: ARG002
+    def subject(self, titled: Titled) -> str:
         """Say what it is a share of."""
-        return "Share of rows"
+        return f"Share of rows{self.weighted_as(titled)}"
 
     def question(self, titled: Titled, conditions: Mapping[str, str]) -> str:
         """Say of which rows the share is and what those inside have."""

@@ -60,7 +60,7 @@ class Statistic:
     def parts(self, schema: Schema) -> tuple[Reach, ...]:
         """Say where the loss falls: on the rows inside, or on each column that is read, one part a column.
 
-        Changing a cell moves its row in or out only if the condition reads its column.
+        Changing a cell moves its row in or out only if the condition reads its column. Public cells do not change.
         """
         where, change = self.aggregate.where, self.sensitivity(schema)
         if not schema.unit.by_column:
@@ -71,6 +71,7 @@ class Statistic:
         return tuple(
             Reach(where, Sensitivity(leaves.get(column, none), stays.get(column, none)), column)
             for column in sorted(stays.keys() | leaves.keys())
+            if not schema.coded(column).public
         )
 
     def worst(self, schema: Schema) -> Fraction:

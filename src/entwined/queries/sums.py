@@ -1,11 +1,10 @@
-"""Totals, means and variances, from sums of fixed-point integers.
+"""Totals, means and variances, from sums of fixed-point integers; totals and means may be weighted.
 
 A total adds value / unit, where the unit divides the lowest value and the step: every row adds an integer.
 Means and variances add the distance from the middle of the values that can be inside, to keep a row's part
 small.
 """
 
-import math
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -14,14 +13,16 @@ from typing import ClassVar, Final, Literal, TypeAlias, get_args
 from entwined.errors import BadQuery
 from entwined.queries.aggregates import CountOf, SumOf, Term
 from entwined.queries.conditions import is_missing
-from entwined.queries.counts import COUNT
+from entwined.queries.counts import COUNT, counted
 from entwined.queries.diagram import Range
 from entwined.queries.predicate import Predicate
-from entwined.queries.query import Answer, Field, Numbers, Query, T
+from entwined.queries.query import Answer, Field, Numbers, Query, Sampled, T, Titled
 from entwined.queries.sensitivity import Sensitivity
 from entwined.queries.shapes import Quotient, Shapes
 from entwined.queries.statistic import Statistic
-from entwined.schema import Boolean, Coded, Moment, Numeric, Schema
+from entwined.queries.terms import codes_inside, grid_of, grid_value, middle_term, moves, total_term
+from entwined.queries.weighted import Weighable, sum_of
+from entwined.schema import Moment, Schema
 from entwined.schema.grids import STEPS
 
 Counting: TypeAlias = Literal["noisy", "public"]
@@ -70,37 +71,81 @@ class _OfColumn(Query):
 
     def _codes(self, schema: Schema) -> tuple[Range, ...]:
         """Give the codes that rows inside can have; if there are none, any will do."""
-        column = schema.coded(self.column)
-        return self._inside(schema).codes(self.column, column.size) or ((0, 0),)
+        return codes_inside(self._inside(schema), self.column, schema)
 
 
 @dataclass(frozen=True)
-class Total(_OfColumn):
-    """The sum of a column's values over the rows inside."""
+class _Summed(Weighable, _OfColumn):
+    """A query that adds up what a column says, each row once or as often as its weight says."""
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """The column and the weight."""
+        return super().fields | self.by_weight
+
+    def _inside(self, schema: Schema) -> Predicate:
+        weight, inside = self.weighing(schema), super()._inside(schema)
+        return inside if weight is None else weight.there(inside, schema)
+
+    @property
+    def sampled(self) -> Sampled:
+        """The column over the rows inside."""
+        return {"column": self.column, "where": self.where, "weight": self.weight}
+
+    def _added(self, term: Term, schema: Schema) -> Statistic:
+        """Add up a term of the column over the rows inside."""
+        weight = self.weighing(schema)
+        return sum_of(term if weight is None else weight.times(term), self._inside(schema), schema)
+
+    @property
+    def words(self) -> str:
+        """What is asked."""
+        return super().words + self.weighted_by
+
+    def subject(self, titled: Titled) -> str:
+        """Say what is added up."""
+        return super().subject(titled) + self.weighted_as(titled)
+
+
+@dataclass(frozen=True)
+class Total(_Summed):
+    """The sum of a column's values over the rows inside, each perhaps times its row's weight."""
 
     kind: ClassVar[str] = "total"
     agrees: ClassVar[bool] = True
 
     def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
-        term, _ = total_term(schema.coded(self.column))
-        row = moves(term, self._codes(schema))
-        return (Statistic(SumOf(term, self._inside(schema)), row, self._alone(row)),)
+        return (self._added(total_term(schema.coded(self.column))[0], schema),)
+
+    @property
+    def counts_all(self) -> bool:
+        """Every row adds its value, if there is no condition and none lacks it."""
+        return self.inside.is_everything
+
+    def ends(self, schema: Schema) -> tuple[int, int]:
+        """Give the least and the greatest of the values that can be inside, in the total's units."""
+        term, codes = total_term(schema.coded(self.column))[0], self._codes(schema)
+        return term.value(codes[0][0]), term.value(codes[-1][1])
+
+    def step(self, schema: Schema) -> Fraction:
+        """Give what one released integer stands for."""
+        return total_term(schema.coded(self.column))[1] * super().step(schema)
 
     def answer(self, schema: Schema, numbers: Numbers) -> Fraction:
         """Give the sum in the column's own unit."""
-        return numbers[0][0] * total_term(schema.coded(self.column))[1]
+        return numbers[0][0] * self.step(schema)
 
     def shape(self, schema: Schema, shapes: Shapes[T]) -> T:
         """Every integer is a number of the total's units."""
-        return shapes.lattice(total_term(schema.coded(self.column))[1])
+        return shapes.lattice(self.step(schema))
 
 
 @dataclass(frozen=True)
-class Mean(_OfColumn):
+class Mean(_Summed):
     """The mean of a column's values over the rows inside, from a sum and a count, both noisy.
 
     Where every row is inside and the number of rows is public, `count="public"` divides by it instead; a
-    missing value then counts as the middle of the column's range.
+    missing value then counts as the middle of the column's range. A weighted mean divides by the noisy sum of weights.
     """
 
     count: Counting = "noisy"
@@ -110,6 +155,11 @@ class Mean(_OfColumn):
         super().__post_init__()
         if self.count not in COUNTINGS:
             raise BadQuery(f'A mean with count = {self.count!r}. Give "noisy" or "public".')
+        if self.weight is not None and self.count == "public":
+            raise BadQuery(
+                f"The mean of {self.column!r} is weighted, and what weights add up to is not public. "
+                'Give count = "noisy".'
+            )
 
     @property
     def fields(self) -> dict[str, Field]:
@@ -118,13 +168,11 @@ class Mean(_OfColumn):
 
     def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
         grid_of(schema.coded(self.column), moments=True)
-        inside, codes = self._inside(schema), self._codes(schema)
-        term = middle_term(self.column, codes)
-        row = moves(term, codes)
+        line = self._added(middle_term(self.column, self._codes(schema)), schema)
         if self.count == "public":
             self._check_public(schema)
-            return (Statistic(SumOf(term, inside), row, self._alone(row)),)
-        return (Statistic(SumOf(term, inside), row, self._alone(row)), Statistic(CountOf(inside), COUNT))
+            return (line,)
+        return (line, counted(self._inside(schema), schema, self.weighing(schema)))
 
     def _check_public(self, schema: Schema) -> None:
         if schema.rows is None or not self.inside.is_everything:
@@ -213,51 +261,3 @@ class Variance(_OfColumn):
     def unit(self) -> str:
         """The column, squared."""
         return f"{self.column} squared"
-
-
-def grid_of(column: Coded, *, moments: bool = False) -> tuple[Fraction, Fraction]:
-    """Give the value of code 0 and the step of a column that can be added up."""
-    match column:
-        case Numeric():
-            return column.origin, column.spacing
-        case Boolean():
-            return Fraction(0), Fraction(1)
-        case Moment() if moments:
-            return Fraction(0), Fraction(1)
-    wanted = "integer, real, boolean or moment" if moments else "integer, real or boolean"
-    raise BadQuery(
-        f"Column {column.name!r} is {column.kind}: its values do not add up. Take a column of type {wanted}."
-    )
-
-
-def grid_value(column: Coded, steps: Fraction) -> Fraction | datetime:
-    """Give the value so many steps above that of code 0."""
-    if isinstance(column, Moment):
-        return column.low + STEPS[column.step] * float(steps)
-    origin, step = grid_of(column)
-    return origin + steps * step
-
-
-def total_term(column: Coded) -> tuple[Term, Fraction]:
-    """Give what a row adds to a total, and the unit it is in."""
-    origin, step = grid_of(column)
-    under = origin.denominator * step.denominator
-    unit = Fraction(math.gcd(int(origin * under), int(step * under)), under)
-    return Term(column.name, 1, int(step / unit), int(origin / unit)), unit
-
-
-def middle_term(column: str, codes: tuple[Range, ...]) -> Term:
-    """Give a row's distance from the middle of the codes, in steps or half steps."""
-    ends = codes[0][0] + codes[-1][1]
-    return Term(column, 1, 1, -ends // 2) if ends % 2 == 0 else Term(column, 1, 2, -ends)
-
-
-def moves(term: Term, codes: tuple[Range, ...]) -> Sensitivity:
-    """Say how far a row with one of these codes can move the sum of a term."""
-    zero = Fraction(-term.offset, term.factor)  # powers fall before it and rise after it, or only rise
-    places = {end for ends in codes for end in ends}
-    places |= {
-        near for low, high in codes for near in (math.floor(zero), math.ceil(zero)) if low <= near <= high
-    }
-    sums = [term.value(code) for code in places]
-    return Sensitivity(Fraction(max(map(abs, sums))), Fraction(max(sums) - min(sums)))

@@ -41,6 +41,7 @@ def _content(document: Mapping[str, Any]) -> Document:
         "unfit": _unfit(ways),
         "proposed": next((way for way in ways if way.proposed), None),
         "because": readable(document.get("because") or ""),
+        "rivals": document.get("rivals", ()),
         "leaks": leaks_drawing(document),
         "statistics": [_statistic(document, at) for at in range(len(document["statistics"]))],
         "models": [_model(model) for model in document["models"]],

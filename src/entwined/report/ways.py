@@ -1,5 +1,6 @@
 """The ways to protect a release side by side, from the plan's document: what each really leaks, and its noise."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -64,10 +65,13 @@ def _way(way: Mapping[str, Any], document: Mapping[str, Any]) -> WayShown:
 
 
 def _compared(way: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    """Say how many times the noise of the proposed way another one needs: scales go as one over the loss."""
-    loss = {one["way"]: one.get("loss") for one in document["ways"] if one["applies"]}
+    """Say how many times the noise of the proposed way another one needs: scales go as 1/ε, or as 1/√ρ."""
+    loss = {one["way"]: one.get("loss_of_each_statistic") for one in document["ways"] if one["applies"]}
     mine, other = loss.get(document.get("proposed")), loss.get(way["way"])
-    return f"× {figure(float(mine) / float(other))}" if mine and other else "–"
+    if not mine or not other:
+        return "–"
+    ratio = float(mine) / float(other)
+    return f"× {figure(math.sqrt(ratio) if document.get('delta') else ratio)}"
 
 
 def promised(document: Mapping[str, Any]) -> float | None:

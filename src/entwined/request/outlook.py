@@ -10,6 +10,7 @@ from entwined.canonical import Document
 from entwined.errors import BadNoise
 from entwined.forecast.draft import Draft
 from entwined.forecast.forecast import Forecast, forecasts
+from entwined.forecast.rivals import Rival, rivals
 from entwined.forecast.ways import Crossing, Way, reasons
 from entwined.mechanisms.batch import Batch
 from entwined.numbers import float_below
@@ -31,6 +32,7 @@ class Outlook:
     because: str
     funds: Funds
     curves: Mapping[str, Curve]
+    rivals: tuple[Rival, ...] = ()
 
     @property
     def forecasts(self) -> tuple[Forecast, ...]:
@@ -56,6 +58,7 @@ class Outlook:
             "statistics": list(_statistics(self.request)),
             "proposed": self.proposed.name,
             "because": self.because,
+            "rivals": [one.document for one in self.rivals],
             "budget": self.funds.document,
         }
 
@@ -72,7 +75,9 @@ def outlook(request: Request) -> Outlook:
     proposed = next(way for way in ways if way.each is planned.loss)
     batch = Draft.of(planned)
     found = [_forecast(way, batch, request, planned) for way in ways]
-    because = "; ".join(reasons(ways, proposed, settled=request.leakage is None))
+    others = () if request.leakage is None else tuple(rivals(planned, request.leakage))
+    better = [one.words for one in others if one.is_better]
+    because = "; ".join([*reasons(ways, proposed, settled=request.leakage is None), *better])
     funds = funds_of(request, planned)
     return Outlook(
         request,
@@ -82,6 +87,7 @@ def outlook(request: Request) -> Outlook:
         because[:1].upper() + because[1:] + ".",
         funds,
         _curves(request, planned, funds),
+        others,
     )
 
 

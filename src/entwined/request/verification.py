@@ -7,6 +7,7 @@ remains is compared with what is at hand: the published numbers, the files, the 
 import json
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -180,6 +181,8 @@ class _Claimed:
             total = so_far.get(part.key)
             if total is None or total.one < part.one or total.both < part.both:
                 return "What it charges is not among the losses so far."
+        if self.promise.is_for_one_batch and not _is_repeated(so_far, self.parts):
+            return "Another batch was released before it, and its price holds for one batch alone."
         price = self.promise.price(so_far)
         if not self._agrees("total", price.document | {"cap": self.given["total"]["cap"]}):
             return "Its total does not follow from the losses so far."
@@ -212,6 +215,12 @@ class _Claimed:
         if found != list(zip(asked, noise, strict=True)):
             return "The published numbers have other noise than was charged for."
         return None
+
+
+def _is_repeated(so_far: Mapping[str, Part], parts: tuple[Part, ...]) -> bool:
+    """Whether all losses so far are those of one batch, charged once or, after runs that failed, several times."""
+    times = {(so_far[part.key].one + so_far[part.key].both) / (part.one + part.both) for part in parts}
+    return len(so_far) == len(parts) and len(times) == 1 and times.pop().denominator == 1
 
 
 def _wrong_proof(given: Document, promise: Promise, one: Declared, base: BaseLoss) -> str | None:

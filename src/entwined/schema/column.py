@@ -42,17 +42,21 @@ class Coded(Column):
     """A column whose raw values become codes 0 … levels−1, and `levels` itself for missing.
 
     `missing` says what a table of counts does with missing values: "value" gives them a cell, "drop" leaves
-    their rows out. `missing_codes` are raw values that stand for missing, as survey files have them.
+    their rows out. `missing_codes` are raw values that stand for missing, as survey files have them. What a `public`
+    column says is no secret: with unit cells it is not protected, and reading it costs nothing.
     """
 
     missing: Missing = field(default="value", kw_only=True)
     missing_codes: tuple[str, ...] = field(default=(), kw_only=True)
+    public: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.missing not in get_args(Missing):
             raise BadSchema(f'Column {self.name!r}: missing = {self.missing!r}. Give "value" or "drop".')
         checked_texts(self.missing_codes, f"A missing code of column {self.name!r}")
+        if not isinstance(self.public, bool):
+            raise BadSchema(f"Column {self.name!r}: public = {self.public!r}. Give true or false.")
 
     @property
     @abstractmethod
@@ -102,7 +106,8 @@ class Coded(Column):
     def document(self) -> Document:
         """The column as the fields of its file."""
         codes = {"missing_codes": list(self.missing_codes)} if self.missing_codes else {}
-        return super().document | {"missing": self.missing} | codes
+        public = {"public": True} if self.public else {}
+        return super().document | {"missing": self.missing} | codes | public
 
     def wrong(self, constant: object, wanted: str) -> BadQuery:
         """Say that a constant does not belong to this column."""

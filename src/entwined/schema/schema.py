@@ -128,6 +128,11 @@ class Schema:
         return tuple(column.name for column in self.columns if isinstance(column, Text))
 
     @property
+    def public_columns(self) -> tuple[str, ...]:
+        """The columns that are no secret."""
+        return tuple(column.name for column in self.columns if isinstance(column, Coded) and column.public)
+
+    @property
     def document(self) -> Document:
         """What the approval signs, as the fields of its file."""
         fields: Document = {"unit": self.unit.document, "neighbours": self.neighbours}

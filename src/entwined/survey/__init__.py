@@ -5,8 +5,8 @@ sense: what the design of a survey shows ─> proposals: the file that the holde
                                                  └─> working_out: what costs nothing
 """
 
+from entwined.bounds.allocate import share
 from entwined.survey.sense import Blank, Decided, Form, blank_codes, decided_columns, forms
-from entwined.survey.sharing import share
 from entwined.survey.survey import Survey, SurveyPlan, plan_survey
 
 __all__ = [

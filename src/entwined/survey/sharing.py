@@ -1,19 +1,19 @@
-"""How to share a leakage among histograms: more loss for columns that tell little about others.
+"""What the histograms of a survey leak, as a function of one loss each: more loss for those that tell little.
 
-The error of all histograms is the sum, over columns, of its weight over the square of its loss. A bound on a tree
-is a sweep of messages; with the share of each message that gets through held fixed the leakage is linear in the
-losses, and the best losses of that linear problem come from its dual. Round after round the shares are taken anew
-and the result is brought to the target by the theorem itself, so that what is returned is always within it.
+A bound on a tree is a sweep of messages; with the share of each message that gets through held fixed the leakage is
+linear in the losses, which is what sharing a leakage among them starts from.
 """
 
 from dataclasses import dataclass, replace
-from typing import Final, Protocol, TypeAlias
+from fractions import Fraction
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from entwined.bounds import Knowledge
-from entwined.bounds.allocate import cheapest
-from entwined.bounds.calibrate import invert
+from entwined.bounds.allocate import Pressure
+from entwined.bounds.calibrate import CLOSE
+from entwined.bounds.concentrated_loss import ConcentratedLoss
 from entwined.bounds.contraction import contract_one
 from entwined.bounds.filled_blanks import FilledBlanks, blanks_filled_bound
 from entwined.bounds.forms import (
@@ -24,38 +24,27 @@ from entwined.bounds.forms import (
 )
 from entwined.bounds.kernel import Link, frontiers_of
 from entwined.bounds.messages import message_passing_bound
+from entwined.bounds.noise_sketch import NoiseSketch
+from entwined.bounds.separable import separable_messages_bound, separable_transport_bound
+from entwined.bounds.separable_forms import (
+    CellSecrets,
+    answers_shown,
+    blanks_shown,
+    separable_blanks_left_out_bound,
+    separable_blanks_left_out_without_knowledge_bound,
+    separable_public_form_bound,
+    separable_public_form_without_knowledge_bound,
+)
 from entwined.bounds.theorem import Theorem
 from entwined.bounds.transport import add, transport_bound
 from entwined.dependence import BayesNet, Forms
-from entwined.errors import BadLoss, DoesNotApply
+from entwined.errors import DoesNotApply
 from entwined.loss import Leakage, Loss
-from entwined.numbers import FloatArray, float_below, positive_fraction
+from entwined.numbers import FloatArray, round_up
 
-ROUNDS: Final = 16
-DAMPED: Final = 3  # from this round on only half the way is taken, in logarithms
-ENOUGH: Final = 1e-3
-PATIENCE: Final = 3  # rounds without a gain after which it ends
-NEAR: Final = 0.6
 BLANK_SHARE: Final = 0.5  # leaving a respondent out moves one cell, changing an answer two
 
 Shares: TypeAlias = dict[Link, float]
-
-
-class SharingTerms(Protocol):
-    """What histograms leak, as a function of one loss each."""
-
-    @property
-    def columns(self) -> int:
-        """How many histograms there are."""
-
-    def base(self, losses: FloatArray) -> Loss:
-        """Give the base loss of every unit."""
-
-    def leakage(self, losses: FloatArray) -> Leakage:
-        """Bound the leakage about every unit."""
-
-    def slopes(self, losses: FloatArray) -> FloatArray:
-        """Give the leakages as sums over the losses, the shares of messages held fixed, a row each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +53,8 @@ class OnTree:
 
     model: BayesNet
     knowledge: Knowledge
+    power: int = 2
+    close: float = CLOSE
 
     @property
     def columns(self) -> int:
@@ -71,25 +62,60 @@ class OnTree:
         return self.model.units
 
     @property
+    def start(self) -> FloatArray:
+        """The same loss for every histogram."""
+        return np.ones(self.columns)
+
+    @property
+    def filled(self) -> bool:
+        """No cell is blank."""
+        return False
+
+    @property
+    def answers(self) -> BayesNet:
+        """The law of the answers."""
+        return self.model
+
+    @property
+    def charged(self) -> FloatArray:
+        """A histogram's loss is its column's."""
+        return np.eye(self.columns)
+
+    @property
+    def secrets(self) -> tuple[CellSecrets, ...]:
+        """All parts tell of each answer."""
+        return (CellSecrets(np.arange(self.columns), np.ones(self.columns, dtype=bool), blank=False),)
+
+    @property
     def theorem(self) -> Theorem:
         """The theorem that holds the bound."""
         return transport_bound if self.knowledge == "model" else message_passing_bound
 
+    @property
+    def noise_theorem(self) -> Theorem:
+        """The theorem that holds the bound of Gaussian noise."""
+        return separable_transport_bound if self.knowledge == "model" else separable_messages_bound
+
     def base(self, losses: FloatArray) -> Loss:
-        """A histogram's loss is its column's."""
+        """Give the base loss of every unit."""
         return Loss(losses)
 
     def leakage(self, losses: FloatArray) -> Leakage:
         """Bound the leakage about every answer."""
         return self.theorem(self.base(losses), self.model)
 
+    def sketch(self, ceiling: float) -> "OnTree":  # noqa: ARG002  (quick enough)
+        """Itself."""
+        return self
+
     def with_answers(self, model: BayesNet) -> "OnTree":
         """Say what the same histograms leak under another law of the answers."""
         return replace(self, model=model)
 
-    def slopes(self, losses: FloatArray) -> FloatArray:
+    def pressure(self, losses: FloatArray, ceiling: float) -> Pressure:
         """Give each answer's leakage as a sum over the losses."""
-        return slopes_on_tree(self.model, losses, self.knowledge)
+        slopes = slopes_on_tree(self.model, losses, self.knowledge)
+        return Pressure(slopes, np.full(len(slopes), ceiling))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +129,8 @@ class OnForms:
     model: Forms
     knowledge: Knowledge
     filling: tuple[FloatArray, ...] = ()
+    power: int = 2
+    close: float = CLOSE
 
     def __post_init__(self) -> None:
         if self.filled and self.knowledge != "model":
@@ -121,6 +149,11 @@ class OnForms:
         return self.model.units
 
     @property
+    def start(self) -> FloatArray:
+        """The same loss for every histogram."""
+        return np.ones(self.columns)
+
+    @property
     def theorem(self) -> Theorem:
         """The theorem that holds the bound."""
         if self.filled:
@@ -129,10 +162,34 @@ class OnForms:
             return public_form_without_knowledge_bound if self.knowledge == "model" else public_form_bound
         return blanks_left_out_without_knowledge_bound if self.knowledge == "model" else blanks_left_out_bound
 
-    def base(self, losses: FloatArray) -> Loss:
+    @property
+    def noise_theorem(self) -> Theorem:
+        """The theorem that holds the bound of Gaussian noise."""
+        known = self.knowledge == "model"
+        if self.model.public:
+            return separable_public_form_without_knowledge_bound if known else separable_public_form_bound
+        return separable_blanks_left_out_without_knowledge_bound if known else separable_blanks_left_out_bound
+
+    @property
+    def answers(self) -> BayesNet:
+        """The law of the answers."""
+        return self.model.answers
+
+    @property
+    def charged(self) -> FloatArray:
         """Where blanks are left out, the form moves every histogram that some forms do not have."""
-        moved = 0.0 if self.filled else BLANK_SHARE * float(losses[:-1] @ self.model.gated)
-        return Loss(losses) + Loss(np.append(np.zeros(self.columns - 1), moved))
+        found = np.eye(self.columns)
+        found[-1, :-1] = 0.0 if self.filled else BLANK_SHARE * self.model.gated
+        return found
+
+    @property
+    def secrets(self) -> tuple[CellSecrets, ...]:
+        """By each form two answers; by what two forms share also a blank."""
+        return (*answers_shown(self.model), *(() if self.model.public else blanks_shown(self.model)))
+
+    def base(self, losses: FloatArray) -> Loss:
+        """Give the base loss of every unit."""
+        return Loss(round_up(self.charged @ losses, self.columns))
 
     def leakage(self, losses: FloatArray) -> Leakage:
         """Bound the leakage about every answer and the form."""
@@ -143,7 +200,11 @@ class OnForms:
         """Say what the same histograms leak under another law of the answers."""
         return replace(self, model=replace(self.model, answers=model))
 
-    def slopes(self, losses: FloatArray) -> FloatArray:
+    def sketch(self, ceiling: float) -> "OnForms":  # noqa: ARG002  (quick enough)
+        """Itself."""
+        return self
+
+    def pressure(self, losses: FloatArray, ceiling: float) -> Pressure:
         """Give each answer's leakage as a sum over the losses; what filled blanks tell together is left out."""
         own = np.append(np.zeros(self.columns - 1), 1.0)
         rows = []
@@ -152,52 +213,63 @@ class OnForms:
             inside = np.hstack([found * asked, np.zeros((len(found), 1))])
             rows.append(inside[asked])
             if not self.filled and not self.model.public:
-                moved = np.append(BLANK_SHARE * self.model.gated, 1.0)
-                rows.append(inside[~asked] + moved)
-        return np.vstack([*rows, own])
+                rows.append(inside[~asked] + self.charged[-1])
+        slopes = np.vstack([*rows, own])
+        return Pressure(slopes, np.full(len(slopes), ceiling))
 
 
 @dataclass(frozen=True, eq=False)
-class Shared:
-    """A loss for every histogram, what they leak together, and the weighted sum of squared noise scales."""
+class UnderNoise:
+    """The same histograms with Gaussian noise: a ρ each, and the ε of each answer at δ.
 
-    losses: FloatArray
-    leakage: Leakage
-    cost: float
+    Noise of variance σ² in a histogram, of which a change of an answer moves two cells by one, has ρ = 1/σ².
+    """
 
+    terms: OnTree | OnForms
+    delta: Fraction
+    power: int = 1
+    close: float = 1e-5
 
-def share(terms: SharingTerms, weights: FloatArray, leakage: float | str) -> Shared:
-    """Minimise Σ weight_j / loss_j² with the leakage about every unit within the target."""
-    if weights.shape != (terms.columns,) or not (weights > 0).all():
-        raise BadLoss(f"There are {terms.columns} histograms. Give each a weight above zero.")
-    ceiling = float_below(positive_fraction(leakage, "Leakage"))
-    best = within(terms, np.ones(terms.columns), weights, ceiling)
-    now, idle = best, 0
-    for turn in range(ROUNDS):
-        slopes = pressing(terms.slopes(now.losses), now.losses)
-        aim = cheapest(weights, slopes, np.full(len(slopes), ceiling))
-        towards = aim if turn < DAMPED else np.sqrt(aim * now.losses)
-        now = within(terms, towards, weights, ceiling)
-        idle = 0 if now.cost < best.cost * (1 - ENOUGH) else idle + 1
-        best = min(best, now, key=lambda one: one.cost)
-        if idle == PATIENCE:
-            break
-    return best
+    def __post_init__(self) -> None:
+        if self.terms.filled:
+            raise DoesNotApply("Filled blanks are bounded for Laplace noise alone. Leave them out.")
 
+    @property
+    def columns(self) -> int:
+        """One histogram a column."""
+        return self.terms.columns
 
-def pressing(slopes: FloatArray, losses: FloatArray) -> FloatArray:
-    """Keep the rows that are anywhere near the largest, and those that alone limit some loss."""
-    filled = slopes @ losses
-    kept = filled >= NEAR * filled.max()
-    kept[np.argmax(slopes, axis=0)] = True
-    return np.asarray(slopes[kept])
+    @property
+    def start(self) -> FloatArray:
+        """The same loss for every histogram."""
+        return self.terms.start
 
+    @property
+    def theorem(self) -> Theorem:
+        """The theorem that holds the bound."""
+        return self.terms.noise_theorem
 
-def within(terms: SharingTerms, shape: FloatArray, weights: FloatArray, ceiling: float) -> Shared:
-    """Scale losses until they leak as much as is allowed and no more."""
-    multiple = invert(lambda at: terms.leakage(shape * at).worst, ceiling)
-    losses = shape * multiple
-    return Shared(losses, terms.leakage(losses), float(np.sum(weights / losses**2)))
+    def base(self, losses: FloatArray) -> ConcentratedLoss:
+        """Give the ρ of every unit."""
+        rhos = tuple(map(Fraction, round_up(self.terms.charged @ losses, self.columns).tolist()))
+        return ConcentratedLoss(rhos, len(rhos), self.delta, gaussian=True, separable=True)
+
+    def leakage(self, losses: FloatArray) -> Leakage:
+        """Bound the ε at δ of every unit."""
+        return self.theorem(self.base(losses), self.terms.model)
+
+    def with_answers(self, model: BayesNet) -> "UnderNoise":
+        """Say what the same histograms leak under another law of the answers."""
+        return replace(self, terms=self.terms.with_answers(model))
+
+    def pressure(self, losses: FloatArray, ceiling: float) -> Pressure:
+        """By the sketch."""
+        return self.sketch(ceiling).pressure(losses, ceiling)
+
+    def sketch(self, ceiling: float) -> NoiseSketch:
+        """Pass profiles on a coarse grid."""
+        terms = self.terms
+        return NoiseSketch(terms.answers, terms.knowledge, terms.secrets, terms.charged, self.delta, ceiling)
 
 
 def slopes_on_tree(model: BayesNet, losses: FloatArray, knowledge: Knowledge) -> FloatArray:

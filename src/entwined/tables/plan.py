@@ -28,7 +28,7 @@ from entwined.queries.aggregates import (
 )
 from entwined.queries.predicate import Predicate, codes_in
 from entwined.queries.query import MOST_CELLS, TOO_LARGE
-from entwined.queries.sums import moves
+from entwined.queries.terms import moves_inside
 from entwined.schema import Schema
 from entwined.tables.folding import check_fold, tabled
 
@@ -96,13 +96,15 @@ class _Wanted(Asking[Maker]):
 
     def totals(self, one: TotalsOf) -> Maker:
         """Count by the value too where there are few, else fetch sums."""
-        levels = self.schema.coded(one.term.column).levels
-        if one.term.column in {axis.column for axis in one.axes} or one.cells * levels > FEW_CELLS:
+        levels = [self.schema.coded(name).levels for name in one.term.columns]
+        read = set(one.term.columns) & {axis.column for axis in one.axes}
+        if read or one.cells * math.prod(levels) > FEW_CELLS:
             at = self.sums.setdefault(one, len(self.sums))
             return lambda found: found.totals[at]
-        table = TableOf((*one.axes, Axis(one.term.column, levels, 1, keeps_missing=False)), one.where)
+        added = (Axis(*pair, 1, keeps_missing=False) for pair in zip(one.term.columns, levels, strict=True))
+        table = TableOf((*one.axes, *added), one.where)
         self.tables.append(table)
-        values = [one.term.value(code) for code in range(levels)]
+        values = _products(one.term, levels)
         return lambda found: _weighed(found.counts(table), values)
 
     def fold(self, one: FoldOf) -> Maker:
@@ -145,11 +147,9 @@ def _there(schema: Schema, name: str) -> Predicate:
 
 
 def _check_term(schema: Schema, term: Term, where: Predicate) -> None:
-    column = schema.coded(term.column)
     if largest_term(term, schema) >= SAFE_DECIMAL:
         raise QueryTooComplex(f"A sum over {term.column!r} needs more than 37 digits. Take a coarser step.")
-    codes = where.codes(term.column, column.size)
-    if codes and int(moves(term, codes).one) * schema.most_rows >= TOO_LARGE:
+    if not where.is_empty and int(moves_inside(term, where, schema).one) * schema.most_rows >= TOO_LARGE:
         raise QueryTooComplex(
             f"A sum over {term.column!r} could pass 2^63 in {schema.most_rows:,} rows. Declare a smaller most_rows, "
             "narrower bounds or a coarser step."
@@ -158,7 +158,16 @@ def _check_term(schema: Schema, term: Term, where: Predicate) -> None:
 
 def largest_term(term: Term, schema: Schema) -> int:
     """Bound what any row, inside or not, could add to a sum."""
-    return int((abs(term.factor) * schema.coded(term.column).size + abs(term.offset)) ** term.power)
+    sizes = ((abs(one.factor) * schema.coded(one.column).size + abs(one.offset)) for one in term.factors)
+    return math.prod(size**one.power for size, one in zip(sizes, term.factors, strict=True))
+
+
+def _products(term: Term, levels: Sequence[int]) -> list[int]:
+    """Give what a row adds for every combination of codes, the last column fastest."""
+    products = [1]
+    for one, size in zip(term.factors, levels, strict=True):
+        products = [product * one.value(code) for product in products for code in range(size)]
+    return products
 
 
 def _merged(wanted: Sequence[TableOf]) -> tuple[TableOf, ...]:

@@ -163,8 +163,12 @@ class Statement:
     def _term(self, term: Term) -> str:
         largest = largest_term(term, self.rows.schema)
         kind = "BIGINT" if largest < SAFE_WHOLE else "DECIMAL(38, 0)"
-        factor = f"CAST({self.rows.code(term.column)} AS {kind}) * {term.factor} + {term.offset}"
-        return " * ".join([f"({factor})"] * term.power) if term.power else "1"
+        factors = [
+            f"(CAST({self.rows.code(one.column)} AS {kind}) * {one.factor} + {one.offset})"
+            for one in term.factors
+            for _ in range(one.power)
+        ]
+        return " * ".join(factors) if factors else "1"
 
     def _sum(self, inside: str) -> str:
         """Add up without overflow, whatever the number of rows."""

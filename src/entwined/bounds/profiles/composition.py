@@ -10,6 +10,7 @@ only add to Σ (p − γq)₊, so everything that is cut off, wrapped around or 
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Self
@@ -30,7 +31,7 @@ TRANSFORM: Final = 8 * ULP  # the error of a transform is at most so much a doub
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Composition:
-    """Parts composed so far: the transform of their law, and what is kept to bound its errors.
+    """Parts composed so far, or a stack of such: the transform of their law, and what is kept to bound its errors.
 
     `moments` are logs of E e^{sε} at the tilts, `infinity` the mass there, `total` all mass, `spread` the norms.
     """
@@ -38,41 +39,55 @@ class Composition:
     grid: Grid
     spectrum: NDArray[np.complex128]
     moments: FloatArray
-    infinity: float
-    total: float
-    spread: float
+    infinity: FloatArray
+    total: FloatArray
+    spread: FloatArray
 
     @classmethod
     def of(cls, profile: PrivacyProfile) -> Self:
-        """One part."""
+        """One part; what shows nothing is none."""
         grid, deltas = profile.grid, profile.deltas
-        if not deltas.any():
-            return cls.nothing(grid)
+        shows = np.asarray(deltas.any(axis=-1))
         masses = masses_of(profile)
-        lacking = float(np.max(deltas - deltas[-1] - tails_of(masses, grid, 0.0), initial=0.0))
-        law = np.zeros(2 * ROOM * grid.size)
-        law[: grid.size + 1] = masses
-        law[-grid.size :] = (masses[1:] * falling_of(grid)[1 : grid.size + 1])[::-1]
-        infinity = float(deltas[-1]) + lacking + 4 * grid.size * ULP
-        total, spread = float(law.sum()) + infinity, math.sqrt(float(law @ law))
-        tilted = np.log(tilts_of(grid) @ np.concatenate([law[-grid.size :], masses]) + TINY)
-        return cls(grid, np.fft.rfft(law), tilted, infinity, total, spread)
+        lacking = np.max(deltas - deltas[..., -1:] - tails_of(masses, grid, 0.0), axis=-1, initial=0.0)
+        law = np.zeros((*shows.shape, 2 * ROOM * grid.size))
+        law[..., : grid.size + 1] = masses
+        law[..., -grid.size :] = (masses[..., 1:] * falling_of(grid)[1 : grid.size + 1])[..., ::-1]
+        infinity = deltas[..., -1] + lacking + 4 * grid.size * ULP
+        total, spread = law.sum(axis=-1) + infinity, np.sqrt(np.square(law).sum(axis=-1))
+        tilted = np.log(np.concatenate([law[..., -grid.size :], masses], axis=-1) @ tilts_of(grid).T + TINY)
+        return cls(
+            grid,
+            np.fft.rfft(law),
+            np.where(shows[..., None], tilted, 0.0),
+            np.where(shows, infinity, 0.0),
+            np.where(shows, total, 1.0),
+            np.where(shows, spread, 0.0),
+        )
 
     @classmethod
     def nothing(cls, grid: Grid) -> Self:
         """No part at all."""
-        flat = np.ones(ROOM * grid.size + 1, np.complex128)
-        return cls(grid, flat, np.zeros(TILTS.size), 0.0, 1.0, 0.0)
+        return cls.of(PrivacyProfile(grid, np.zeros(grid.size + 1)))
+
+    @classmethod
+    def stacked(cls, parts: Sequence["Composition"]) -> Self:
+        """Put several on top of each other; they share a grid."""
+        rows = [(one.spectrum, one.moments, one.infinity, one.total, one.spread) for one in parts]
+        return cls(parts[0].grid, *map(np.stack, zip(*rows, strict=True)))
+
+    def split(self) -> list["Composition"]:
+        """Take a stack apart."""
+        rows = zip(self.spectrum, self.moments, self.infinity, self.total, self.spread, strict=True)
+        return [Composition(self.grid, *row) for row in rows]
 
     @property
-    def is_nothing(self) -> bool:
+    def is_nothing(self) -> NDArray[np.bool_]:
         """Whether there is no part; one that shows everything has all its mass at infinity."""
-        return self.spread == 0 and self.infinity == 0
+        return np.asarray((self.spread == 0) & (self.infinity == 0))
 
     def join(self, other: "Composition") -> "Composition":
         """Both, with independent noise."""
-        if self.is_nothing or other.is_nothing:
-            return other if self.is_nothing else self
         return Composition(
             self.grid,
             self.spectrum * other.spectrum,
@@ -84,33 +99,39 @@ class Composition:
 
     def profile(self) -> PrivacyProfile:
         """Read the whole as one profile."""
-        grid = self.grid
-        if self.is_nothing:
-            return PrivacyProfile(grid, np.zeros(grid.size + 1))
-        window = ROOM * grid.size
-        masses = np.maximum(np.fft.irfft(self.spectrum, 2 * window)[: window + 1], 0.0)
-        away = math.exp(min(0.0, float(np.min(self.moments - TILTS * ROOM)) + 1e-9))
+        grid, window = self.grid, ROOM * self.grid.size
+        masses = np.maximum(np.fft.irfft(self.spectrum, 2 * window)[..., : window + 1], 0.0)
+        away = np.exp(np.minimum(np.min(self.moments - TILTS * ROOM, axis=-1) + 1e-9, 0.0))
         blurred = math.sqrt(2 * window) * TRANSFORM * math.log2(2 * window) * 3 * self.spread
-        deltas = tails_of(masses, grid, 8 * window * ULP)[: grid.size + 1] + (self.infinity + away + blurred)
-        return PrivacyProfile(grid, np.minimum(deltas * (1 + 8 * ULP), 1.0))
+        more = np.asarray(self.infinity + away + blurred)[..., None]
+        deltas = tails_of(masses, grid, 8 * window * ULP)[..., : grid.size + 1] + more
+        shown = np.minimum(deltas * (1 + 8 * ULP), 1.0)
+        return PrivacyProfile(grid, np.where(self.is_nothing[..., None], 0.0, shown))
 
 
 def masses_of(profile: PrivacyProfile) -> FloatArray:
     """P at the losses 0, h, … of the grid."""
     deltas, step = profile.deltas, profile.grid.step
-    drops = np.append(deltas[:-1] - deltas[1:], 0.0)
-    masses = np.empty(deltas.size)
-    masses[1:] = (math.exp(step) * drops[:-1] - drops[1:]) / math.expm1(step)
-    masses[0] = 1 - deltas[0] - 2 * drops[0] / math.expm1(step)
+    drops = np.zeros(deltas.shape)
+    drops[..., :-1] = deltas[..., :-1] - deltas[..., 1:]
+    masses = np.empty(deltas.shape)
+    masses[..., 1:] = (math.exp(step) * drops[..., :-1] - drops[..., 1:]) / math.expm1(step)
+    masses[..., 0] = 1 - deltas[..., 0] - 2 * drops[..., 0] / math.expm1(step)
     return np.maximum(masses, 0.0)
 
 
 def tails_of(masses: FloatArray, grid: Grid, slack: float) -> FloatArray:
     """Σ_{j>k} p_j (1 − e^{(k−j)h}) at each k, larger by a share `slack` of what was added up."""
-    falling = falling_of(grid)[: masses.size]
-    above = np.append(np.cumsum(masses[:0:-1])[::-1], 0.0)
-    below = np.append(np.cumsum((masses * falling)[:0:-1])[::-1], 0.0) / falling
-    return np.maximum(above - below, 0.0) + slack * above
+    falling = falling_of(grid)[: masses.shape[-1]]
+    above = beyond(masses)
+    return np.maximum(above - beyond(masses * falling) / falling, 0.0) + slack * above
+
+
+def beyond(masses: FloatArray) -> FloatArray:
+    """Σ_{j>k} p_j at each k."""
+    sums = np.zeros(masses.shape)
+    sums[..., :-1] = np.cumsum(masses[..., :0:-1], axis=-1)[..., ::-1]
+    return sums
 
 
 @lru_cache(maxsize=16)

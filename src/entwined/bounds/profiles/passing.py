@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import cycle
 from typing import Final, Generic, TypeVar
 
@@ -22,6 +23,7 @@ COARSE: Final = 192
 WIDENED: Final = 3.0
 SHORTEST: Final = 1e-6  # where a grid ends at the earliest: finer steps lose their digits
 TAIL: Final = 1e-4  # the share of δ that may be cut off at the end of the grid
+AT_ONCE: Final = 64  # profiles that are read at once
 MOST_STEPS: Final = 4000
 NEAR: Final = (1e-6, 1e-13)  # messages this close together are tried as a ceiling for all that follow
 CEILING: Final = (1e-5, 1e-12)
@@ -36,11 +38,18 @@ class Algebra(Generic[Held]):
     hold: Callable[[PrivacyProfile], Held]
     join: Callable[[Held, Held], Held]
     read: Callable[[Held], PrivacyProfile]
+    stack: Callable[[Sequence[Held]], Held]
+    split: Callable[[Held], list[Held]]
     fine: int
 
-    def send(self, held: Held, sway: Sway) -> Held:
-        """What a neighbour gets of it."""
-        return self.hold(self.read(held).through(sway))
+    def send(self, held: Sequence[Held], sways: Sequence[Sway]) -> list[Held]:
+        """What neighbours get of each."""
+        return self.split(self.hold(self.read(self.stack(held)).through_each(sways)))
+
+    def reads(self, held: Sequence[Held]) -> list[PrivacyProfile]:
+        """Read each, some at a time."""
+        some = [held[first : first + AT_ONCE] for first in range(0, len(held), AT_ONCE)]
+        return [profile for each in some for profile in self.read(self.stack(each)).split()]
 
 
 def itself(profile: PrivacyProfile) -> PrivacyProfile:
@@ -48,9 +57,13 @@ def itself(profile: PrivacyProfile) -> PrivacyProfile:
     return profile
 
 
-TOGETHER: Final = Algebra(Composition.of, Composition.join, Composition.profile, 1024)
+TOGETHER: Final = Algebra(
+    Composition.of, Composition.join, Composition.profile, Composition.stacked, Composition.split, 1024
+)
 """⊗: parts that each read one unit, with independent noise."""
-IN_TURN: Final = Algebra(itself, PrivacyProfile.beside, itself, 384)
+IN_TURN: Final = Algebra(
+    itself, PrivacyProfile.beside, itself, PrivacyProfile.stacked, PrivacyProfile.split, 384
+)
 """⊕: one mechanism that reads all units, which are changed one after another."""
 
 
@@ -63,12 +76,16 @@ class Told:
 
     def epsilons(self, delta: Fraction | float) -> FloatArray:
         """The ε of every unit at δ."""
-        return np.array([profile.epsilon(delta) for profile in self.profiles])[self.place]
+        return PrivacyProfile.stacked(self.profiles).epsilons(delta)[self.place]
 
 
 def held_by(algebra: Algebra[Held], curves: Sequence[ProfileCurve], grid: Grid) -> list[Held]:
     """What each curve shows, equal ones once."""
-    each = {curve: algebra.hold(PrivacyProfile.of(curve, grid)) for curve in set(curves)}
+    different = list(set(curves))
+    read = [PrivacyProfile.of(curve, grid) for curve in different]
+    some = [read[first : first + AT_ONCE] for first in range(0, len(read), AT_ONCE)]
+    held = [one for each in some for one in algebra.split(algebra.hold(PrivacyProfile.stacked(each)))]
+    each = dict(zip(different, held, strict=True))
     return [each[curve] for curve in curves]
 
 
@@ -152,14 +169,18 @@ def relay(
 def through_forest(
     algebra: Algebra[Held], forest: Forest, own: Sequence[Held], sways: Mapping[Link, Sway], units: int
 ) -> Told:
-    """What each unit shows, with all that comes from its neighbours; units are the first of the nodes.
+    """What each unit shows, with all that comes from its neighbours; units are the first of the nodes."""
+    held = forest.sweep_levels(own, partial(send_swayed, algebra, sways), algebra.join)
+    return Told(algebra.reads(held[:units]), np.arange(units))
 
-    A link without a sway passes all on.
-    """
 
-    def send(source: int, target: int, held: Held) -> Held:
-        sway = sways.get((source, target))
-        return held if sway is None else algebra.send(held, sway)
-
-    held = forest.sweep(own, send, algebra.join)
-    return Told([algebra.read(each) for each in held[:units]], np.arange(units))
+def send_swayed(
+    algebra: Algebra[Held], sways: Mapping[Link, Sway], links: Sequence[Link], held: Sequence[Held]
+) -> list[Held]:
+    """Send what is held over many links at once; one without a sway passes all on."""
+    sent = list(held)
+    swayed = [place for place, link in enumerate(links) if link in sways]
+    found = algebra.send([held[k] for k in swayed], [sways[links[k]] for k in swayed]) if swayed else []
+    for place, message in zip(swayed, found, strict=True):
+        sent[place] = message
+    return sent

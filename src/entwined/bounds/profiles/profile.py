@@ -1,6 +1,7 @@
 """A profile: a curve that is known at the points of a grid and joined by chords, so never below the truth."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -8,9 +9,10 @@ from typing import Final, Self
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
 from entwined.bounds.profiles.curves import LARGEST_EPSILON, ProfileCurve
-from entwined.bounds.profiles.sway import Sway, carried
+from entwined.bounds.profiles.sway import Sway, further_on
 from entwined.errors import BadInput
 from entwined.numbers import ULP, FloatArray, float_below
 
@@ -58,7 +60,7 @@ def excess_of(grid: Grid) -> FloatArray:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PrivacyProfile:
-    """At least δ(γ) at every point of the grid; chords between them, and the last value ever after.
+    """At least δ(γ) at every point of the grid, or a stack of such; chords, and the last value ever after.
 
     >>> from entwined.bounds.profiles.curves import GaussianCurve
     >>> grid = Grid.up_to(8.0, 2000)
@@ -74,20 +76,30 @@ class PrivacyProfile:
         """Read a curve at the points."""
         return cls(grid, curve.at(grid.excess))
 
+    @classmethod
+    def stacked(cls, profiles: Sequence["PrivacyProfile"]) -> Self:
+        """Put several on top of each other; they share a grid."""
+        return cls(profiles[0].grid, np.stack([one.deltas for one in profiles]))
+
+    def split(self) -> list["PrivacyProfile"]:
+        """Take a stack apart."""
+        return [PrivacyProfile(self.grid, row) for row in self.deltas]
+
     def at(self, excess: FloatArray) -> FloatArray:
-        """The chord at γ = 1 + excess, asked a little to the left of it."""
-        grid, left = self.grid, np.asarray(excess) * SHADE
-        cell = np.minimum((np.log1p(left) / grid.step).astype(np.int64), grid.size)
-        after = np.minimum(cell + 1, grid.size)
-        width = np.maximum(grid.excess[after] - grid.excess[cell], ULP)
-        share = np.clip((left - grid.excess[cell]) / width, 0.0, 1.0)
-        first, second = self.deltas[cell], self.deltas[after]
-        return np.asarray(((1 - share) * first + share * second) * UP)
+        """The chord at γ = 1 + excess."""
+        return Chords.of(self.grid, np.asarray(excess)).read(self.deltas)
 
     def through(self, sway: Sway) -> "PrivacyProfile":
         """S_t: what is left of it a neighbour further."""
-        points = self.grid.excess
-        return PrivacyProfile(self.grid, carried(self, sway.at(points), points))
+        return PrivacyProfile(self.grid, passage(self.grid, sway).read(self.deltas))
+
+    def through_each(self, sways: Sequence[Sway]) -> "PrivacyProfile":
+        """S_t of each of a stack, by a sway of its own."""
+        each = [passage(self.grid, sway) for sway in sways]
+        chords = Chords(
+            *map(np.stack, zip(*((one.cell, one.share, one.weight) for one in each), strict=True))
+        )
+        return PrivacyProfile(self.grid, chords.read(self.deltas))
 
     def beside(self, other: "PrivacyProfile") -> "PrivacyProfile":
         """⊕, one change after another in one mechanism: the least of f(γ₁) + γ₁ g(γ₂) over γ₁γ₂ = γ."""
@@ -117,17 +129,55 @@ class PrivacyProfile:
 
     def epsilon(self, delta: Fraction | float) -> float:
         """The ε at δ, rounded up; infinite where the grid ends before it."""
+        return float(self.epsilons(delta))
+
+    def epsilons(self, delta: Fraction | float) -> FloatArray:
+        """The ε of each of a stack."""
         allowed = float_below(Fraction(delta))
-        within = np.flatnonzero(self.deltas <= allowed)
-        if within.size == 0:
-            return math.inf
-        place = int(within[0])
-        if place == 0:
-            return 0.0
-        before, here = float(self.deltas[place - 1]), float(self.deltas[place])
-        low, high = (math.expm1(point * self.grid.step) for point in (place - 1, place))
-        share = min((before - allowed) / (before - here) * (1 + 8 * ULP), 1.0)
-        return math.log1p((low + share * (high - low)) * UP) * UP
+        within = self.deltas <= allowed
+        place = np.argmax(within, axis=-1)
+        last = np.maximum(place - 1, 0)
+        before, here = (np.take_along_axis(self.deltas, at[..., None], -1)[..., 0] for at in (last, place))
+        low, high = (np.expm1(at * self.grid.step) for at in (last, place))
+        drop = np.where(place > 0, before - here, 1.0)
+        share = np.minimum((before - allowed) / drop * (1 + 8 * ULP), 1.0)
+        found = np.where(place > 0, np.log1p((low + share * (high - low)) * UP) * UP, 0.0)
+        return np.where(within.any(axis=-1), found, math.inf)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Chords:
+    """Where a profile is read: `share` of the way from point `cell` to the next, times `weight`."""
+
+    cell: NDArray[np.int32]
+    share: FloatArray
+    weight: FloatArray
+
+    @classmethod
+    def of(cls, grid: Grid, excess: FloatArray, weight: FloatArray | None = None) -> Self:
+        """Read at γ = 1 + excess, a little to the left of it."""
+        left = excess * SHADE
+        cell = np.minimum((np.log1p(left) / grid.step).astype(np.int32), grid.size)
+        after = np.minimum(cell + 1, grid.size)
+        width = np.maximum(grid.excess[after] - grid.excess[cell], ULP)
+        share = np.clip((left - grid.excess[cell]) / width, 0.0, 1.0)
+        return cls(cell, share, np.full(np.shape(excess), UP) if weight is None else weight * UP)
+
+    def read(self, deltas: FloatArray) -> FloatArray:
+        """Read a profile there, or each of a stack."""
+        after = np.minimum(self.cell + 1, deltas.shape[-1] - 1)
+        if deltas.ndim == 1:
+            first, second = deltas[self.cell], deltas[after]
+        else:
+            first, second = (np.take_along_axis(deltas, at, -1) for at in (self.cell, after))
+        return np.asarray(((1 - self.share) * first + self.share * second) * self.weight)
+
+
+@lru_cache(maxsize=2048)
+def passage(grid: Grid, sway: Sway) -> Chords:
+    """S_t on a grid: t(γ) times the profile at 1 + (γ − 1)/t(γ)."""
+    weight, further = further_on(sway.at(grid.excess), grid.excess)
+    return Chords.of(grid, further, weight)
 
 
 def both_sides(profile: PrivacyProfile) -> FloatArray:

@@ -27,6 +27,9 @@ class Sway(Protocol):
     def at(self, excess: FloatArray) -> FloatArray:
         """T at γ = 1 + excess, rounded up."""
 
+    def __hash__(self) -> int:
+        """Sways that are equal sway equally."""
+
 
 @dataclass(frozen=True, slots=True)
 class TiltSway:
@@ -82,8 +85,14 @@ class Carried:
 
 
 def carried(curve: ProfileCurve, sway: FloatArray, excess: FloatArray) -> FloatArray:
-    """S_t δ where t is `sway` at these γ; nothing gets through where t is 0."""
+    """S_t δ where t is `sway` at these γ."""
+    weight, further = further_on(sway, excess)
+    return np.asarray(weight * curve.at(further))
+
+
+def further_on(sway: FloatArray, excess: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """t, rounded up, and the excess at which a curve is asked; nothing gets through where t is 0."""
     through = sway > 0
     with np.errstate(over="ignore"):
         further = np.minimum(excess / np.where(through, sway, 1.0), math.exp(600)) * DOWN
-    return np.asarray(np.where(through, sway * curve.at(further), 0.0) * UP)
+    return sway * UP, further

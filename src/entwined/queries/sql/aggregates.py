@@ -20,7 +20,7 @@ from entwined.queries.sql.names import Names, described
 from entwined.queries.sql.tree import only
 from entwined.queries.sql.words import WORD, refused
 from entwined.queries.sums import Mean, Total, Variance
-from entwined.schema import Coded
+from entwined.schema import Coded, Numeric
 from entwined.schema.grids import number_text
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Wanted:
     kind: Kind
     column: Coded | None
     at: Fraction = Fraction(0)
+    weight: str | None = None
 
     def over(self, where: Predicate) -> Query:
         """Ask about all rows inside."""
@@ -49,7 +50,7 @@ class Wanted:
             case "count":
                 return Count(where=where & is_missing(self.column).false)
             case "sum":
-                return Total(self.column.name, where=where)
+                return Total(self.column.name, where=where, weight=self.weight)
             case "avg":
                 return Mean(self.column.name, where=where)
             case "var_pop":
@@ -64,7 +65,7 @@ class Wanted:
             case "count":
                 yield "", GroupBy(names, where=self.over(where).inside)
             case "sum" if self.column is not None:
-                yield "", GroupBy(names, self.column.name, where=where)
+                yield "", GroupBy(names, self.column.name, where=where, weight=self.weight)
             case _:
                 for group, rows in _groups(keys):
                     if not where.disjoint(rows):
@@ -78,6 +79,8 @@ def aggregate_of(node: "Expr", names: Names) -> Wanted:
             only(node, "count", "this", "big_int")
             only(node.this, "count(*)")
             return Wanted("count(*)", "count", None)
+        case "sum" if node.this is not None and node.this.key == "mul":
+            return _product(node, names)
         case key if key in SIMPLE:
             column = _argument(node, SIMPLE[key], names)
             return Wanted(f"{SIMPLE[key]}({written(column.name)})", SIMPLE[key], column)
@@ -101,6 +104,20 @@ def _argument(node: "Expr", what: str, names: Names) -> Coded:
     if node.this is None:
         raise refused(f"{what}() is of no column")
     return names.column(node.this, f"in {what}(…)")
+
+
+def _product(node: "Expr", names: Names) -> Wanted:
+    """Read sum(w * x): either may be the weight, whose values are not negative; of two that can, the one named last."""
+    only(node, "sum(…)", "this")
+    only(node.this, "a product", "this", "expression")
+    factors = [names.column(one, "in sum(…)") for one in (node.this.this, node.this.expression)]
+    ordered = sorted(factors, key=lambda column: names.schema.names.index(column.name))
+    weights = [column for column in ordered if isinstance(column, Numeric) and column.origin >= 0]
+    if not weights:
+        raise refused("neither column of the product in sum(…) is one of weights, numbers from 0 on")
+    weight = weights[-1].name
+    column = next((one for one in ordered if one.name != weight), weights[-1])
+    return Wanted(f"sum({written(weight)} * {written(column.name)})", "sum", column, weight=weight)
 
 
 def _quantile(node: "Expr", names: Names) -> Wanted:

@@ -55,13 +55,15 @@ REASONS: Final = {
     "distinct": "is not known here: values are not compared with those of other rows",
     "cast": "is not known here: columns have the types that the schema declares",
     "with": "names a query inside the query: there is one SELECT",
+    "/": "divides, which is not known here: ask for both sums, or for a mean with a weight, not in SQL",
     "desc": "is not known here: take the quantile at 1 − p",
 }
 ALLOWED: Final = (
     "Write SELECT keys, aggregates FROM table WHERE condition GROUP BY keys. Aggregates: count(*), count(x), "
-    "sum(x), avg(x), var_pop(x), min(x), max(x), median(x), quantile_cont(x, 0.9), percentile_cont(0.9) WITHIN "
-    "GROUP (ORDER BY x), each with AS name or without. Conditions: = <> < <= > >= BETWEEN, IN, IS NULL, IS TRUE, "
-    "AND, OR, NOT and brackets, over columns and constants such as 20, 'm', DATE '2020-01-31', TRUE, NULL. "
+    "sum(x), sum(w * x) with weights w, avg(x), var_pop(x), min(x), max(x), median(x), quantile_cont(x, 0.9), "
+    "percentile_cont(0.9) WITHIN GROUP (ORDER BY x), each with AS name or without. Conditions: = <> < <= > >= "
+    "BETWEEN, IN, IS NULL, IS TRUE, AND, OR, NOT and brackets, over columns and constants such as 20, 'm', "
+    "DATE '2020-01-31', TRUE, NULL. "
     'Odd names stand in "…".'
 )
 
@@ -157,12 +159,12 @@ def _check_clauses(pieces: Sequence[Piece]) -> None:
 
 def _check_sign(before: Piece, piece: Piece, after: Piece, depth: int) -> None:
     if piece.sign not in SIGNS:
-        raise piece.wrong("is not known here")
+        raise piece.wrong(REASONS.get(piece.sign, "is not known here"))
     if depth > DEEPEST:
         raise piece.wrong(f"is more than {DEEPEST} brackets deep")
     match piece.sign:
-        case "*" if (before.sign, after.sign) != ("(", ")"):
-            raise piece.wrong("stands for all columns or for a product, and is known in count(*) only")
+        case "*" if (before.sign, after.sign) != ("(", ")") and not (_is_name(before) and _is_name(after)):
+            raise piece.wrong("stands for all columns or for a product: known are count(*) and sum(w * x)")
         case "," if _has_no_neighbours(before, after):
             raise piece.wrong("has nothing before it or after it")
         case "-" if after.kind != "number" or _ends_operand(before):
@@ -174,6 +176,10 @@ def _check_sign(before: Piece, piece: Piece, after: Piece, depth: int) -> None:
 def _has_no_neighbours(before: Piece, after: Piece) -> bool:
     left = before.word in (*CLAUSES, "by") or before.sign not in ("", ")")
     return left or after.word in CLAUSES or after.sign not in ("", "(", "-", ".")
+
+
+def _is_name(piece: Piece) -> bool:
+    return piece.kind == "quoted" or (piece.kind == "word" and piece.word not in KEYWORDS)
 
 
 def _ends_operand(piece: Piece) -> bool:

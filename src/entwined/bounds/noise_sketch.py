@@ -1,0 +1,180 @@
+"""What Gaussian noise shows, roughly and quickly, while a search looks for how much of it each statistic gets.
+
+Profiles are passed on one coarse grid. What a message tells is summed up by one number: the ρ of Gaussian noise with
+the same moment, at the order that decides at the target. Such numbers add up where parts compose, and how each
+neighbour's number moves with that of the parts behind it is seen by making all losses a little larger; so the
+leakage about every unit follows from each loss by products along the tree.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from entwined.bounds.allocate import Pressure
+from entwined.bounds.kernel import Forest, Link
+from entwined.bounds.profiles.composition import TILTS, Composition
+from entwined.bounds.profiles.curves import GaussianCurve, largest_shift
+from entwined.bounds.profiles.gaussian import shift_of
+from entwined.bounds.profiles.passing import TOGETHER, held_by
+from entwined.bounds.profiles.profile import Grid, PrivacyProfile
+from entwined.bounds.separable import Sways, known_forest, tilted_forest
+from entwined.bounds.separable_forms import CellSecrets
+from entwined.bounds.theorem import Knowledge
+from entwined.dependence import Coupled
+from entwined.loss import Leakage
+from entwined.numbers import FloatArray
+
+POINTS: Final = 256
+REACH: Final = 1.5  # where the grid ends, in targets
+LARGER: Final = 0.05  # by which share losses are made larger to see what moves
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """What each node of a forest holds, and what each link took and gave."""
+
+    held: list[Composition]
+    took: dict[Link, Composition]
+    gave: dict[Link, Composition]
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseSketch:
+    """Histograms with Gaussian noise, about as the theorems bound them.
+
+    `charged` says what ρ each unit has of each histogram's; units are the answers and, if there are forms, the form.
+    """
+
+    answers: Coupled
+    knowledge: Knowledge
+    secrets: tuple[CellSecrets, ...]
+    charged: FloatArray
+    delta: Fraction
+    ceiling: float
+    power: int = 1
+    close: float = 3e-4
+
+    @property
+    def columns(self) -> int:
+        """How many histograms there are."""
+        return int(self.charged.shape[1])
+
+    @property
+    def start(self) -> FloatArray:
+        """Equal shares of what one unit alone may have."""
+        return np.full(self.columns, self.shift**2 / self.columns)
+
+    def sketch(self, ceiling: float) -> "NoiseSketch":  # noqa: ARG002  (it is one)
+        """Itself."""
+        return self
+
+    def leakage(self, losses: FloatArray) -> Leakage:
+        """Give about the leakage of every unit."""
+        rhos = self.charged @ losses
+        worst = np.zeros(rhos.size)
+        for case in self.secrets:
+            found = self.shown(case, self.passed(case, rhos), rhos)
+            worst[case.questions] = np.maximum(worst[case.questions], found)
+        if any(case.blank for case in self.secrets):
+            worst[-1] = PrivacyProfile.of(curve_of(rhos[-1]), self.grid).epsilon(self.delta)
+        return Leakage(worst)
+
+    def pressure(self, losses: FloatArray, ceiling: float) -> Pressure:
+        """Say how each unit's leakage, as the ρ that leaks as much alone, moves with each histogram's ρ."""
+        most = self.alone(np.array([ceiling]))[0]
+        own = self.charged[self.answers.units :]
+        rows, room = [own], [np.full(len(own), most)]
+        for case in self.secrets:
+            if case.questions.size:
+                slopes, now = self.slopes(case, losses)
+                rows.append(slopes)
+                room.append(most - now + slopes @ losses)
+        return Pressure(np.vstack(rows), np.concatenate(room))
+
+    def slopes(self, case: CellSecrets, losses: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Give ∂ρ_i/∂ρ_j of the questions of a case, right for losses that all grow alike, and ρ_i itself."""
+        rhos = self.charged @ losses
+        before, after = (self.passed(case, rhos * factor) for factor in (1, 1 + LARGER))
+        now, then = (
+            self.alone(self.shown(case, one, rhos * factor))
+            for one, factor in ((before, 1), (after, 1 + LARGER))
+        )
+        gain = {link: self.gain(before, after, link) for link in before.took}
+        forest, _ = self.forest
+        every = forest.sweep(list(np.eye(len(forest.order))), lambda j, i, held: gain[j, i] * held, np.add)
+        units = self.answers.units
+        inside = np.array(every)[case.questions, :units] * case.read
+        slopes = inside @ self.charged[:units] + case.blank * self.charged[-1]
+        about = slopes @ losses
+        right = np.divide((then - now) / LARGER, about, out=np.ones(about.size), where=about > 0)
+        return slopes * right[:, None], now
+
+    def passed(self, case: CellSecrets, rhos: FloatArray) -> Swept:
+        """Pass profiles of the parts that a case reads."""
+        forest, sways = self.forest
+        parts = np.zeros(len(forest.order))
+        parts[: self.answers.units] = np.where(case.read, rhos[: self.answers.units], 0.0)
+        own = held_by(TOGETHER, [curve_of(rho) for rho in parts], self.grid)
+        took: dict[Link, Composition] = {}
+        gave: dict[Link, Composition] = {}
+
+        def send(links: Sequence[Link], held: Sequence[Composition]) -> list[Composition]:
+            swayed = [place for place, link in enumerate(links) if link in sways]
+            found = TOGETHER.send([held[at] for at in swayed], [sways[links[at]] for at in swayed])
+            sent = list(held)
+            for at, message in zip(swayed, found, strict=True):
+                sent[at] = message
+            took.update(zip(links, held, strict=True))
+            gave.update(zip(links, sent, strict=True))
+            return sent
+
+        return Swept(forest.sweep_levels(own, send, Composition.join), took, gave)
+
+    def shown(self, case: CellSecrets, passed: Swept, rhos: FloatArray) -> FloatArray:
+        """Read the ε of the questions of a case at δ."""
+        held = [passed.held[unit] for unit in case.questions.tolist()]
+        if case.blank:
+            moved = Composition.of(PrivacyProfile.of(curve_of(rhos[-1]), self.grid))
+            held = [one.join(moved) for one in held]
+        return PrivacyProfile.stacked(TOGETHER.reads(held)).epsilons(self.delta) if held else np.zeros(0)
+
+    def alone(self, epsilons: FloatArray) -> FloatArray:
+        """Give about the ρ of Gaussian noise that has these ε at δ, from ε = μ²/2 + μz with z that of the target."""
+        off = self.ceiling / self.shift - self.shift / 2
+        return np.asarray((np.sqrt(off**2 + 2 * epsilons) - off) ** 2 / 2)
+
+    def gain(self, before: Swept, after: Swept, link: Link) -> float:
+        """How much of what a link takes more it gives more; in moments, which for Gaussian noise are ρ times s + s²."""
+        more = after.took[link].moments[self.order] - before.took[link].moments[self.order]
+        given = after.gave[link].moments[self.order] - before.gave[link].moments[self.order]
+        return float(given / more) if more > 0 else 0.0
+
+    @cached_property
+    def order(self) -> int:
+        """Which of the orders of the moments is nearest to the one that decides."""
+        wanted = self.ceiling / self.shift**2 - 0.5
+        return int(np.argmin(np.abs(np.log(TILTS / self.grid.reach / wanted))))
+
+    @cached_property
+    def forest(self) -> tuple[Forest, Sways]:
+        """The tree of the answers, and how much of each neighbour's law moves."""
+        return (known_forest if self.knowledge == "model" else tilted_forest)(self.answers)
+
+    @cached_property
+    def shift(self) -> float:
+        """The shift of Gaussian noise that alone leaks the target."""
+        return largest_shift(Fraction(self.ceiling), self.delta)
+
+    @cached_property
+    def grid(self) -> Grid:
+        """One grid for all."""
+        return Grid.up_to(REACH * self.ceiling, POINTS)
+
+
+def curve_of(rho: float) -> GaussianCurve:
+    """What Gaussian noise of this ρ shows."""
+    return GaussianCurve(shift_of(Fraction(rho)))

@@ -1,0 +1,111 @@
+"""The same questions protected otherwise: with the other kind of noise for the same promise, or row by row.
+
+A plan is honest only beside what people would use instead. Laplace noise pays for every question, Gaussian noise only
+for the root of their number but for a small chance δ. Noise for whole rows keeps every promise about cells of a row.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final
+
+from entwined.canonical import Document
+from entwined.errors import EntwinedError
+from entwined.mechanisms.batch import Batch, plan_batch
+from entwined.promise.measure import Measure, measure_of
+from entwined.promise.promise import Promise
+from entwined.schema.unit import Rows
+
+USUAL_DELTA: Final = Fraction(1, 10**6)
+MOST_UNITS: Final = 1000  # with more, another plan would take long
+AS_GOOD: Final = 0.005  # what is rounded away
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """Another way to ask the same: `times` is its noise over that of the plan, `how` what one would have to do."""
+
+    title: str
+    how: str
+    times: float | None = None
+    why_not: str = ""
+
+    @property
+    def document(self) -> Document:
+        """The rival as JSON."""
+        return {"title": self.title, "how": self.how, "times": self.times, "why_not": self.why_not or None}
+
+    @property
+    def is_better(self) -> bool:
+        """Whether it has less noise."""
+        return self.times is not None and self.times < 1 - AS_GOOD
+
+    @property
+    def words(self) -> str:
+        """Say that it is better, and what to do."""
+        return f"{self.title} would have {self.times:.3g} times the noise: {self.how}"
+
+
+def rivals(planned: Batch, leakage: Fraction) -> Iterator[Rival]:
+    """Plan the same questions otherwise, for the same leakage."""
+    promise = planned.promise
+    delta = promise.measure.delta
+    if delta is None:
+        title = f"Gaussian noise, but for a chance of {float(USUAL_DELTA):g}"
+        other, how = measure_of(USUAL_DELTA), f"give delta = {float(USUAL_DELTA):g}"
+    else:
+        title, other, how = "Laplace noise, without a chance to fail", measure_of(None), "leave delta out"
+    if promise.declared or delta is not None:
+        yield _rival(planned, replace(promise, measure=other), leakage, title, how)
+    if promise.schema.unit.by_column:
+        rows = replace(promise.schema, unit=Rows()).approve()
+        measure = measure_of(delta or USUAL_DELTA)
+        title = "Plain Gaussian noise for whole rows" + (
+            "" if delta else f" and a chance of {float(USUAL_DELTA):g}"
+        )
+        yield _rival(planned, Promise(rows, measure=measure), leakage, title, "protect rows in the schema")
+
+
+def _rival(planned: Batch, promise: Promise, leakage: Fraction, title: str, how: str) -> Rival:
+    units = max((one.model.units for one in promise.declared), default=0)
+    if units > MOST_UNITS:
+        return Rival(
+            title, how, why_not=f"It takes long to work out with {units:,} units: {how}, and plan again."
+        )
+    shares = _shares(planned, promise.measure) if promise.declared else None
+    try:
+        other = plan_batch(promise, planned.queries, leakage=leakage, shares=shares)
+    except EntwinedError as reason:
+        return Rival(title, how, why_not=str(reason))
+    return Rival(title, how, compared(planned, other))
+
+
+def _shares(planned: Batch, measure: Measure) -> list[Fraction]:
+    """Keep the noise of the queries in proportion: a scale goes as 1/ε, or as 1/√ρ."""
+    if measure.is_pure == planned.promise.measure.is_pure:
+        return list(planned.shares)
+    if measure.is_pure:
+        return [Fraction(math.sqrt(share)) for share in planned.shares]
+    return [share**2 for share in planned.shares]
+
+
+def compared(planned: Batch, other: Batch) -> float | None:
+    """Give how many times larger the noise of another plan is: the root of all squares, unit by unit.
+
+    Where units differ, as of counts and totals, their ratios are averaged in logarithms, by their numbers of cells.
+    """
+    before, after, cells = (defaultdict[str, float](float) for _ in range(3))
+    for place, query in enumerate(planned.queries):
+        for mine, its in zip(planned.uses[place], other.uses[place], strict=True):
+            one, rival = planned.statistics[mine], other.statistics[its]
+            if one.noise is not None and rival.noise is not None:
+                count = one.statistic.aggregate.cells
+                cells[query.measured] += count
+                before[query.measured] += count * one.noise.variance
+                after[query.measured] += count * rival.noise.variance
+    if not cells:
+        return None
+    logs = sum(count * math.log(after[unit] / before[unit]) / 2 for unit, count in cells.items())
+    return math.exp(logs / sum(cells.values()))
