@@ -312,6 +312,23 @@ def test_what_shows_everything_hides_nothing():
         assert (whole.profile().deltas == 1).all()
 
 
+def test_a_stack_of_profiles_is_each_of_them():
+    """What is passed on together is what each would be alone, one that shows nothing among them."""
+    curves = [GaussianCurve(0.3), GaussianCurve(0.0), GaussianCurve(2.0), LaplaceCurve(0.7)]
+    sways = [TiltSway(1.5), TiltSway(0.2), TiltSway(math.inf), TiltSway(3.0)]
+    alone = [PrivacyProfile.of(curve, GRID) for curve in curves]
+    stack = Composition.of(PrivacyProfile.stacked(alone))
+    twice = stack.join(stack).profile()
+    passed = twice.through_each(sways)
+    for place, (profile, sway) in enumerate(zip(alone, sways, strict=True)):
+        one = Composition.of(profile)
+        whole = one.join(one).profile()
+        assert twice.deltas[place] == pytest.approx(whole.deltas, rel=1e-9, abs=1e-15)
+        assert passed.deltas[place] == pytest.approx(whole.through(sway).deltas, rel=1e-9, abs=1e-15)
+        assert passed.split()[place].epsilon(1e-6) == passed.epsilons(1e-6)[place]
+    assert twice.epsilons(1e-6)[1] == 0.0
+
+
 @pytest.mark.parametrize("parts", [1, 4, 9])
 def test_far_tails_of_a_composition_keep_their_digits_and_are_never_too_small(parts):
     """Gaussian noise composes to Gaussian noise, far below what a transform can tell from nothing."""

@@ -58,6 +58,10 @@ class SharingTerms(Protocol):
         """How many losses there are."""
 
     @property
+    def start(self) -> FloatArray:
+        """Equal losses, from which the search starts."""
+
+    @property
     def power(self) -> int:
         """The squared noise of a statistic falls with this power of its loss."""
 
@@ -96,7 +100,7 @@ def share(terms: SharingTerms, weights: FloatArray, leakage: float | str) -> Sha
 
 def searched(terms: SharingTerms, weights: FloatArray, ceiling: float) -> Shared:
     """Start from equal losses; give room to those that tell little about other units."""
-    best = within(terms, np.ones(terms.columns), weights, ceiling)
+    best = within(terms, terms.start, weights, ceiling)
     now, idle = best, 0
     for turn in range(ROUNDS):
         pressed = terms.pressure(now.losses, ceiling).most(now.losses)
@@ -164,6 +168,11 @@ class OnMessages:
     def columns(self) -> int:
         """One loss a unit."""
         return self.model.units
+
+    @property
+    def start(self) -> FloatArray:
+        """The same loss for every unit."""
+        return np.ones(self.columns)
 
     def leakage(self, losses: FloatArray) -> Leakage:
         """Bound the leakage about every unit."""

@@ -72,6 +72,9 @@ OutputOption = Annotated[
 ]
 RowsOption = Annotated[int, typer.Option("--rows", min=1, help="About how many respondents it has.")]
 LeakageOption = Annotated[float, typer.Option("--leakage", help="The most that all of it may leak.")]
+DeltaOption = Annotated[
+    str | None, typer.Option("--delta", help="Gaussian noise: leakages are ε at this δ, such as 1e-6.")
+]
 CapOption = Annotated[float, typer.Option("--cap", help="The most that everything ever released may leak.")]
 LedgerOption = Annotated[str, typer.Option("--ledger", help="Where the ledger is or will be.")]
 
@@ -86,6 +89,7 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
     cap: CapOption = 3.0,
     ledger: LedgerOption = "ledger.sqlite",
     knowledge: KnowledgeOption = Knowledge.any,
+    delta: DeltaOption = None,
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Learn the dependence, share the leakage among all questions, and write a request to plan and release."""
@@ -101,20 +105,17 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
         schema, survey = read_confirmed(proposals)
         if not schema.unit.by_column:
             raise Refused(UNIT)
-        planned = plan_survey(survey, leakage, knowledge.value, rows, at_the_door=True)
+        both = [
+            plan_survey(survey, leakage, knowledge.value, rows, at_the_door=True, delta=miss)
+            for miss in dict.fromkeys((delta, None))
+        ]
+        planned, pure = both[0], both[-1]
         refuse_private_pilot(private, output, schema, planned)
-        text = request_text(
-            planned,
-            schema,
-            table=private,
-            schema=relative(place, output),
-            ledger=ledger,
-            cap=f"{cap:g}",
-            model=model.name,
-        )
+        places = {"table": private, "schema": relative(place, output), "ledger": ledger, "model": model.name}
+        text = request_text(planned, schema, cap=f"{cap:g}", **places)
     write_model(planned.model, model)
     write_whole(output, text)
-    show(planned, output, model, as_document=as_document)
+    show(planned, pure, output, model, as_document=as_document)
 
 
 def refuse_private_pilot(private: str, output: Path, schema: "Schema", planned: "SurveyPlan") -> None:
@@ -176,18 +177,25 @@ def read_release(folder: Path) -> Any:
         ) from None
 
 
-def show(planned: "SurveyPlan", output: Path, model: Path, *, as_document: bool) -> None:
-    """Say what was written and what it is good for."""
+def show(planned: "SurveyPlan", pure: "SurveyPlan", output: Path, model: Path, *, as_document: bool) -> None:
+    """Say what was written and what it is good for, beside other noise for the same promise."""
     error, plain = planned.squared_error**0.5, planned.plain_squared_error**0.5
+    beside = {noise: squared**0.5 for noise, squared in planned.plain_errors.items()}
+    if pure is not planned:
+        beside["Laplace noise shared by what depends on what"] = pure.squared_error**0.5
     if as_document:
         told = {"request": str(output), "model": str(model), "questions": len(planned.losses)}
-        as_json({**told, "gain": planned.gain, "l2": error, "plain_l2": plain})
+        as_json({**told, "gain": planned.gain, "l2": error, "plain_l2": plain, "l2_beside": beside})
         return
     say(f"{len(planned.losses)} histograms are asked for in {output}; the model is in {model}.")
     say(
         f"Their L2 error will be about {number(error)}, {number(planned.gain)} times less than "
-        "with plain Laplace noise for the same promise."
+        f"with {planned.plain_noise} for the same promise."
     )
+    if pure is not planned:
+        say("; ".join(f"{noise}: {number(each)}" for noise, each in beside.items()) + ".")
+    if pure.squared_error < planned.squared_error:
+        say("Laplace noise is better here, and its promise has no δ. Leave out --delta.")
     say(f"Next: entwined plan {output}")
 
 

@@ -14,6 +14,7 @@ what was seen; a profile is an average over all that might have been seen. So su
 losses are all fixed before anything is seen: the ledger refuses a second one.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -31,11 +32,11 @@ from entwined.promise.gates import Gates
 from entwined.promise.judge import Judge
 from entwined.promise.measure import PURE, Measure, measure_of
 from entwined.promise.part import Part
-from entwined.promise.places import place_of
+from entwined.promise.places import PartPlace, place_of
 from entwined.promise.price import Price
 from entwined.promise.terms import carried, differences, is_for_one_batch
 from entwined.promise.trusted import ids_compared, known, trusted
-from entwined.queries import Layers
+from entwined.queries import Layers, Predicate
 from entwined.schema import Schema
 
 NOTHING: Final = Fraction(0)
@@ -45,18 +46,29 @@ NOTHING: Final = Fraction(0)
 class BaseLoss:
     """What all charges amount to before dependence, in ε or ρ: for rows one figure, for cells one a column.
 
-    `separable`: every statistic that was charged for reads the cells of one column alone.
+    Where it matters which statistics read several columns, `shared` has what each of these costs, whichever of its
+    columns change; that is in the figure of each of them.
     """
 
     nominal: Fraction
     replace: Fraction
     columns: Mapping[str, Fraction] = field(default_factory=dict)
-    separable: bool = False
+    shared: Mapping[tuple[str, ...], Fraction] | None = None
 
     def times(self, factor: Fraction) -> "BaseLoss":
         """So many times as much everywhere."""
-        columns = {name: loss * factor for name, loss in self.columns.items()}
-        return replace(self, nominal=self.nominal * factor, replace=self.replace * factor, columns=columns)
+        return replace(
+            self,
+            nominal=self.nominal * factor,
+            replace=self.replace * factor,
+            columns={name: loss * factor for name, loss in self.columns.items()},
+            shared=self.shared and {names: loss * factor for names, loss in self.shared.items()},
+        )
+
+    @property
+    def separable(self) -> bool:
+        """Whether every statistic is known to read the cells of one column alone."""
+        return self.shared is not None and not self.shared
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +166,7 @@ class Promise:
 
     def price(self, totals: Mapping[str, Part]) -> Price:
         """Price all that has been spent, by part key."""
-        base = self._amount(self._account.of(totals), totals)
+        base = self._amount(self._account.of(totals), totals.values())
         return Price(self.measure.epsilon(base.nominal), self.leakages(base))
 
     def leakages(self, base: BaseLoss) -> dict[str, Fraction | float]:
@@ -179,13 +191,8 @@ class Promise:
 
     def exposure(self, one: Declared, base: BaseLoss) -> Exposure:
         """Say what a loss shows of the units of a model, before dependence."""
-        losses = self._losses(one, base)
-        return self.measure.exposure(losses, one.model.units, separable=base.separable)
-
-    def _losses(self, one: Declared, base: BaseLoss) -> tuple[Fraction, ...]:
-        """Lay a loss out over the units of a model: one figure for all, or one a unit."""
         if not self.schema.unit.by_column or not (self.measure.is_pure or self.is_for_one_batch):
-            return (base.replace,)
+            return self.measure.exposure((base.replace,), one.model.units)
         names = one.variables(self.schema)
         unknown = sorted(base.columns.keys() - set(names))
         if unknown:
@@ -193,23 +200,30 @@ class Promise:
                 f"Column {unknown[0]!r} is read, and the model {one.title!r} says nothing of it. Add it to "
                 "the model, as an independent variable if it is one, or do not ask about it."
             )
-        return tuple(base.columns.get(name, NOTHING) for name in names)
+        losses = tuple(base.columns.get(name, NOTHING) for name in names)
+        shared = {tuple(map(names.index, read)): loss for read, loss in (base.shared or {}).items()}
+        return self.measure.exposure(losses, one.model.units, None if base.shared is None else shared)
 
     def base(self, parts: Iterable[Part]) -> BaseLoss:
         """Find the most that charges amount to at one unit; refuse what a model of forms does not cover."""
         charged = list(parts)
-        return self._amount(self._account.laid(charged), (part.key for part in charged))
+        return self._amount(self._account.laid(charged), charged)
 
     @cached_property
     def _account(self) -> Account:
         return Account(self.gates)
 
-    def _amount(self, laid: Mapping[str, Layers], keys: Iterable[str]) -> BaseLoss:
+    def _amount(self, laid: Mapping[str, Layers], parts: Iterable[Part]) -> BaseLoss:
         if self.schema.unit.by_column:
+            shared = self._shared(parts) if self.is_for_one_batch else None
+            if shared:
+                laid = self._account.laid(part for part in parts if self._reads_one_cell(place_of(part.key)))
             columns = {column: layers.at_two().value for column, layers in laid.items()}
+            for read, loss in (shared or {}).items():
+                for name in read:
+                    columns[name] = columns.get(name, NOTHING) + loss
             worst = max(columns.values(), default=NOTHING)
-            separable = not self.measure.is_pure and all(map(self._reads_one_cell, keys))
-            return BaseLoss(worst, worst, columns, separable)
+            return BaseLoss(worst, worst, columns, shared)
         rows = laid.get("", Layers())
         may_leave = self.schema.neighbours == "add_remove"
         replace = rows.at_two(absent=may_leave or self.schema.unit.may_be_absent).value
@@ -217,9 +231,17 @@ class Promise:
             return BaseLoss(rows.at_one.value, replace)
         return BaseLoss(replace, replace)
 
-    def _reads_one_cell(self, key: str) -> bool:
+    def _shared(self, parts: Iterable[Part]) -> dict[tuple[str, ...], Fraction]:
+        """What statistics of several columns cost if all of these change."""
+        found: defaultdict[tuple[str, ...], list[tuple[Predicate, Fraction, Fraction]]] = defaultdict(list)
+        for part in parts:
+            place = place_of(part.key)
+            if not place.column and not self._reads_one_cell(place):
+                found[place.together].append((place.where, part.one, part.both))
+        return {read: Layers.of(charges).at_two().value for read, charges in sorted(found.items())}
+
+    def _reads_one_cell(self, place: PartPlace) -> bool:
         """Whether what was charged reads one cell of a row: alone, or only where the row's form asks it."""
-        place = place_of(key)
         return not place.together or any(gates.is_where_asked(place) for gates in self.gates)
 
     def largest(self, parts: Iterable[Part], leakage: Fraction) -> Fraction:

@@ -95,6 +95,8 @@ def _shown(finding: Finding, *, drawn: bool) -> Document:
         "hidden": finding.size - len(lines),
         "noise": "; ".join(noise_words(noise) for noise in finding.answer.noise),
         "ranks": finding.ranks,
+        "people": None if finding.of_people is None else line_of(finding.of_people),
+        "design_effect": None if finding.people is None else f"{finding.people.design_effect:.2f}",
         "moved": any(cell.is_outside for cell in finding.cells()),
     }
 

@@ -66,7 +66,8 @@ def _findings(shown: Release) -> tuple[Finding, ...]:
 
 def _lines(one: Finding) -> Iterator[tuple[str, str, str]]:
     """One line a number: what it is, its value, and its interval."""
-    for cell in one.cells():
+    of_people = () if one.of_people is None else (one.of_people,)
+    for cell in (*one.cells(), *of_people):
         line = line_of(cell)
         name = one.name + (f" · {cell.name}" if cell.name else "")
         said = " to ".join(line["interval"]) if line["interval"] else ""

@@ -12,14 +12,14 @@ DIGITS: Final = 9
 HEAD: Final = """\
 # All histograms of a survey of {rows:,} respondents, planned with what {pilot} shows. The unit of protection is one
 # answer of one respondent, not whether somebody took part.
-# Expected L2 error of all histograms: {error:,.0f}; with plain Laplace noise for the same promise {plain:,.0f}.
+# Expected L2 error of all histograms: {error:,.0f}; with {noise} for the same promise {plain:,.0f}.
 title = {title}
 table = {table}
 schema = {schema}
 ledger = {ledger}
 cap = {cap}
 leakage = {leakage}
-knowledge = "{knowledge}"
+{delta}knowledge = "{knowledge}"
 
 [[dependence]]
 name = {name}
@@ -39,7 +39,9 @@ def request_text(plan: SurveyPlan, questions: Schema, **places: str) -> str:
         pilot=pilot,
         error=plan.squared_error**0.5,
         plain=plan.plain_squared_error**0.5,
+        noise=plan.plain_noise,
         leakage=plan.target,
+        delta="" if plan.delta is None else f"delta = {float(plan.delta)!r}   # shares are of ρ\n",
         knowledge=plan.knowledge,
         cap=places.pop("cap"),
         title=json.dumps(f"All questions, planned with {pilot}"),

@@ -40,7 +40,7 @@ from entwined.bounds.transport import add, transport_bound
 from entwined.dependence import BayesNet, Forms
 from entwined.errors import DoesNotApply
 from entwined.loss import Leakage, Loss
-from entwined.numbers import FloatArray
+from entwined.numbers import FloatArray, round_up
 
 BLANK_SHARE: Final = 0.5  # leaving a respondent out moves one cell, changing an answer two
 
@@ -60,6 +60,11 @@ class OnTree:
     def columns(self) -> int:
         """One histogram a column."""
         return self.model.units
+
+    @property
+    def start(self) -> FloatArray:
+        """The same loss for every histogram."""
+        return np.ones(self.columns)
 
     @property
     def filled(self) -> bool:
@@ -144,6 +149,11 @@ class OnForms:
         return self.model.units
 
     @property
+    def start(self) -> FloatArray:
+        """The same loss for every histogram."""
+        return np.ones(self.columns)
+
+    @property
     def theorem(self) -> Theorem:
         """The theorem that holds the bound."""
         if self.filled:
@@ -179,7 +189,7 @@ class OnForms:
 
     def base(self, losses: FloatArray) -> Loss:
         """Give the base loss of every unit."""
-        return Loss(self.charged @ losses)
+        return Loss(round_up(self.charged @ losses, self.columns))
 
     def leakage(self, losses: FloatArray) -> Leakage:
         """Bound the leakage about every answer and the form."""
@@ -230,13 +240,18 @@ class UnderNoise:
         return self.terms.columns
 
     @property
+    def start(self) -> FloatArray:
+        """The same loss for every histogram."""
+        return self.terms.start
+
+    @property
     def theorem(self) -> Theorem:
         """The theorem that holds the bound."""
         return self.terms.noise_theorem
 
     def base(self, losses: FloatArray) -> ConcentratedLoss:
         """Give the ρ of every unit."""
-        rhos = tuple(map(Fraction, (self.terms.charged @ losses).tolist()))
+        rhos = tuple(map(Fraction, round_up(self.terms.charged @ losses, self.columns).tolist()))
         return ConcentratedLoss(rhos, len(rhos), self.delta, gaussian=True, separable=True)
 
     def leakage(self, losses: FloatArray) -> Leakage:

@@ -16,19 +16,23 @@ import numpy as np
 from entwined.bounds import Knowledge
 from entwined.bounds.allocate import Shared, share
 from entwined.bounds.filled_blanks import laws_of_columns
+from entwined.bounds.profiles.curves import largest_shift
 from entwined.dependence import BayesNet, Forms
 from entwined.errors import BadInput, Refused
 from entwined.learning.codes import Codes
 from entwined.learning.models import SMOOTHING, Learned, learn
+from entwined.noise.lattice import probability
 from entwined.numbers import FloatArray
 from entwined.queries import Histogram
 from entwined.queries.predicate import codes_in
 from entwined.schema import Schema
 from entwined.survey.sense import Blank, Decided, Form
-from entwined.survey.sharing import OnForms, OnTree
+from entwined.survey.sharing import OnForms, OnTree, UnderNoise
 
 MOVED: Final = 2.0  # changing an answer moves two cells of a histogram by one each
 OF_SCALE: Final = 2.0  # the variance of Laplace noise is twice its squared scale
+PLAIN: Final = "plain {} noise"
+GROUPED: Final = "Gaussian noise with all answers as one group"
 
 Weights: TypeAlias = dict[str, float]
 
@@ -155,7 +159,10 @@ class Survey:
 
 @dataclass(frozen=True, eq=False)
 class SurveyPlan:
-    """Losses for a survey's histograms, and how good the histograms will be beside plain Laplace noise."""
+    """Losses for a survey's histograms, and how good the histograms will be beside plain noise.
+
+    With a `delta` the noise is Gaussian and the losses are ρ: a histogram has noise of variance 1/ρ.
+    """
 
     survey: Survey
     knowledge: Knowledge
@@ -163,10 +170,11 @@ class SurveyPlan:
     rows: int
     filled: bool
     shared: Shared = field(repr=False)
+    delta: Fraction | None = None
 
     @property
     def losses(self) -> Mapping[str, float]:
-        """The loss of every histogram released."""
+        """The loss of every histogram released, or its ρ."""
         return dict(zip(self.survey.released, self.shared.losses.tolist(), strict=True))
 
     @property
@@ -197,29 +205,59 @@ class SurveyPlan:
     @property
     def squared_error(self) -> float:
         """The expected squared error of all histograms."""
+        if self.delta is not None:
+            return MOVED / 2 * self.shared.cost  # σ² = squared change / 2ρ
         filled = self.survey.filled_variance(self.rows) if self.filled else 0.0
         return OF_SCALE * MOVED**2 * self.shared.cost + filled
 
-    @property
-    def plain_squared_error(self) -> float:
-        """The same with plain Laplace noise: every histogram gets an equal part, as if all answers were one."""
+    @cached_property
+    def plain_errors(self) -> Mapping[str, float]:
+        """The same for the same promise as if all answers were one: every histogram gets an equal part."""
         cells = self.survey.cells
         scale = MOVED * len(cells) / self.target
-        return OF_SCALE * scale**2 * sum(cells.values())
+        found = {PLAIN.format("Laplace"): OF_SCALE * scale**2 * sum(cells.values())}
+        if self.delta is not None:
+            shift = largest_shift(Fraction(self.target), self.delta)
+            found[PLAIN.format("Gaussian")] = MOVED * len(cells) / shift**2 * sum(cells.values())
+            roots = np.sqrt(self.survey.weights()).sum()  # the best share of one ρ for all
+            found[GROUPED] = MOVED * float(roots) ** 2 / shift**2
+        return found
+
+    @property
+    def plain_noise(self) -> str:
+        """The plain noise that is best for the same promise."""
+        errors = {noise: error for noise, error in self.plain_errors.items() if noise != GROUPED}
+        return min(errors, key=errors.__getitem__)
+
+    @property
+    def plain_squared_error(self) -> float:
+        """The squared error with it."""
+        return self.plain_errors[self.plain_noise]
 
     @property
     def gain(self) -> float:
-        """How many times smaller the L2 error is than with plain Laplace noise."""
+        """How many times smaller the L2 error is than with plain noise."""
         return float(np.sqrt(self.plain_squared_error / self.squared_error))
 
 
 def plan_survey(
-    survey: Survey, leakage: float, knowledge: Knowledge, rows: int, *, at_the_door: bool = False
+    survey: Survey,
+    leakage: float,
+    knowledge: Knowledge,
+    rows: int,
+    *,
+    at_the_door: bool = False,
+    delta: float | str | Fraction | None = None,
 ) -> SurveyPlan:
     """Share a total leakage among the histograms of a survey; `rows` is the public number of respondents.
 
-    Blanks are left out or filled, whichever makes the smaller error; the door itself only leaves them out.
+    With a `delta` the noise is Gaussian. Without, it is Laplace noise, and blanks are left out or filled, whichever
+    makes the smaller error; the door itself only leaves them out.
     """
+    if delta is not None:
+        miss = probability(delta, "δ")
+        noisy = share(UnderNoise(survey.terms(knowledge), miss), survey.weights(), leakage)
+        return SurveyPlan(survey, knowledge, leakage, rows, filled=False, shared=noisy, delta=miss)
     can_fill = (
         survey.forms is not None and knowledge == "model" and not at_the_door and not survey.public_form
     )
