@@ -11,7 +11,7 @@ from entwined.bounds import bound
 from entwined.bounds.allocate import share, within
 from entwined.bounds.profiles.curves import largest_shift
 from entwined.dependence import BayesNet, Variable
-from entwined.errors import DoesNotApply, EntwinedError
+from entwined.errors import EntwinedError, Refused
 from entwined.learning import Codes, learn, pair_counts
 from entwined.ledger import Ledger
 from entwined.promise.promise import Promise, promise_of
@@ -107,9 +107,32 @@ def test_the_sketch_is_near_the_theorem_and_knows_its_slopes():
             assert slopes[:, column] == pytest.approx(seen, rel=0.3, abs=0.02)
 
 
-def test_filled_blanks_have_no_bound_with_gaussian_noise():
-    with pytest.raises(DoesNotApply, match="Leave them out"):
-        UnderNoise(survey().terms("model", filled=True), DELTA)
+def test_filled_blanks_are_shared_within_the_target_by_their_theorem():
+    found = survey()
+    terms = UnderNoise(found.terms("model", filled=True), DELTA, close=1e-3)
+    shared = share(terms, found.weights(filled=True), 1.0)
+    assert 0.99 < shared.leakage.worst <= 1
+    proved = bound(terms.terms.model, terms.terms.exposed(terms.base(shared.losses)), "model")
+    assert proved.theorem.name == "separable blanks filled"
+    assert proved.leakage.worst <= 1
+    assert terms.base(shared.losses).rhos[-1] == pytest.approx(shared.losses[-1])  # no blank moves the form
+
+
+def test_blanks_are_filled_where_that_is_better_and_never_at_the_door():
+    """Ten questions that two forms share out: the draws are an error themselves, the larger the more rows."""
+    rng = np.random.default_rng(14)
+    form, mood = rng.integers(0, 2, 900), rng.integers(0, 2, 900)
+    drawn = np.where(rng.random((900, 10)) < 0.2, mood[:, None], rng.integers(0, 2, (900, 10)))
+    values = np.where(form[:, None] == np.arange(10) % 2, drawn, 2)
+    codes = Codes.of({"form": 2} | {f"q{j}": 3 for j in range(10)}, np.column_stack([form, values]))
+    (sheet,) = forms(pair_counts(codes), blank_codes(pair_counts(codes)))
+    found = Survey(codes, "pilot", form=sheet)
+    few = plan_survey(found, 1.0, "model", 10, delta="1e-4")
+    left_out = plan_survey(found, 1.0, "model", 10, delta="1e-4", at_the_door=True)
+    assert (few.filled, left_out.filled) == (True, False)
+    assert few.squared_error < 0.9 * left_out.squared_error < replace(few, rows=10**9).squared_error
+    with pytest.raises(Refused, match="does not fill"):
+        few.questions(Schema((Categorical("form", ("0", "1")),)))
 
 
 @pytest.mark.parametrize("delta", ["0", "1", "-1e-6", "x"])
@@ -145,14 +168,15 @@ def squared_error(planned, codes, rng):
 
 
 def test_plain_gaussian_noise_moves_two_cells_of_every_histogram():
-    planned = plan_survey(survey(), 1.0, "model", 900, delta=DELTA)
+    planned = plan_survey(survey(), 1.0, "model", 900, delta=DELTA, at_the_door=True)
     cells, columns, deviations = 24, 8, 4.225  # of one number that moves by one, at ε 1 and δ 10⁻⁶
     assert planned.plain_errors["plain Gaussian noise"] == pytest.approx(
         cells * 2 * columns * deviations**2, rel=1e-3
     )
     assert planned.plain_noise == "plain Gaussian noise"
     assert planned.squared_error < min(planned.plain_errors.values())
-    assert plan_survey(survey(), 20.0, "model", 900, delta=DELTA).plain_noise == "plain Laplace noise"
+    loose = plan_survey(survey(), 20.0, "model", 900, delta=DELTA, at_the_door=True)
+    assert loose.plain_noise == "plain Laplace noise"
     pure = plan_survey(survey(), 1.0, "model", 900)
     assert list(pure.plain_errors) == ["plain Laplace noise"]
     assert pure.delta is None

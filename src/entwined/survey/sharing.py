@@ -26,6 +26,7 @@ from entwined.bounds.kernel import Link, frontiers_of
 from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.noise_sketch import NoiseSketch
 from entwined.bounds.separable import separable_messages_bound, separable_transport_bound
+from entwined.bounds.separable_filled import FilledConcentrated, separable_blanks_filled_bound
 from entwined.bounds.separable_forms import (
     CellSecrets,
     answers_shown,
@@ -104,6 +105,10 @@ class OnTree:
         """Bound the leakage about every answer."""
         return self.theorem(self.base(losses), self.model)
 
+    def exposed(self, base: ConcentratedLoss) -> ConcentratedLoss:
+        """What Gaussian noise of these ρ shows."""
+        return base
+
     def sketch(self, ceiling: float) -> "OnTree":  # noqa: ARG002  (quick enough)
         """Itself."""
         return self
@@ -166,6 +171,8 @@ class OnForms:
     def noise_theorem(self) -> Theorem:
         """The theorem that holds the bound of Gaussian noise."""
         known = self.knowledge == "model"
+        if self.filled:
+            return separable_blanks_filled_bound
         if self.model.public:
             return separable_public_form_without_knowledge_bound if known else separable_public_form_bound
         return separable_blanks_left_out_without_knowledge_bound if known else separable_blanks_left_out_bound
@@ -184,8 +191,17 @@ class OnForms:
 
     @property
     def secrets(self) -> tuple[CellSecrets, ...]:
-        """By each form two answers; by what two forms share also a blank."""
-        return (*answers_shown(self.model), *(() if self.model.public else blanks_shown(self.model)))
+        """By each form two answers; by what two forms share also a blank, filled ones by the form that asks."""
+        answers = tuple(answers_shown(self.model))
+        if self.model.public:
+            return answers
+        if not self.filled:
+            return (*answers, *blanks_shown(self.model))
+        gated = self.model.gated
+        return (
+            *answers,
+            *(CellSecrets(np.flatnonzero(one.read & gated), one.read, blank=True) for one in answers),
+        )
 
     def base(self, losses: FloatArray) -> Loss:
         """Give the base loss of every unit."""
@@ -195,6 +211,10 @@ class OnForms:
         """Bound the leakage about every answer and the form."""
         base = self.base(losses)
         return self.theorem(FilledBlanks(base, self.filling) if self.filled else base, self.model)
+
+    def exposed(self, base: ConcentratedLoss) -> ConcentratedLoss | FilledConcentrated:
+        """What Gaussian noise of these ρ shows."""
+        return FilledConcentrated(base, self.filling) if self.filled else base
 
     def with_answers(self, model: BayesNet) -> "OnForms":
         """Say what the same histograms leak under another law of the answers."""
@@ -230,10 +250,6 @@ class UnderNoise:
     power: int = 1
     close: float = 1e-5
 
-    def __post_init__(self) -> None:
-        if self.terms.filled:
-            raise DoesNotApply("Filled blanks are bounded for Laplace noise alone. Leave them out.")
-
     @property
     def columns(self) -> int:
         """One histogram a column."""
@@ -256,7 +272,7 @@ class UnderNoise:
 
     def leakage(self, losses: FloatArray) -> Leakage:
         """Bound the ε at δ of every unit."""
-        return self.theorem(self.base(losses), self.terms.model)
+        return self.theorem(self.terms.exposed(self.base(losses)), self.terms.model)
 
     def with_answers(self, model: BayesNet) -> "UnderNoise":
         """Say what the same histograms leak under another law of the answers."""
@@ -267,7 +283,7 @@ class UnderNoise:
         return self.sketch(ceiling).pressure(losses, ceiling)
 
     def sketch(self, ceiling: float) -> NoiseSketch:
-        """Pass profiles on a coarse grid."""
+        """Pass profiles on a coarse grid; what filled blanks tell together is left out."""
         terms = self.terms
         return NoiseSketch(terms.answers, terms.knowledge, terms.secrets, terms.charged, self.delta, ceiling)
 
