@@ -3,18 +3,20 @@
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from entwined.errors import BadQuery
 from entwined.estimate.answers import Answered, Release
 from entwined.estimate.grid import placed
-from entwined.estimate.population import Estimated, population
+from entwined.estimate.population import Estimated, population, populations
 from entwined.estimate.spans import span
 from entwined.estimate.trends import trend
 from entwined.mechanisms.draws import noisy
 from entwined.queries import Count, Mean, Sampling, Share, Total, parse
+from entwined.request.desk import open_desk
 from entwined.request.verbs import plan
-from support.stratified_survey import DRAWN, SCHEMA, WEIGHTS, Survey
+from support.stratified_survey import DRAWN, REGIONS, SCHEMA, WEIGHTS, Survey
 
 SURVEY = Survey.made(7)
 RICH = parse("income > 22", SCHEMA)
@@ -66,6 +68,22 @@ def released(query, samples, *, loss=1, delta=None, strata="region", even=True):
         uses = planned.uses[planned.queries.index(query)]
         truth = query.answer(SCHEMA, [exact[use][turn].tolist() for use in uses])
         yield Release(tuple(answers), {}, schema=SCHEMA), truth
+
+
+def test_a_release_shows_both_intervals_and_is_read_back(tmp_path):
+    counts = SURVEY.samples(np.random.default_rng(2), 1)[0]
+    rows = pd.DataFrame(SURVEY.rows).loc[np.repeat(np.arange(len(counts)), counts)]
+    rows = rows.assign(region=np.array(REGIONS)[rows.region], weight=rows.weight / 100, works=rows.works == 1)
+    share = Share(where="works", weight="weight")
+    asked = {"share": share, "behind": Sampling.behind(share, "region")}
+    with open_desk(rows, SCHEMA, ledger=tmp_path / "l.sqlite", cap=3) as door:
+        found = door.release(asked, loss=2)
+    told = population(found, share)
+    assert populations(found) == {share.bound(SCHEMA).fingerprint: told}
+    assert "share · of the population" in str(found)
+    again = Release.from_document(found.document()).under(SCHEMA)
+    assert population(again, share) == told
+    assert told.sample == found["share"].interval
 
 
 def holds(ends, truth):
