@@ -137,7 +137,13 @@ def _blurred(law: ErrorLaw, period: float, slack: float) -> FloatArray:
 
     least = SMOOTHNESS / (2 * math.pi * BLUR) * (2 / (math.pi * SMOOTHNESS * slack)) ** (1 / SMOOTHNESS)
     size = next_fast_len(math.ceil(least) + 1, real=True)
-    order = np.arange(1.0, size)
-    blur = np.sinc(order * (2 * BLUR / SMOOTHNESS)) ** SMOOTHNESS
-    terms = law.transform(order * (2 * math.pi / period)) * blur / (math.pi * order)
+    order, blur, falling = _blur(size)
+    terms = law.transform(order * (2 * math.pi / period)) * blur / falling
     return np.asarray(order / size + dst(terms, type=1))
+
+
+@lru_cache(maxsize=8)
+def _blur(size: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Give the frequencies on a circle, the transform of the blur there, and by what a law's transform is divided."""
+    order = np.arange(1.0, size)
+    return order, np.sinc(order * (2 * BLUR / SMOOTHNESS)) ** SMOOTHNESS, math.pi * order
