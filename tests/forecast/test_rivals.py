@@ -63,3 +63,14 @@ def test_what_takes_long_says_so():
     )
     assert other.times is None
     assert "takes long" in other.why_not
+
+
+@pytest.mark.parametrize("delta", [None, Fraction(1, 10**6)])
+def test_whole_rows_are_the_group_of_all_cells(delta):
+    """The same Gaussian noise does for both."""
+    asked, every = ALL[:6], Schema(SURVEY.columns[:6], unit=Cells()).approve()
+    planned = plan(every, asked, leakage=1, dependence=Groups(6), delta=delta)
+    other, rows = rivals(planned, Fraction(1))
+    assert other.how == ("give delta = 1e-06" if delta is None else "leave delta out")
+    assert rows.how == "protect rows in the schema"
+    assert (rows.times == pytest.approx(1, abs=0.01)) == (delta is not None)
