@@ -74,11 +74,6 @@ class OnTree:
         return False
 
     @property
-    def filling(self) -> tuple[FloatArray, ...]:
-        """No cell is blank."""
-        return ()
-
-    @property
     def filled(self) -> bool:
         """No cell is blank."""
         return False
@@ -115,6 +110,10 @@ class OnTree:
     def leakage(self, losses: FloatArray) -> Leakage:
         """Bound the leakage about every answer."""
         return self.theorem(self.base(losses), self.model)
+
+    def exposed(self, base: ConcentratedLoss) -> ConcentratedLoss:
+        """What Gaussian noise of these ρ shows."""
+        return base
 
     def sketch(self, ceiling: float, losses: FloatArray | None = None) -> "OnTree":  # noqa: ARG002  (quick enough)
         """Itself."""
@@ -204,12 +203,13 @@ class OnForms:
 
     @property
     def secrets(self) -> tuple[CellSecrets, ...]:
-        """By each form two answers; by what two forms share also a blank, or by a form itself if it is filled."""
-        answers, gated = tuple(answers_shown(self.model)), self.model.gated
+        """By each form two answers; by what two forms share also a blank, filled ones by the form that asks."""
+        answers = tuple(answers_shown(self.model))
         if self.model.public:
             return answers
         if not self.filled:
             return (*answers, *blanks_shown(self.model))
+        gated = self.model.gated
         return (
             *answers,
             *(CellSecrets(np.flatnonzero(one.read & gated), one.read, blank=True) for one in answers),
@@ -223,6 +223,10 @@ class OnForms:
         """Bound the leakage about every answer and the form."""
         base = self.base(losses)
         return self.theorem(FilledBlanks(base, self.filling) if self.filled else base, self.model)
+
+    def exposed(self, base: ConcentratedLoss) -> ConcentratedLoss | FilledConcentrated:
+        """What Gaussian noise of these ρ shows."""
+        return FilledConcentrated(base, self.filling) if self.filled else base
 
     def with_answers(self, model: BayesNet) -> "OnForms":
         """Say what the same histograms leak under another law of the answers."""
@@ -256,15 +260,11 @@ class UnderNoise:
     terms: OnTree | OnForms
     delta: Fraction
     power: int = 1
-
-    @property
-    def close(self) -> float:
-        """Filled blanks take long to bound."""
-        return 1e-3 if self.terms.filled else 1e-5
+    close: float = 1e-4
 
     @property
     def fits(self) -> int:
-        """What filled blanks tell of the form is not in the sketch but by a fit."""
+        """What filled blanks tell of the form is in the sketch by a fit alone."""
         return 2 if self.terms.filled else 0
 
     @property
@@ -289,8 +289,7 @@ class UnderNoise:
 
     def leakage(self, losses: FloatArray) -> Leakage:
         """Bound the ε at δ of every unit."""
-        base, filling = self.base(losses), self.terms.filling
-        return self.theorem(FilledConcentrated(base, filling) if filling else base, self.terms.model)
+        return self.theorem(self.terms.exposed(self.base(losses)), self.terms.model)
 
     def with_answers(self, model: BayesNet) -> "UnderNoise":
         """Say what the same histograms leak under another law of the answers."""
@@ -301,7 +300,7 @@ class UnderNoise:
         return self.sketch(ceiling).pressure(losses, ceiling)
 
     def sketch(self, ceiling: float, losses: FloatArray | None = None) -> NoiseSketch:
-        """Pass profiles on a coarse grid."""
+        """Pass profiles on a coarse grid; what filled blanks tell together is as the theorem says of some losses."""
         terms = self.terms
         rough = NoiseSketch(
             terms.answers,
@@ -312,7 +311,7 @@ class UnderNoise:
             ceiling,
             terms.secret_form,
         )
-        return rough.fitted(losses, self.leakage(losses)) if terms.filled and losses is not None else rough
+        return rough if losses is None else rough.fitted(losses, self.leakage(losses))
 
 
 def slopes_on_tree(model: BayesNet, losses: FloatArray, knowledge: Knowledge) -> FloatArray:

@@ -206,8 +206,9 @@ class SurveyPlan:
     def squared_error(self) -> float:
         """The expected squared error of all histograms."""
         filled = self.survey.filled_variance(self.rows) if self.filled else 0.0
-        each = OF_SCALE * MOVED**2 if self.delta is None else MOVED / 2  # σ² = squared change / 2ρ
-        return each * self.shared.cost + filled
+        if self.delta is not None:
+            return MOVED / 2 * self.shared.cost + filled  # σ² = squared change / 2ρ
+        return OF_SCALE * MOVED**2 * self.shared.cost + filled
 
     @cached_property
     def plain_errors(self) -> Mapping[str, float]:
@@ -250,19 +251,18 @@ def plan_survey(
 ) -> SurveyPlan:
     """Share a total leakage among the histograms of a survey; `rows` is the public number of respondents.
 
-    With a `delta` the noise is Gaussian, without it is Laplace noise. Blanks are left out or filled, whichever makes
-    the smaller error; the door itself only leaves them out.
+    With a `delta` the noise is Gaussian. Blanks are left out or filled, whichever makes the smaller error; the door
+    itself only leaves them out.
     """
+    miss = None if delta is None else probability(delta, "δ")
     can_fill = (
         survey.forms is not None and knowledge == "model" and not at_the_door and not survey.public_form
     )
-    miss = None if delta is None else probability(delta, "δ")
     plans = []
     for filled in (False, True) if can_fill else (False,):
         terms = survey.terms(knowledge, filled=filled)
-        shared = share(
-            terms if miss is None else UnderNoise(terms, miss), survey.weights(filled=filled), leakage
-        )
+        noisy = terms if miss is None else UnderNoise(terms, miss)
+        shared = share(noisy, survey.weights(filled=filled), leakage)
         plans.append(SurveyPlan(survey, knowledge, leakage, rows, filled, shared, miss))
     return min(plans, key=lambda one: one.squared_error)
 
