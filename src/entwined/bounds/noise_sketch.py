@@ -28,8 +28,8 @@ from entwined.dependence import Coupled
 from entwined.loss import Leakage
 from entwined.numbers import ULP, FloatArray
 
-POINTS: Final = 256
-REACH: Final = 1.5  # where the grid ends, in targets
+POINTS: Final = 320
+REACH: Final = 2.2  # where the grid ends, in targets: moments are cut off there
 LARGER: Final = 0.05  # by which share losses are made larger to see what moves
 
 
@@ -127,7 +127,9 @@ class NoiseSketch:
         inside = np.array(every)[case.questions, :units] * case.read
         slopes = inside @ self.charged[:units] + case.blank * self.charged[-1]
         about = slopes @ losses
-        right = np.divide((then - now) / LARGER, about, out=np.ones(about.size), where=about > 0)
+        grown = (then - now) / LARGER
+        seen = (about > 0) & (grown > 0) & np.isfinite(grown)  # not beyond the end of the grid
+        right = np.divide(grown, about, out=np.ones(about.size), where=seen)
         more = np.zeros_like(slopes) if self.beside is None else self.beside[case.questions]
         return slopes * right[:, None] + more, now + more @ losses
 
@@ -174,7 +176,7 @@ class NoiseSketch:
         """How much of what a link takes more it gives more; in moments, which for Gaussian noise are ρ times s + s²."""
         more = after.took[link].moments[self.order] - before.took[link].moments[self.order]
         given = after.gave[link].moments[self.order] - before.gave[link].moments[self.order]
-        return float(given / more) if more > 0 else 0.0
+        return max(float(given / more), 0.0) if more > 0 else 0.0
 
     @cached_property
     def order(self) -> int:
