@@ -87,11 +87,12 @@ def test_histograms_that_tell_nothing_of_each_other_get_the_whole_target():
     assert shared.losses == pytest.approx(largest_shift(Fraction(1), DELTA) ** 2 / 2, rel=2e-3)
 
 
-def test_the_sketch_is_near_the_theorem_and_knows_its_slopes():
+@pytest.mark.parametrize("target", [1.0, 12.0])
+def test_the_sketch_is_near_the_theorem_and_knows_its_slopes(target):
     """By differences of the sketch itself, one histogram at a time."""
     found = SURVEYS["forms"]
     terms, weights = UnderNoise(found.terms("model"), DELTA), found.weights()
-    best, sketch = share(terms, weights, 1.0), terms.sketch(1.0)
+    best, sketch = share(terms, weights, target), terms.sketch(target)
     rough = sketch.leakage(best.losses).per_unit
     assert rough == pytest.approx(best.leakage.per_unit, rel=0.05)
     assert (rough >= best.leakage.per_unit * (1 - 1e-3)).all()  # a coarse grid is valid too

@@ -28,8 +28,9 @@ from entwined.dependence import Coupled
 from entwined.loss import Leakage
 from entwined.numbers import ULP, FloatArray
 
-POINTS: Final = 320
-REACH: Final = 2.2  # where the grid ends, in targets: moments are cut off there
+POINTS: Final = 256
+REACH: Final = 1.5  # where the grid ends, in targets
+LARGEST_TILT: Final = 20.0  # e to it times what is lost to rounding is still nothing
 LARGER: Final = 0.05  # by which share losses are made larger to see what moves
 
 
@@ -180,9 +181,10 @@ class NoiseSketch:
 
     @cached_property
     def order(self) -> int:
-        """Which of the orders of the moments is nearest to the one that decides."""
+        """Which order of the moments is nearest to the one that decides, of those that rounding leaves alone."""
         wanted = self.ceiling / self.shift**2 - 0.5
-        return int(np.argmin(np.abs(np.log(TILTS / self.grid.reach / wanted))))
+        sound = TILTS[TILTS <= LARGEST_TILT]
+        return int(np.argmin(np.abs(np.log(sound / self.grid.reach / wanted))))
 
     @cached_property
     def forest(self) -> tuple[Forest, Sways]:
