@@ -87,8 +87,8 @@ def test_histograms_that_tell_nothing_of_each_other_get_the_whole_target():
     assert shared.losses == pytest.approx(largest_shift(Fraction(1), DELTA) ** 2 / 2, rel=2e-3)
 
 
-@pytest.mark.parametrize("target", [1.0, 12.0])
-def test_the_sketch_is_near_the_theorem_and_knows_its_slopes(target):
+@pytest.mark.parametrize(("target", "near"), [(1.0, 0.02), (12.0, 0.1)])
+def test_the_sketch_is_near_the_theorem_and_knows_its_slopes(target, near):
     """By differences of the sketch itself, one histogram at a time."""
     found = SURVEYS["forms"]
     terms, weights = UnderNoise(found.terms("model"), DELTA), found.weights()
@@ -104,7 +104,7 @@ def test_the_sketch_is_near_the_theorem_and_knows_its_slopes(target):
             rhos = sketch.charged @ more
             then = sketch.alone(sketch.shown(case, sketch.passed(case, rhos), rhos))
             seen = (then - now) / (0.02 * best.losses[column])
-            assert slopes[:, column] == pytest.approx(seen, rel=0.3, abs=0.02)
+            assert slopes[:, column] == pytest.approx(seen, rel=0.3, abs=near)
 
 
 def test_filled_blanks_are_shared_within_the_target_by_their_theorem():
