@@ -11,10 +11,13 @@ from entwined.errors import BadQuery
 from entwined.estimate.answers import Answered, Release
 from entwined.estimate.grid import placed
 from entwined.estimate.population import Estimated, population, populations
+from entwined.estimate.sampling import SampleError
 from entwined.estimate.spans import Around, span
 from entwined.estimate.trends import trend
 from entwined.mechanisms.draws import noisy
+from entwined.noise import DiscreteLaplace
 from entwined.queries import Count, Mean, Sampling, Share, Total, parse
+from entwined.queries.sampling import COARSE, FINE
 from entwined.request.desk import open_desk
 from entwined.request.verbs import plan
 from support.stratified_survey import DRAWN, REGIONS, SCHEMA, WEIGHTS, Survey
@@ -224,6 +227,13 @@ def test_what_cannot_be_said_is_refused_in_words():
         trend(found, population(one_release(share), share))
     with pytest.raises(BadQuery, match="same confidence"):
         trend(found, population(release, query, confidence=0.9))
+
+
+def test_even_weights_are_not_taken_for_it_where_values_are_missing():
+    numbers = [COARSE * 1000, 0, COARSE * 500, COARSE * 600, 0, 0, FINE * 250]
+    law = DiscreteLaplace(Fraction(COARSE))
+    assert not SampleError.of(tuple(numbers), law).is_of_all
+    assert SampleError.of((*numbers[:3], COARSE * 999, *numbers[4:]), law).is_of_all
 
 
 def test_a_total_without_even_weights_is_held_by_a_longer_interval():

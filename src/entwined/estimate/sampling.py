@@ -62,6 +62,12 @@ class SampleError:
         """How much larger uneven weights make a variance: n Σw² / (Σw)²."""
         return self.about / max(self.effective, math.ulp(0.0))
 
+    @property
+    def is_of_all(self) -> bool:
+        """Whether all rows that were drawn may be among those asked about, as far as noise lets see."""
+        deviation = math.sqrt((len(self.rows) + 1) * self.noise)
+        return float(self.rows.sum()) - self.about <= UNSURE * deviation
+
     def middle(self, low: FloatArray, high: FloatArray) -> FloatArray:
         """Give the weighted mean of low(1−a) + high·a."""
         below, above = float(self.lows.sum()), float(self.highs.sum())
