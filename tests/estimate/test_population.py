@@ -16,7 +16,7 @@ from entwined.estimate.spans import Around, span
 from entwined.estimate.trends import trend
 from entwined.mechanisms.draws import noisy
 from entwined.noise import DiscreteLaplace
-from entwined.queries import Count, Mean, Sampling, Share, Total, parse
+from entwined.queries import Count, Histogram, Mean, Sampling, Share, Total, parse
 from entwined.queries.sampling import COARSE, FINE
 from entwined.request.desk import open_desk
 from entwined.request.verbs import plan
@@ -242,3 +242,19 @@ def test_a_total_without_even_weights_is_held_by_a_longer_interval():
     even, uneven = (population(next(released(query, samples, even=even))[0], query) for even in (True, False))
     assert length(uneven.population) > length(even.population)
     assert uneven.population[0] <= truth <= uneven.population[1]
+
+
+def test_weighted_counts_agree_with_their_tables(tmp_path):
+    rows = pd.DataFrame(
+        {"region": ["north", "south"] * 50, "weight": [0.5, 2.0] * 50, "income": 7, "works": True}
+    )
+    asked = {
+        "all": Count(weight="weight", where="region is not null"),
+        "by": Histogram("region", weight="weight"),
+    }
+    with open_desk(rows, SCHEMA, ledger=tmp_path / "l.sqlite", cap=3) as door:
+        found = door.release(asked, loss=1)
+    assert found["all"].value == sum(found["by"].value)
+    assert found["all"].value.denominator in {1, 2, 4, 5, 10, 20, 25, 50, 100}
+    low, high = found["all"].interval
+    assert low <= found["all"].value <= high
