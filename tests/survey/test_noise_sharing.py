@@ -1,6 +1,5 @@
 """Gaussian noise shared among histograms: within the target by the theorems themselves, and as little as can be."""
 
-import json
 from dataclasses import replace
 from fractions import Fraction
 
@@ -111,6 +110,8 @@ def test_filled_blanks_are_shared_within_the_target_by_their_theorem():
     found = survey()
     terms = UnderNoise(found.terms("model", filled=True), DELTA, close=1e-3)
     shared = share(terms, found.weights(filled=True), 1.0)
+    fitted = terms.sketch(1.0, shared.losses)
+    assert fitted.leakage(shared.losses).per_unit == pytest.approx(shared.leakage.per_unit, rel=0.1, abs=0.02)
     assert 0.99 < shared.leakage.worst <= 1
     proved = bound(terms.terms.model, terms.terms.exposed(terms.base(shared.losses)), "model")
     assert proved.theorem.name == "separable blanks filled"
@@ -119,18 +120,18 @@ def test_filled_blanks_are_shared_within_the_target_by_their_theorem():
 
 
 def test_blanks_are_filled_where_that_is_better_and_never_at_the_door():
-    """Ten questions that two forms share out: the draws are an error themselves, the larger the more rows."""
+    """Six questions that two forms share out: the draws are an error themselves, the larger the more rows."""
     rng = np.random.default_rng(14)
     form, mood = rng.integers(0, 2, 900), rng.integers(0, 2, 900)
-    drawn = np.where(rng.random((900, 10)) < 0.2, mood[:, None], rng.integers(0, 2, (900, 10)))
-    values = np.where(form[:, None] == np.arange(10) % 2, drawn, 2)
-    codes = Codes.of({"form": 2} | {f"q{j}": 3 for j in range(10)}, np.column_stack([form, values]))
+    drawn = np.where(rng.random((900, 6)) < 0.2, mood[:, None], rng.integers(0, 2, (900, 6)))
+    values = np.where(form[:, None] == np.arange(6) % 2, drawn, 2)
+    codes = Codes.of({"form": 2} | {f"q{j}": 3 for j in range(6)}, np.column_stack([form, values]))
     (sheet,) = forms(pair_counts(codes), blank_codes(pair_counts(codes)))
     found = Survey(codes, "pilot", form=sheet)
     few = plan_survey(found, 1.0, "model", 10, delta="1e-4")
     left_out = plan_survey(found, 1.0, "model", 10, delta="1e-4", at_the_door=True)
     assert (few.filled, left_out.filled) == (True, False)
-    assert few.squared_error < 0.9 * left_out.squared_error < replace(few, rows=10**9).squared_error
+    assert few.squared_error < 0.95 * left_out.squared_error < replace(few, rows=10**9).squared_error
     with pytest.raises(Refused, match="does not fill"):
         few.questions(Schema((Categorical("form", ("0", "1")),)))
 
@@ -199,12 +200,10 @@ def test_the_door_charges_what_the_plan_says(tmp_path):
     promise: Promise = promise_of(schema, (), "any", DELTA)
     with Ledger.create(tmp_path / "l.db", Fraction(10), promise, anchor=tmp_path / "a") as ledger:
         release(MemoryTable(schema, rows), queries, ledger=ledger, leakage=1, shares=shares, delta=DELTA)
-        places = [json.loads(part.key) for part in ledger.spent().parts]
-        charged = {place["column"] for place in places if "column" in place}  # others are of several at once
         base = promise.base(ledger.spent().parts).columns
     rhos = UnderNoise(found.terms("any"), DELTA).base(planned.shared.losses).rhos
     expected = {name: float(rho) for name, rho in zip(found.released, rhos, strict=True)}
-    assert charged == expected.keys()
+    assert base.keys() == expected.keys()
     times = float(base["mood"]) / expected["mood"]  # the door fits the multiple of the shares itself
     assert {name: float(rho) / times for name, rho in base.items()} == pytest.approx(expected, rel=1e-6)
 

@@ -56,6 +56,7 @@ class OnTree:
     knowledge: Knowledge
     power: int = 2
     close: float = CLOSE
+    fits: int = 0
 
     @property
     def columns(self) -> int:
@@ -66,6 +67,11 @@ class OnTree:
     def start(self) -> FloatArray:
         """The same loss for every histogram."""
         return np.ones(self.columns)
+
+    @property
+    def secret_form(self) -> bool:
+        """There is no form."""
+        return False
 
     @property
     def filled(self) -> bool:
@@ -109,7 +115,7 @@ class OnTree:
         """What Gaussian noise of these ρ shows."""
         return base
 
-    def sketch(self, ceiling: float) -> "OnTree":  # noqa: ARG002  (quick enough)
+    def sketch(self, ceiling: float, losses: FloatArray | None = None) -> "OnTree":  # noqa: ARG002  (quick enough)
         """Itself."""
         return self
 
@@ -136,6 +142,7 @@ class OnForms:
     filling: tuple[FloatArray, ...] = ()
     power: int = 2
     close: float = CLOSE
+    fits: int = 0
 
     def __post_init__(self) -> None:
         if self.filled and self.knowledge != "model":
@@ -176,6 +183,11 @@ class OnForms:
         if self.model.public:
             return separable_public_form_without_knowledge_bound if known else separable_public_form_bound
         return separable_blanks_left_out_without_knowledge_bound if known else separable_blanks_left_out_bound
+
+    @property
+    def secret_form(self) -> bool:
+        """Whether it is hidden who had which form."""
+        return not self.model.public
 
     @property
     def answers(self) -> BayesNet:
@@ -220,7 +232,7 @@ class OnForms:
         """Say what the same histograms leak under another law of the answers."""
         return replace(self, model=replace(self.model, answers=model))
 
-    def sketch(self, ceiling: float) -> "OnForms":  # noqa: ARG002  (quick enough)
+    def sketch(self, ceiling: float, losses: FloatArray | None = None) -> "OnForms":  # noqa: ARG002  (quick enough)
         """Itself."""
         return self
 
@@ -248,7 +260,12 @@ class UnderNoise:
     terms: OnTree | OnForms
     delta: Fraction
     power: int = 1
-    close: float = 1e-5
+    close: float = 1e-4
+
+    @property
+    def fits(self) -> int:
+        """What filled blanks tell of the form is in the sketch by a fit alone."""
+        return 2 if self.terms.filled else 0
 
     @property
     def columns(self) -> int:
@@ -282,10 +299,19 @@ class UnderNoise:
         """By the sketch."""
         return self.sketch(ceiling).pressure(losses, ceiling)
 
-    def sketch(self, ceiling: float) -> NoiseSketch:
-        """Pass profiles on a coarse grid; what filled blanks tell together is left out."""
+    def sketch(self, ceiling: float, losses: FloatArray | None = None) -> NoiseSketch:
+        """Pass profiles on a coarse grid; what filled blanks tell together is as the theorem says of some losses."""
         terms = self.terms
-        return NoiseSketch(terms.answers, terms.knowledge, terms.secrets, terms.charged, self.delta, ceiling)
+        rough = NoiseSketch(
+            terms.answers,
+            terms.knowledge,
+            terms.secrets,
+            terms.charged,
+            self.delta,
+            ceiling,
+            terms.secret_form,
+        )
+        return rough if losses is None else rough.fitted(losses, self.leakage(losses))
 
 
 def slopes_on_tree(model: BayesNet, losses: FloatArray, knowledge: Knowledge) -> FloatArray:
