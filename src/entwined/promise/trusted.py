@@ -1,10 +1,10 @@
 """What the holder's word is taken for beside a model itself: how its units lie in the table. Reports print it bold."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from entwined.bounds import Knowledge
-from entwined.dependence import Coupled, Forms, MarkovChain
+from entwined.dependence import Coupled, Dependence, Forms, MarkovChain
 from entwined.dependence.learned_from import VOUCHED
 from entwined.promise.declared import Declared
 from entwined.promise.domains import VALUED
@@ -33,13 +33,43 @@ PRESENCE: Final = (
     "Whether a {each} is in the table says nothing about what any {each} holds, nor about whether another "
     "is there."
 )
+HIDDEN: Final = "Nothing hidden in the {title} model is a column of the table or a secret: {names}."
 NO_GAPS: Final = "No step of a series is missing before or between those that are kept."
 
 
 def trusted(given: Declared, schema: Schema, knowledge: Knowledge) -> tuple[str, ...]:
     """List what has to be believed about a declared model, one sentence or two each."""
     about = _of_cells if schema.unit.by_column else _of_rows
-    return (*about(given, schema, knowledge), *_of_source(given, schema), *_of_missing(given))
+    return (
+        *about(given, schema, knowledge),
+        *_of_source(given, schema),
+        *_of_missing(given),
+        *_of_check(given),
+    )
+
+
+def _of_check(given: Declared) -> Iterator[str]:
+    if given.model.hidden:
+        yield HIDDEN.format(title=given.title, names=_hidden(given.model))
+    if given.model.check is not None:
+        yield f"How the {given.title} model did in its check: " + " ".join(given.model.check.words)
+
+
+def _hidden(model: Dependence) -> str:
+    names = getattr(model, "names", ())
+    return ", ".join(repr(names[place]) for place in model.hidden)
+
+
+def failures(declared: Sequence[Declared]) -> tuple[str, ...]:
+    """Say which models failed their check on public data and are not covered by another one declared."""
+    there = [(one.model.learned_from, one.model.check.law) for one in declared if one.model.check is not None]
+    said = []
+    for one in declared:
+        if one.model.check is not None:
+            same = [law for origin, law in there if origin == one.model.learned_from]
+            lacking = one.model.check.lacking(same)
+            said += [one.model.check.failed(one.title, lacking)] if lacking else []
+    return tuple(said)
 
 
 def known(schema: Schema) -> Iterator[str]:
