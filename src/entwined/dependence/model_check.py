@@ -1,7 +1,7 @@
 """What a check of a model on public data showed: figures that stand beside what must be believed."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
@@ -95,9 +95,23 @@ class ModelCheck:
         there = set(laws)
         return tuple(one for one in self.needed if one not in there)
 
+    @property
+    def alone(self) -> str:
+        """What must be said of the tree where it stands alone; nothing if it passed."""
+        if self.law != self.tree.law or not self.needed:
+            return ""
+        worst = self._worst(self.needed)
+        return (
+            f"On its own this model failed its check: noise that leaks {self.claimed:.4g} under it leaks up to "
+            f"{worst.leakage or math.inf:.4g} under a law that fits the public rows better, {worst.law}. "
+        )
+
+    def _worst(self, laws: Iterable[str]) -> TriedLaw:
+        return max((self.of(law) for law in laws), key=lambda one: one.leakage or 0.0)
+
     def failed(self, title: str, lacking: Iterable[str]) -> str:
         """Say that a model failed its check, and where."""
-        worst = max((self.of(law) for law in lacking), key=lambda one: one.leakage or 0.0)
+        worst = self._worst(lacking)
         return (
             f"THE MODEL FAILED ITS CHECK: noise that leaks {self.claimed:.4g} under {title} leaks up to "
             f"{worst.leakage or math.inf:.4g} under a law that fits the public rows better and is not declared: "
@@ -181,6 +195,15 @@ class ModelCheck:
         if found.document != given:
             raise BadModel(f"{WHAT} has a part that nobody wrote there. Learn the model again.")
         return found
+
+
+def failures(models: Sequence[tuple[str, object, ModelCheck]]) -> tuple[str, ...]:
+    """Say which models, given by title, origin and check, failed it with no model of that origin to cover them."""
+    said = []
+    for title, origin, check in models:
+        lacking = check.lacking(one.law for _, other, one in models if other == origin)
+        said += [check.failed(title, lacking)] if lacking and check.law == check.tree.law else []
+    return tuple(said)
 
 
 def _law(given: Any) -> TriedLaw:

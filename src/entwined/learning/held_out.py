@@ -16,7 +16,7 @@ from entwined.numbers import FloatArray
 from entwined.progress import report
 
 FOLDS: Final = 3
-SCORED: Final = 16  # questions that are scored: half of them tell most, half are spread over the rest
+SCORED: Final = 32  # questions that are scored: half of them tell most, half are spread over the rest
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 import importlib.util
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,18 +37,25 @@ def foretold(
     `information` says how much columns tell about each other, and `model` the log chance by the model itself: who
     knows both takes the mean of the two.
     """
+    from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1):  # threads that wait for each other would take longer than they save
-        found = [_learned(seen, held_out, column, information[column]) for column in columns]
+    boosting = HistGradientBoostingClassifier(
+        max_iter=TREES,
+        learning_rate=STEP,
+        max_leaf_nodes=LEAVES,
+        min_samples_leaf=FEWEST_IN_LEAF,
+        l2_regularization=1.0,
+        early_stopping=False,
+    )
+    with threadpool_limits(1):  # threads that wait for each other take far longer than they save
+        found = [_learned(boosting, seen, held_out, column, information[column]) for column in columns]
     both = np.logaddexp(np.stack(found, axis=1), model[:, list(columns)]) - np.log(2)
     return np.where(held_out.values[:, list(columns)] == NOT_ASKED, 0.0, both)
 
 
-def _learned(seen: Codes, held_out: Codes, column: int, told: FloatArray) -> FloatArray:
+def _learned(boosting: Any, seen: Codes, held_out: Codes, column: int, told: FloatArray) -> FloatArray:
     """Boost trees on the columns that tell most."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
     by_information = np.argsort(-np.where(np.arange(len(told)) == column, -1.0, told), kind="stable")
     looked_at = np.sort(by_information[: min(LOOKED_AT, len(told) - 1)])
     there = seen.values[:, column] != NOT_ASKED
@@ -56,14 +63,7 @@ def _learned(seen: Codes, held_out: Codes, column: int, told: FloatArray) -> Flo
     common = np.bincount(answers, minlength=seen.sizes[column]) + 1.0
     law = np.broadcast_to(common / common.sum(), (len(asked), len(common)))
     if len(np.unique(answers)) > 1 and looked_at.size:
-        trees = HistGradientBoostingClassifier(
-            max_iter=TREES,
-            learning_rate=STEP,
-            max_leaf_nodes=LEAVES,
-            min_samples_leaf=FEWEST_IN_LEAF,
-            l2_regularization=1.0,
-            early_stopping=False,
-        ).fit(seen.values[there][:, looked_at], answers)
+        trees = boosting.fit(seen.values[there][:, looked_at], answers)
         boosted = np.zeros(law.shape)
         boosted[:, trees.classes_] = trees.predict_proba(held_out.values[:, looked_at])
         law = (1 - UNSEEN) * boosted + UNSEEN * law

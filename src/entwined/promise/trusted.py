@@ -1,6 +1,6 @@
 """What the holder's word is taken for beside a model itself: how its units lie in the table. Reports print it bold."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from entwined.bounds import Knowledge
@@ -58,18 +58,6 @@ def _of_check(given: Declared) -> Iterator[str]:
 def _hidden(model: Dependence) -> str:
     names = getattr(model, "names", ())
     return ", ".join(repr(names[place]) for place in model.hidden)
-
-
-def failures(declared: Sequence[Declared]) -> tuple[str, ...]:
-    """Say which models failed their check on public data and are not covered by another one declared."""
-    there = [(one.model.learned_from, one.model.check.law) for one in declared if one.model.check is not None]
-    said = []
-    for one in declared:
-        if one.model.check is not None:
-            same = [law for origin, law in there if origin == one.model.learned_from]
-            lacking = one.model.check.lacking(same)
-            said += [one.model.check.failed(one.title, lacking)] if lacking else []
-    return tuple(said)
 
 
 def known(schema: Schema) -> Iterator[str]:
