@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from entwined.dependence import (
@@ -98,26 +99,12 @@ def test_a_check_that_nobody_wrote_is_refused(change):
         model_from(FAILED.model.document | {"check": CHECK.document | change}, Path())
 
 
-def test_what_is_hidden_is_true_or_left_out_and_not_everything():
-    document = LATENT.document
-    document["variables"][2]["hidden"] = "yes"
-    with pytest.raises(BadModel, match="hidden"):
-        model_from(document, Path())
-    with pytest.raises(BadModel, match="All variables"):
-        TREE.hiding(["a", "b"])
-    with pytest.raises(BadModel, match="no variable"):
-        TREE.hiding(["z"])
+def test_a_form_neither_asks_nor_leaves_out_what_is_hidden():
     with pytest.raises(BadModel, match="hidden"):
         Forms.of(LATENT, "form", [["a", "b", "c"]])
-
-
-def test_a_hidden_variable_is_no_column():
-    assert Promise.of(SCHEMA, [Declared(LATENT)]).declared
-    with pytest.raises(BadModel, match="it is a column"):
-        Promise.of(SCHEMA, [Declared(TREE.hiding(["b"]))])
-    with pytest.raises(BadModel, match="Leave `columns` out"):
-        Promise.of(SCHEMA, [Declared(LATENT, columns=("a", "b"))])
-    assert any("'c'" in line for line in Promise.of(SCHEMA, [Declared(LATENT)]).trusted)
+    with pytest.raises(BadModel, match="hidden"):
+        Forms(LATENT, "form", np.array([[True, True, False]]))
+    assert not Forms.of(LATENT, "form", [["a", "b"], ["a"]]).gated[2]
 
 
 def test_a_hidden_class_ties_columns_at_the_door_and_leaks_nothing_of_its_own():

@@ -56,7 +56,7 @@ class Forms(Dependence):
         """Look up by name which questions each form asks."""
         places = {name: place for place, name in enumerate(answers.names)}
         table = np.zeros((len(asked), answers.units), dtype=np.bool_)
-        table[:, answers.hidden] = True  # no form leaves out what is in no table
+        table[:, list(answers.hidden)] = True  # no form leaves out what is in no table
         for number, names in enumerate(asked):
             for name in names:
                 if name not in places:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from entwined.bounds import Knowledge
-from entwined.dependence import Coupled, Dependence, Forms, MarkovChain
+from entwined.dependence import Coupled, Forms, MarkovChain
 from entwined.dependence.learned_from import VOUCHED
 from entwined.promise.declared import Declared
 from entwined.promise.domains import VALUED
@@ -33,7 +33,6 @@ PRESENCE: Final = (
     "Whether a {each} is in the table says nothing about what any {each} holds, nor about whether another "
     "is there."
 )
-HIDDEN: Final = "Nothing hidden in the {title} model is a column of the table or a secret: {names}."
 NO_GAPS: Final = "No step of a series is missing before or between those that are kept."
 
 
@@ -49,15 +48,8 @@ def trusted(given: Declared, schema: Schema, knowledge: Knowledge) -> tuple[str,
 
 
 def _of_check(given: Declared) -> Iterator[str]:
-    if given.model.hidden:
-        yield HIDDEN.format(title=given.title, names=_hidden(given.model))
     if given.model.check is not None:
         yield f"How the {given.title} model did in its check: " + " ".join(given.model.check.words)
-
-
-def _hidden(model: Dependence) -> str:
-    names = getattr(model, "names", ())
-    return ", ".join(repr(names[place]) for place in model.hidden)
 
 
 def known(schema: Schema) -> Iterator[str]:

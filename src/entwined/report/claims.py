@@ -1,7 +1,7 @@
 """What a certificate promises, in words for someone who is in the table."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -162,11 +162,11 @@ def model_words(declared: Mapping[str, Any]) -> str:
         case {"kind": "markov_chain", "length": length}:
             return f"series of at most {length:,} steps{by}, each of which depends on the one before it"
         case {"kind": "bayes_net", "variables": variables}:
-            return f"a network of causes between {len(variables):,} quantities{_hidden(variables)}"
+            return f"a network of causes between {len(variables):,} quantities{_hidden(model)}"
         case {"kind": "forms", "form": form, "asked": asked, "answers": {"variables": variables}}:
             return (
                 f"a questionnaire in {len(asked):,} forms drawn at random, named by {readable(form)}, with a network "
-                f"of causes between the answers to {len(variables):,} questions{_hidden(variables)}"
+                f"of causes between the answers to {len(variables):,} questions{_hidden(model['answers'])}"
             )
         case {"kind": "random_field", "variables": variables}:
             return f"a field of {len(variables):,} quantities that pull at their neighbours"
@@ -177,8 +177,8 @@ def model_words(declared: Mapping[str, Any]) -> str:
     return f"a model of kind {readable(model.get('kind', 'unknown'))}"
 
 
-def _hidden(variables: Sequence[Mapping[str, Any]]) -> str:
-    count = sum(one.get("hidden") is True for one in variables)
+def _hidden(model: Mapping[str, Any]) -> str:
+    count = len(model.get("hidden", ()))
     return f", {count:,} of them hidden" if count else ""
 
 

@@ -102,13 +102,14 @@ class Survey:
     @cached_property
     def learned(self) -> Learned:
         """The tree of the questions, learned from those who were asked."""
+        return learn(self.answered, self.table, smoothing=self.smoothing)
+
+    @cached_property
+    def answered(self) -> Codes:
+        """The answers that the tree is learned from."""
         questions = [name for name in self.released if name not in self._form]
         codes = self.pilot.only(questions).without_missing(self.unsaid)
-        return learn(
-            codes.without_blanks({name: one.code for name, one in self.blanks.items()}),
-            self.table,
-            smoothing=self.smoothing,
-        )
+        return codes.without_blanks({name: one.code for name, one in self.blanks.items()})
 
     @cached_property
     def forms(self) -> Forms | None:
