@@ -60,7 +60,7 @@ def rivals(planned: Batch, leakage: Fraction) -> Iterator[Rival]:
     if promise.declared or delta is not None:
         yield _rival(planned, replace(promise, measure=other), leakage, title, how)
     if promise.schema.unit.by_column:
-        rows = replace(promise.schema, unit=Rows()).approve()
+        rows = replace(promise.schema, unit=Rows(), approved_digest="", signature=None).approve()
         measure = measure_of(delta or USUAL_DELTA)
         title = "Plain Gaussian noise for whole rows" + (
             "" if delta else f" and a chance of {float(USUAL_DELTA):g}"
