@@ -97,3 +97,33 @@ def test_a_check_needs_public_rows(folder, run):
     code, _, err = run("learn", "release.toml", "--budget", "1", "--check", "-o", "tree.json")
     assert code == 2
     assert "public" in err
+
+
+def test_a_survey_declares_what_its_tree_needs(folder, run):
+    assert run("survey", "propose", "pilot.csv", "--schema", "schema.toml", "-o", "survey.toml")[0] == 0
+    text = Path("survey.toml").read_text().replace("confirmed = false", "confirmed = true")
+    Path("survey.toml").write_text(text)
+    asked = (
+        "survey",
+        "request",
+        "survey.toml",
+        "--table",
+        "wave.csv",
+        "--rows",
+        "400",
+        "--knowledge",
+        "model",
+    )
+    plain = document(run(*asked, "-o", "plain.toml", "--json"))
+    found = document(run(*asked, "--check", "-o", "checked.toml", "--json"))
+    assert found["check"]["needed"]
+    assert found["l2"] == pytest.approx(plain["l2"] * found["check"]["price"])
+    assert Path("checked.toml").read_text().count("[[dependence]]") == 1 + len(found["check"]["needed"])
+    assert read_model("checked.beside-1.json").check.law == found["check"]["needed"][0]
+    planned = document(run("plan", "checked.toml", "--json"))
+    assert planned["failed_checks"] == []
+    assert len(planned["models"]) == 1 + len(found["check"]["needed"])
+    assert run(*asked, "--check", "--keep-tree", "-o", "kept.toml")[1].startswith(
+        "THE MODEL FAILED ITS CHECK"
+    )
+    assert document(run("plan", "kept.toml", "--json"))["failed_checks"]

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from entwined.bounds.forms import blanks_left_out_bound, public_form_bound
+from entwined.bounds.messages import message_passing_bound
 from entwined.dependence import (
     BayesNet,
     Forms,
@@ -19,6 +21,7 @@ from entwined.dependence import (
 )
 from entwined.dependence.model_check import failures
 from entwined.errors import BadModel
+from entwined.loss import Loss
 from entwined.mechanisms.batch import plan_batch
 from entwined.promise.declared import Declared
 from entwined.promise.promise import Promise
@@ -158,3 +161,15 @@ def test_the_figures_are_shown_in_words_lines_and_a_chart():
     assert any("nats beyond the model" in sentence for sentence in shown.words)
     document = {"models": [{"name": "the tree", "check": json.loads(json.dumps(CHECK.document))}]}
     assert checks_in(document)[0].check == CHECK
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_a_hidden_class_behind_the_answers_to_a_form(public):
+    """What is read of each form leaks what the class of its questions says."""
+    forms = Forms.of(LATENT, "form", [["a", "b"], ["a"]], public=public)
+    theorem = public_form_bound if public else blanks_left_out_bound
+    found = theorem(Loss.of([0.5, 0.4, 0.0, 0.2]), forms)
+    inside = message_passing_bound(Loss.of([0.5, 0.4, 0.0]), LATENT).per_unit
+    assert found.per_unit[0] == pytest.approx(inside[0])
+    assert found.per_unit[1] >= inside[1]
+    assert found.worst == pytest.approx(float(np.delete(found.per_unit, 2).max()))

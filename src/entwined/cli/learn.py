@@ -8,7 +8,7 @@ import typer
 
 from entwined.canonical import Document
 from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, YesOption
-from entwined.cli.learn_and_check import paths_beside, show_check
+from entwined.cli.learn_and_check import CheckOption, KeepTreeOption, paths_beside, show_check
 from entwined.cli.learn_with_budget import learn_with_budget, require_free
 from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput
@@ -46,13 +46,6 @@ ConfidenceOption = Annotated[
     str | None, typer.Option("--confidence", help="Instead of smoothing: intervals of this confidence.")
 ]
 
-CheckOption = Annotated[
-    bool,
-    typer.Option("--check", help="Hold the model against richer laws and a strong learner, on these rows."),
-]
-KeepTreeOption = Annotated[
-    bool, typer.Option("--keep-tree", help="Write the tree alone even if it fails its check; reports say so.")
-]
 DeltaOption = Annotated[
     str | None,
     typer.Option("--delta", help="Gaussian noise with this δ, one part a column; Laplace without."),

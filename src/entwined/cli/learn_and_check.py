@@ -1,13 +1,23 @@
 """`entwined learn --check`: whether a learned model holds, and the richer laws that are written beside it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from entwined.cli.show import about, say, table
 
 if TYPE_CHECKING:
     from entwined.dependence import ModelCheck
     from entwined.learning.check import Checked
+
+CheckOption = Annotated[
+    bool,
+    typer.Option("--check", help="Hold the model against richer laws and a strong learner, on these rows."),
+]
+KeepTreeOption = Annotated[
+    bool, typer.Option("--keep-tree", help="Write the tree alone even if it fails its check; reports say so.")
+]
 
 
 def paths_beside(checked: "Checked", output: Path) -> list[Path]:
