@@ -15,7 +15,7 @@ from entwined.dependence import BayesNet, Variable
 from entwined.errors import BadInput, DoesNotApply
 from entwined.learning import Codes, learn, pair_counts
 from entwined.learning.beliefs import beliefs
-from entwined.learning.check import TREE, Trial, check, laws_tried
+from entwined.learning.check import NETWORK, TREE, Trial, check, laws_tried
 from entwined.learning.held_out import questions_scored
 from entwined.learning.hidden_causes import Answers, hidden_root, latent_classes, star
 from entwined.loss import Loss
@@ -214,8 +214,9 @@ def test_the_price_of_covering_is_kept_under_every_law_that_is_needed(failing):
         assert transport_bound(less, one.model).worst <= figures.claimed * (1 + 1e-9)
         more = (planned * (1 / (figures.price * 0.95))).padded(one.model.units)
         assert transport_bound(more, one.model).worst > figures.claimed
-    laws = {name: fit for name, fit in laws_tried((2,)).items() if name != TREE}
-    assert len(figures.laws) == 2 + len(laws)
+    assert {one.law for one in figures.laws} == {*laws_tried((2,)), figures.learner.law}
+    assert NETWORK not in figures.needed
+    assert NETWORK not in laws_tried((2,), blanks=True)
     assert questions_scored(codes, 4) == questions_scored(codes, 4)
     assert len(questions_scored(codes, 4)) <= 4
 
@@ -242,4 +243,17 @@ def test_what_cannot_be_checked_is_refused():
     with pytest.raises(BadInput, match="5 columns"):
         check(learned, codes, Loss.uniform(0.1, 5), "any")
     with pytest.raises(DoesNotApply, match="two parents"):
-        beliefs(learn(caused(), "x", parents=2).model, caused())
+        blank = Codes.of({f"q{n}": 2 for n in range(8)}, np.where(caused().values == 1, -1, 0))
+        beliefs(learn(caused(), "x", parents=2).model, blank)
+
+
+def test_beliefs_of_a_network_are_those_of_enumeration():
+    codes = caused(900, 4, 0.85)
+    model = learn(codes, "x", parents=2).model
+    assert max(map(len, model.parents)) == 2
+    found, joint = beliefs(model, codes), joint_of(model)
+    for row, values in enumerate(codes.values[:20].tolist()):
+        assert found.rows[row] == pytest.approx(np.log(joint[tuple(values)]))
+        for place in range(4):
+            both = [joint[(*values[:place], other, *values[place + 1 :])] for other in (0, 1)]
+            assert found.answers[row, place] == pytest.approx(np.log(both[values[place]] / sum(both)))

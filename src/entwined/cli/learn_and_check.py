@@ -19,6 +19,8 @@ KeepTreeOption = Annotated[
     bool, typer.Option("--keep-tree", help="Write the tree alone even if it fails its check; reports say so.")
 ]
 
+LOOSE = " (loose)"
+
 
 def paths_beside(checked: "Checked", output: Path) -> list[Path]:
     """Name a file for every law that must be declared beside the model."""
@@ -43,7 +45,7 @@ def show_check(check: "ModelCheck", title: str, beside: list[Path]) -> None:
             one.law,
             about(one.row),
             about(one.answer),
-            about(one.leakage),
+            about(one.leakage) + LOOSE * (one.loose and one.leakage is not None),
             "yes" if one.law in check.needed else "",
         ]
         for one in check.laws

@@ -19,7 +19,7 @@ class TriedLaw:
     """A law fitted to public rows: its log loss on rows held out, in nats, and what the planned noise leaks under it.
 
     `answer` is the loss of an answer given all the others, `row` that of a whole row. A learner that predicts single
-    answers is no law of rows, and nothing bounds what leaks under it.
+    answers is no law of rows, and nothing bounds what leaks under it. A bound is `loose` where a law has cycles.
     """
 
     law: str
@@ -27,6 +27,7 @@ class TriedLaw:
     row: float | None = None
     leakage: float | None = None
     theorem: str = ""
+    loose: bool = False
 
     def fits_better(self, other: "TriedLaw") -> bool:
         """Whether it predicts rows held out better than another law, by the row or by the answer."""
@@ -38,7 +39,8 @@ class TriedLaw:
         """The figures; what there is none of is left out."""
         given = {"law": self.law, "answer": self.answer, "row": self.row, "leakage": self.leakage}
         found = {key: value for key, value in given.items() if value is not None}
-        return found | ({"theorem": self.theorem} if self.theorem else {})
+        found |= {"theorem": self.theorem} if self.theorem else {}
+        return found | ({"loose": True} if self.loose else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class ModelCheck:
     @property
     def richer(self) -> int:
         """How many other laws were tried."""
-        return sum(one.row is not None for one in self.laws[1:])
+        return sum(one.row is not None and not one.loose for one in self.laws[1:])
 
     @property
     def learner(self) -> TriedLaw | None:
@@ -122,7 +124,7 @@ class ModelCheck:
     def words(self) -> tuple[str, ...]:
         """What was found, one sentence each."""
         worst = max(
-            (one for one in self.laws[1:] if one.leakage is not None),
+            (one for one in self.laws[1:] if one.leakage is not None and not one.loose),
             key=lambda one: one.leakage or 0.0,
             default=None,
         )
@@ -208,7 +210,8 @@ def failures(models: Sequence[tuple[str, object, ModelCheck]]) -> tuple[str, ...
 
 def _law(given: Any) -> TriedLaw:
     row, leakage = (None if given.get(name) is None else _number(given[name]) for name in ("row", "leakage"))
-    return TriedLaw(str(given["law"]), _number(given["answer"]), row, leakage, str(given.get("theorem", "")))
+    said, loose = str(given.get("theorem", "")), given.get("loose") is True
+    return TriedLaw(str(given["law"]), _number(given["answer"]), row, leakage, said, loose)
 
 
 def _pair(given: Any) -> tuple[float, float]:

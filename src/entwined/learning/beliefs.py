@@ -36,14 +36,33 @@ class Beliefs:
 
 
 def beliefs(model: BayesNet, codes: Codes) -> Beliefs:
-    """Pass messages through a tree for all rows at once: up to the roots, and back.
+    """Say what a law says of rows; the model's variables are the columns in their order, and then those hidden."""
+    return (
+        _of_network(model, codes) if any(len(each) > 1 for each in model.parents) else _of_tree(model, codes)
+    )
 
-    The variables of the model are the columns of the codes in their order, and after them those that are hidden.
-    """
-    if any(len(each) > 1 for each in model.parents):
-        raise DoesNotApply(
-            "A variable has two parents, and these messages need a tree. Give one with one parent."
-        )
+
+def _of_network(model: BayesNet, codes: Codes) -> Beliefs:
+    """Look up each answer given its parents, and with each value that it could have had its children's, too."""
+    if model.hidden or (codes.values == NOT_ASKED).any():
+        raise DoesNotApply("A variable has two parents, and something is hidden or blank. Give a tree.")
+    values = codes.values.astype(np.int64)
+    sizes = [len(each) for each in model.values]
+    own, spoken = np.zeros(values.shape), [np.zeros((codes.rows, size)) for size in sizes]
+    for child, (each, table) in enumerate(zip(model.parents, tables_of(model), strict=True)):
+        scope = (*each, child)
+        logs = np.log(table).reshape([sizes[one] for one in scope])
+        shown = [values[:, one] for one in scope]
+        own[:, child] = logs[tuple(shown)]
+        for axis, one in enumerate(scope):
+            others = [slice(None) if at == axis else place for at, place in enumerate(shown)]
+            spoken[one] += np.moveaxis(logs, axis, -1)[tuple(others[:axis] + others[axis + 1 :])]
+    given = [_chosen(held, codes.values[:, at]) for at, held in enumerate(spoken)]
+    return Beliefs(own.sum(axis=1), np.stack(given, axis=1))
+
+
+def _of_tree(model: BayesNet, codes: Codes) -> Beliefs:
+    """Pass messages through a tree for all rows at once: up to the roots, and back."""
     tables, order = tables_of(model), parents_first(model.parents)
     shown = [_evidence(codes.values[:, at], len(model.values[at])) for at in range(len(codes.names))]
     shown += [np.zeros((codes.rows, len(values))) for values in model.values[len(codes.names) :]]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from entwined.dependence import ModelCheck
+from entwined.dependence import ModelCheck, TriedLaw
 from entwined.dependence.model_check import failures
 from entwined.report import charts
 from entwined.report.drawings import Drawing
@@ -32,7 +32,7 @@ class CheckShown:
                 "law": readable(one.law),
                 "row": "–" if one.row is None else figure(one.row),
                 "answer": figure(one.answer),
-                "leaks": "–" if one.leakage is None else figure(one.leakage, up=True),
+                "leaks": _leaks(one),
                 "better": one is not tree and one.fits_better(tree),
                 "needed": one.law in self.check.needed,
                 "mine": one.law == self.check.law,
@@ -43,7 +43,7 @@ class CheckShown:
     @property
     def drawing(self) -> Drawing:
         """Draw what the planned noise leaks under each law; those that are needed stand out."""
-        bounded = [one for one in self.check.laws if one.leakage is not None]
+        bounded = [one for one in self.check.laws if one.leakage is not None and not one.loose]
         rows = [
             {
                 "label": label,
@@ -58,6 +58,11 @@ class CheckShown:
             f"What noise that leaks {figure(self.check.claimed, up=True)} under the tree leaks under richer laws. "
             "Those that have to be declared beside it have the other colour.",
         )
+
+
+def _leaks(one: TriedLaw) -> str:
+    said = "–" if one.leakage is None else figure(one.leakage, up=True)
+    return f"{said} (loose)" if one.loose and one.leakage is not None else said
 
 
 def checks_in(document: Mapping[str, Any]) -> list[CheckShown]:
