@@ -137,8 +137,8 @@ def learn_publicly(
     write_model(found.model if checked is None else checked.tree.model, output)
     for path, law in zip(beside, checked.covering if checked else (), strict=False):
         write_model(law.model, path)
-    told = Told(found, output, allowed, points, checked, tuple(beside))
-    as_json(told.document) if as_document else told.say()
+    shown = LearnedShown(found, output, allowed, points, checked, tuple(beside))
+    as_json(shown.document) if as_document else shown.say()
 
 
 def learned(codes: "Codes", table_name: str, options: PublicOptions) -> "Learned":
@@ -164,7 +164,7 @@ def calibrated(model: "BayesNet", options: PublicOptions) -> "Calibration[Any]":
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class LearnedShown:
     """What was learned, as it is shown."""
 
     found: "Learned"

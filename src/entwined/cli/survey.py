@@ -96,7 +96,6 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Learn the dependence, share the leakage among all questions, and write a request to plan and release."""
-    from entwined.dependence import write_model
     from entwined.survey.asking import request_text
     from entwined.survey.checking import checked_plan
     from entwined.survey.proposals import read_confirmed, schema_named
@@ -117,15 +116,20 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
             both = [checked_plan(both[0], keep_tree=keep_tree), *both[1:]]
         planned, pure = both[0], both[-1]
         refuse_private_pilot(private, output, schema, planned)
-        models = [model, *beside(planned, output)]
-        require_new(*models)
+        require_new(*(models := [model, *beside(planned, output)]))
         places = {"table": private, "schema": relative(place, output), "ledger": ledger}
         text = request_text(planned, schema, [path.name for path in models], cap=f"{cap:g}", **places)
+    written(planned, text, output, models)
+    show(planned, pure, output, model, as_document=as_document)
+
+
+def written(planned: "SurveyPlan", text: str, output: Path, models: list[Path]) -> None:
+    """Write the request and the laws that it declares."""
+    from entwined.dependence import write_model
+
     for path, (_, law) in zip(models, planned.laws, strict=True):
         write_model(law, path)
     write_whole(output, text)
-    show_checked(planned, output, as_document=as_document)
-    show(planned, pure, output, model, as_document=as_document)
 
 
 def beside(planned: "SurveyPlan", output: Path) -> list[Path]:
@@ -203,6 +207,7 @@ def read_release(folder: Path) -> Any:
 
 def show(planned: "SurveyPlan", pure: "SurveyPlan", output: Path, model: Path, *, as_document: bool) -> None:
     """Say what was written and what it is good for, beside other noise for the same promise."""
+    show_checked(planned, output, as_document=as_document)
     error, plain = planned.squared_error**0.5, planned.plain_squared_error**0.5
     others = {noise: squared**0.5 for noise, squared in planned.plain_errors.items()}
     if pure is not planned:
