@@ -24,6 +24,7 @@ from typing import Any, Final, TypeAlias
 from entwined.bounds import Bound, Curve, Exposure, Knowledge
 from entwined.canonical import Document, canonical, sha256
 from entwined.dependence import Dependence, Forms
+from entwined.dependence.model_check import failures
 from entwined.errors import BadModel
 from entwined.numbers import Amount
 from entwined.promise.account import Account
@@ -159,6 +160,17 @@ class Promise:
         said = [*known(self.schema), *(() if person is None else ids_compared(self.schema, person))]
         said += (line for one in self.declared for line in trusted(one, self.schema, self.knowledge))
         return tuple(dict.fromkeys(said))
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Say which models failed their check on public data and are covered by no other one declared."""
+        return failures(
+            [
+                (one.title, one.model.learned_from, one.model.check)
+                for one in self.declared
+                if one.model.check is not None
+            ]
+        )
 
     @property
     def kept(self) -> Declared | None:
