@@ -11,10 +11,13 @@ from entwined.errors import BadQuery
 from entwined.estimate.answers import Answered, Release
 from entwined.estimate.grid import placed
 from entwined.estimate.population import Estimated, population, populations
+from entwined.estimate.sampling import SampleError
 from entwined.estimate.spans import Around, span
 from entwined.estimate.trends import trend
 from entwined.mechanisms.draws import noisy
-from entwined.queries import Count, Mean, Sampling, Share, Total, parse
+from entwined.noise import DiscreteLaplace
+from entwined.queries import Count, Histogram, Mean, Sampling, Share, Total, parse
+from entwined.queries.sampling import COARSE, FINE
 from entwined.request.desk import open_desk
 from entwined.request.verbs import plan
 from support.stratified_survey import DRAWN, REGIONS, SCHEMA, WEIGHTS, Survey
@@ -226,9 +229,32 @@ def test_what_cannot_be_said_is_refused_in_words():
         trend(found, population(release, query, confidence=0.9))
 
 
+def test_even_weights_are_not_taken_for_it_where_values_are_missing():
+    numbers = [COARSE * 1000, 0, COARSE * 500, COARSE * 600, 0, 0, FINE * 250]
+    law = DiscreteLaplace(Fraction(COARSE))
+    assert not SampleError.of(tuple(numbers), law).is_of_all
+    assert SampleError.of((*numbers[:3], COARSE * 999, *numbers[4:]), law).is_of_all
+
+
 def test_a_total_without_even_weights_is_held_by_a_longer_interval():
     query, truth = QUERIES["total"]
     samples = SURVEY.samples(np.random.default_rng(5), 1)
     even, uneven = (population(next(released(query, samples, even=even))[0], query) for even in (True, False))
     assert length(uneven.population) > length(even.population)
     assert uneven.population[0] <= truth <= uneven.population[1]
+
+
+def test_weighted_counts_agree_with_their_tables(tmp_path):
+    rows = pd.DataFrame(
+        {"region": ["north", "south"] * 50, "weight": [0.5, 2.0] * 50, "income": 7, "works": True}
+    )
+    asked = {
+        "all": Count(weight="weight", where="region is not null"),
+        "by": Histogram("region", weight="weight"),
+    }
+    with open_desk(rows, SCHEMA, ledger=tmp_path / "l.sqlite", cap=3) as door:
+        found = door.release(asked, loss=1)
+    assert found["all"].value == sum(found["by"].value)
+    assert found["all"].value.denominator in {1, 2, 4, 5, 10, 20, 25, 50, 100}
+    low, high = found["all"].interval
+    assert low <= found["all"].value <= high

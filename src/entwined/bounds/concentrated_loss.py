@@ -206,6 +206,10 @@ class ConcentratedLoss:
                 left[unit] -= rho
         return tuple(left)
 
+    def padded(self, units: int) -> Self:
+        """Speak of so many units, of the new ones with no loss."""
+        return replace(self, rhos=(*self.each, *[Fraction(0)] * (units - self.units)), units=units)
+
     def without(self, hidden: Sequence[int]) -> Self:
         """Show nothing of these units."""
         if not hidden:

@@ -8,10 +8,10 @@ that may be absent is replaced by nothing too.
 For cells the same is done for each column on its own: a column's loss is what changing its cell in one row
 amounts to. The rows themselves are taken to be independent of each other.
 
-Under a δ a total is a valid price however releases were chosen where one number is capped: the loss of every row, or
-of every cell. A model over cells weighs their losses against each other, and which cells were asked about may depend on
-what was seen; a profile is an average over all that might have been seen. So such a promise is for one batch, whose
-losses are all fixed before anything is seen: the ledger refuses a second one.
+Under a δ a total is a valid price however releases were chosen where one number is capped: the loss of every row, of
+every cell, or of all cells of a group together. A model over cells weighs their losses against each other, and which
+cells were asked about may depend on what was seen; a profile is an average over all that might have been seen. So such
+a promise is for one batch, whose losses are all fixed before anything is seen: the ledger refuses a second one.
 """
 
 from collections import defaultdict
@@ -24,6 +24,7 @@ from typing import Any, Final, TypeAlias
 from entwined.bounds import Bound, Curve, Exposure, Knowledge
 from entwined.canonical import Document, canonical, sha256
 from entwined.dependence import Dependence, Forms
+from entwined.dependence.model_check import failures
 from entwined.errors import BadModel
 from entwined.numbers import Amount
 from entwined.promise.account import Account
@@ -161,6 +162,17 @@ class Promise:
         return tuple(dict.fromkeys(said))
 
     @property
+    def failures(self) -> tuple[str, ...]:
+        """Say which models failed their check on public data and are covered by no other one declared."""
+        return failures(
+            [
+                (one.title, one.model.learned_from, one.model.check)
+                for one in self.declared
+                if one.model.check is not None
+            ]
+        )
+
+    @property
     def kept(self) -> Declared | None:
         """The model whose groups the engine has to keep small, if there is one."""
         return next((one for one in self.declared if one.by), None)
@@ -192,7 +204,8 @@ class Promise:
 
     def exposure(self, one: Declared, base: BaseLoss) -> Exposure:
         """Say what a loss shows of the units of a model, before dependence."""
-        if not self.schema.unit.by_column or not (self.measure.is_pure or self.is_for_one_batch):
+        by_cell = self.measure.is_pure or self.is_for_one_batch or base.separable
+        if not (self.schema.unit.by_column and by_cell):
             return self.measure.exposure((base.replace,), one.model.units)
         names = one.variables(self.schema)
         unknown = sorted(base.columns.keys() - set(names))
@@ -203,7 +216,7 @@ class Promise:
             )
         losses = tuple(base.columns.get(name, NOTHING) for name in names)
         shared = {tuple(map(names.index, read)): each for read, each in (base.shared or {}).items()}
-        return self.measure.exposure(losses, one.model.units, None if base.shared is None else shared)
+        return self.measure.exposure(losses, len(losses), None if base.shared is None else shared)
 
     def base(self, parts: Iterable[Part]) -> BaseLoss:
         """Find the most that charges amount to at one unit; refuse what a model of forms does not cover."""
@@ -216,11 +229,11 @@ class Promise:
 
     def _amount(self, laid: Mapping[str, Layers], parts: Iterable[Part]) -> BaseLoss:
         if self.schema.unit.by_column:
-            shared = self._shared(parts) if self.is_for_one_batch else None
-            if shared:
+            shared = None if self.measure.is_pure else self._shared(parts)
+            if shared and self.is_for_one_batch:
                 laid = self._account.laid(part for part in parts if self._reads_one_cell(place_of(part.key)))
             columns = {column: layers.at_two().value for column, layers in laid.items()}
-            for read, (_, *each) in (shared or {}).items():
+            for read, (_, *each) in (shared or {}).items() if self.is_for_one_batch else ():
                 for name, alone in zip(read, each, strict=True):
                     columns[name] = columns.get(name, NOTHING) + alone
             worst = max(columns.values(), default=NOTHING)

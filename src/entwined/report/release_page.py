@@ -12,6 +12,7 @@ from entwined.report.charts import require_charts
 from entwined.report.claims import SOURCES, Claims, model_words, times, worst
 from entwined.report.drawings import drawing_of
 from entwined.report.findings import Cell, Finding, findings
+from entwined.report.model_checks import checks_of, failed_in
 from entwined.report.page import rendered
 from entwined.report.stronger import Stronger, stronger_of
 from entwined.report.ways import BudgetShown, exploratory, leaks_drawing, ways_of
@@ -39,6 +40,8 @@ def report_page(
         "report.html",
         title=readable(outlook.get("title") or "Released statistics"),
         exploratory=exploratory(outlook),
+        failed=failed_in(promise.models),
+        checks=checks_of(promise.models),
         promise=promise,
         kept=promise.kept,
         factor=times(promise.leakage),

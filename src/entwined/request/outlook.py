@@ -56,6 +56,7 @@ class Outlook:
             "consistent": self.request.consistent,
             "rows": self.request.assumed.rows,
             "models": list(self._models()),
+            "failed_checks": list(self.planned.promise.failures),
             "asked": _asked(self.request),
             "ways": [_way(way, found) for way, found in self.ways],
             "statistics": list(_statistics(self.request)),
@@ -68,7 +69,8 @@ class Outlook:
     def _models(self) -> Iterator[Document]:
         for name, one in zip(self.planned.promise.judges, self.request.dependence, strict=True):
             told = {"name": name, "kind": one.model.kind, "source": one.model.source}
-            yield told | {"curve": self.curves[name].document}
+            checked = {} if one.model.check is None else {"check": one.model.check.document}
+            yield told | checked | {"curve": self.curves[name].document}
 
 
 def outlook(request: Request) -> Outlook:

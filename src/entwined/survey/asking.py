@@ -1,7 +1,7 @@
 """From a planned survey to a request file: one histogram a question, each with its share of the loss."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from entwined.schema import Categorical, Coded, Schema
@@ -20,7 +20,8 @@ ledger = {ledger}
 cap = {cap}
 leakage = {leakage}
 {delta}knowledge = "{knowledge}"
-
+"""
+LAW: Final = """
 [[dependence]]
 name = {name}
 model = {model}
@@ -31,8 +32,8 @@ missing_says_nothing = {names}
 """
 
 
-def request_text(plan: SurveyPlan, questions: Schema, **places: str) -> str:
-    """Write a planned survey as release.toml; `places` names the files, and the cap."""
+def request_text(plan: SurveyPlan, questions: Schema, models: Sequence[str], **places: str) -> str:
+    """Write a planned survey as release.toml; `models` names the files of its laws, `places` the others and the cap."""
     pilot = plan.survey.table
     head = HEAD.format(
         rows=plan.rows,
@@ -45,11 +46,12 @@ def request_text(plan: SurveyPlan, questions: Schema, **places: str) -> str:
         knowledge=plan.knowledge,
         cap=places.pop("cap"),
         title=json.dumps(f"All questions, planned with {pilot}"),
-        name=json.dumps(plan.survey.learned.title),
         **{key: json.dumps(value) for key, value in places.items()},
     )
     unsaid = plan.survey.unsaid
-    head += UNSAID.format(names=json.dumps(unsaid)) if unsaid else ""
+    more = UNSAID.format(names=json.dumps(unsaid)) if unsaid else ""
+    for (title, _), model in zip(plan.laws, models, strict=True):
+        head += LAW.format(name=json.dumps(title), model=json.dumps(model)) + more
     return head + "".join(_queries(plan, questions)) + "".join(_worked_out(plan))
 
 

@@ -19,6 +19,7 @@ from entwined.bounds.filled_blanks import laws_of_columns
 from entwined.bounds.profiles.curves import largest_shift
 from entwined.dependence import BayesNet, Forms
 from entwined.errors import BadInput, Refused
+from entwined.learning.check import Checked
 from entwined.learning.codes import Codes
 from entwined.learning.models import SMOOTHING, Learned, learn
 from entwined.noise.lattice import probability
@@ -43,7 +44,8 @@ class Survey:
 
     `decided` columns are worked out from others, and `form` says who was asked what; with `public_form` everybody
     may know who that was, and only answers are secret. Missing is an answer, the last of each column, but for those
-    of `missing_says_nothing`; histograms of `dropped` columns do not count it.
+    of `missing_says_nothing`; histograms of `dropped` columns do not count it. With `checked` the tree is the one that
+    was held against richer laws, and those that it needs are declared beside it.
     """
 
     pilot: Codes
@@ -54,6 +56,7 @@ class Survey:
     public_form: bool = False
     missing_says_nothing: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+    checked: Checked | None = None
 
     def __post_init__(self) -> None:
         away = {one.column for one in self.decided}
@@ -102,20 +105,33 @@ class Survey:
     @cached_property
     def learned(self) -> Learned:
         """The tree of the questions, learned from those who were asked."""
+        if self.checked is not None:
+            return self.checked.tree
+        return learn(self.answered, self.table, smoothing=self.smoothing)
+
+    @cached_property
+    def answered(self) -> Codes:
+        """The answers that the tree is learned from."""
         questions = [name for name in self.released if name not in self._form]
         codes = self.pilot.only(questions).without_missing(self.unsaid)
-        return learn(
-            codes.without_blanks({name: one.code for name, one in self.blanks.items()}),
-            self.table,
-            smoothing=self.smoothing,
-        )
+        return codes.without_blanks({name: one.code for name, one in self.blanks.items()})
 
     @cached_property
     def forms(self) -> Forms | None:
         """The questionnaire in forms, if it is one."""
-        if self.form is None:
-            return None
-        return replace(forms_of(self.learned.model, self.form, self.pilot), public=self.public_form)
+        return None if self.form is None else self._in_forms(self.learned.model, self.form)
+
+    def _in_forms(self, answers: BayesNet, form: Form) -> Forms:
+        return replace(forms_of(answers, form, self.pilot), public=self.public_form)
+
+    @cached_property
+    def beside(self) -> tuple[tuple[str, BayesNet | Forms], ...]:
+        """The richer laws that have to be declared beside the tree, by title."""
+        needed = self.checked.covering if self.checked is not None else ()
+        form = self.form
+        return tuple(
+            (one.title, one.model if form is None else self._in_forms(one.model, form)) for one in needed
+        )
 
     def terms(self, knowledge: Knowledge, *, filled: bool = False) -> OnTree | OnForms:
         """Say what histograms leak against such an adversary."""
@@ -181,6 +197,11 @@ class SurveyPlan:
     def model(self) -> BayesNet | Forms:
         """What depends on what, as a release takes it."""
         return self.survey.forms or self.survey.learned.model
+
+    @property
+    def laws(self) -> tuple[tuple[str, BayesNet | Forms], ...]:
+        """Every law that is declared, by title."""
+        return ((self.survey.learned.title, self.model), *self.survey.beside)
 
     def questions(self, schema: Schema) -> tuple[tuple[Histogram, ...], tuple[Fraction, ...]]:
         """Put the histograms as queries with their shares of the loss, for the door.
