@@ -52,7 +52,7 @@ class Judge:
 
     model: Dependence
     knowledge: Knowledge
-    _largest: dict[tuple[Hashable, Fraction], float] = field(default_factory=dict)
+    _largest: dict[tuple[Hashable, Fraction, float], float] = field(default_factory=dict)
     _bounds: dict[Hashable, Bound[Exposure]] = field(default_factory=dict)
     _stronger: dict[float, Dependence] = field(default_factory=dict)
 
@@ -166,23 +166,24 @@ class Judge:
             self._stronger[share] = self.model.stronger(share)
         return self._stronger[share]
 
-    def largest(self, shape: Exposure, leakage: Fraction) -> float:
+    def largest(self, shape: Exposure, leakage: Fraction, close: float | None = None) -> float:
         """Find the largest multiple of an exposure that leaks at most so much; each is worked out once."""
-        key = _key(shape), leakage
+        near = _close(shape) if close is None else close
+        key = _key(shape), leakage, near
         if key not in self._largest:
             if len(self._largest) >= REMEMBERED:
                 self._largest.clear()
-            self._largest[key] = self._largest_multiple(shape, leakage)
+            self._largest[key] = self._largest_multiple(shape, leakage, near)
         return self._largest[key]
 
-    def _largest_multiple(self, shape: Exposure, leakage: Fraction) -> float:
+    def _largest_multiple(self, shape: Exposure, leakage: Fraction, near: float) -> float:
         reasons = []
         for tier in self.asked(shape):
             reached = []
             for theorem in tier:
                 try:
                     found = largest_multiple(
-                        theorem, self.model, shape, float_below(leakage), self.knowledge, _close(shape)
+                        theorem, self.model, shape, float_below(leakage), self.knowledge, near
                     )
                 except (DoesNotApply, Unreachable) as reason:
                     reasons.append(f"{theorem.name}: {reason}")
