@@ -30,6 +30,7 @@ from entwined.numbers import ULP, FloatArray
 
 POINTS: Final = 256
 REACH: Final = 1.5  # where the grid ends, in targets
+LARGEST_TILT: Final = 20.0  # e to it times what is lost to rounding is still nothing
 LARGER: Final = 0.05  # by which share losses are made larger to see what moves
 
 
@@ -127,7 +128,9 @@ class NoiseSketch:
         inside = np.array(every)[case.questions, :units] * case.read
         slopes = inside @ self.charged[:units] + case.blank * self.charged[-1]
         about = slopes @ losses
-        right = np.divide((then - now) / LARGER, about, out=np.ones(about.size), where=about > 0)
+        grown = (then - now) / LARGER
+        seen = (about > 0) & (grown > 0) & np.isfinite(grown)  # not beyond the end of the grid
+        right = np.divide(grown, about, out=np.ones(about.size), where=seen)
         more = np.zeros_like(slopes) if self.beside is None else self.beside[case.questions]
         return slopes * right[:, None] + more, now + more @ losses
 
@@ -174,13 +177,14 @@ class NoiseSketch:
         """How much of what a link takes more it gives more; in moments, which for Gaussian noise are ρ times s + s²."""
         more = after.took[link].moments[self.order] - before.took[link].moments[self.order]
         given = after.gave[link].moments[self.order] - before.gave[link].moments[self.order]
-        return float(given / more) if more > 0 else 0.0
+        return max(float(given / more), 0.0) if more > 0 else 0.0
 
     @cached_property
     def order(self) -> int:
-        """Which of the orders of the moments is nearest to the one that decides."""
+        """Which order of the moments is nearest to the one that decides, of those that rounding leaves alone."""
         wanted = self.ceiling / self.shift**2 - 0.5
-        return int(np.argmin(np.abs(np.log(TILTS / self.grid.reach / wanted))))
+        sound = TILTS[TILTS <= LARGEST_TILT]
+        return int(np.argmin(np.abs(np.log(sound / self.grid.reach / wanted))))
 
     @cached_property
     def forest(self) -> tuple[Forest, Sways]:
