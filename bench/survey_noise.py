@@ -90,11 +90,14 @@ def planned(name: str, knowledge: Knowledge, target: float) -> dict[str, Any]:
         "share_of_answers_at_the_target": float(np.mean(leaks > 0.95)), "median_answer": float(np.median(leaks)),
         "form_takes": float(terms.base(plan.shared.losses).rhos[-1]) / alone if survey.form else 0.0,
     }  # fmt: skip
-    if survey.form is not None:
-        public = plan_survey(replace(survey, public_form=True), target, knowledge, rows, delta=DELTA)
-        record["gain_if_the_form_is_public"] = record["gain_over_plain_gaussian"] * (
-            (plan.squared_error / public.squared_error) ** 0.5
-        )
+    if target == 1.0:
+        others = {"if_smoothed_by_1/4": replace(survey, smoothing=0.25)}
+        others |= {"if_the_form_is_public": replace(survey, public_form=True)} if survey.form else {}
+        for name_of, other in others.items():
+            error = plan_survey(other, target, knowledge, rows, delta=DELTA).squared_error
+            record[f"gain_{name_of}"] = (
+                record["gain_over_plain_gaussian"] * (plan.squared_error / error) ** 0.5
+            )
     return record
 
 

@@ -19,6 +19,7 @@ from entwined.bounds.separable_filled import (
     chance_of,
     separable_blanks_filled_bound,
     swayed,
+    telling_pairs,
 )
 from entwined.bounds.separable_forms import (
     answers_shown,
@@ -33,6 +34,10 @@ from support.sheets import APART, HALF, PART, THREE, answers, copies
 
 DELTA = Fraction(1, 10**6)
 CLOSER = Fraction(1, 10**4)
+MANY = np.array(
+    [np.roll([True, True, True, False, False, False], k) for k in range(6)]
+    + [np.arange(6) % k > 0 for k in (2, 3, 4)]
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +203,7 @@ def test_what_is_not_covered_is_refused():
         (replace(model, public=True), exposed, "public here"),
         (model, filled(["0.005"] * 7, model, separable=False), "reads one unit alone"),
         (model, filled(["0.005"] * 7, model, (np.full(3, 1 / 3),) * 6), "do not fit"),
-        (Forms(model.answers, "s", np.tile(model.asked, (5, 1))), exposed, "most is 8"),
+        (Forms(model.answers, "s", MANY.copy()), exposed, "most is 8"),
     ):
         with pytest.raises(DoesNotApply, match=why):
             separable_blanks_filled_bound(given, wrong)
@@ -206,3 +211,13 @@ def test_what_is_not_covered_is_refused():
         filled(["0.005"] * 7, model, (np.full(2, 0.5),) * 5)
     with pytest.raises(BadLoss, match="as many units"):
         exposed.widened(9)
+
+
+def test_forms_that_tell_less_than_others_are_left_out_and_change_nothing():
+    model = sheets(6, 0.3)
+    short = model.asked.all(axis=0)
+    more = Forms(model.answers, "s", np.vstack([model.asked, short, short]))
+    assert len(list(telling_pairs(np.unique(more.asked, axis=0)))) == 2
+    loss = ["0.005"] * 7
+    few, all_ = (separable_blanks_filled_bound(filled(loss, one), one).per_unit for one in (model, more))
+    assert all_ == pytest.approx(few, rel=1e-6)

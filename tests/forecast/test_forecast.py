@@ -75,6 +75,8 @@ SINGLE = [
     Variance("age"),
     Variance("pay"),
     Share(where=parse("place = 'a'", HIDDEN), of=parse("score < 20", HIDDEN)),
+    Mean("age", weight="score"),
+    Share(where=parse("place = 'a'", HIDDEN), weight="score"),
 ]
 TABLES = [
     Histogram("score"),

@@ -17,6 +17,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+import vl_convert
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
@@ -78,6 +79,22 @@ class Reader(HTMLParser):
     @property
     def text(self):
         return " ".join(" ".join(self.texts).split())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def charts():
+    """The charts that were drawn: the same chart on another page is not drawn again."""
+    draw, drawn = vl_convert.vegalite_to_svg, {}
+
+    def once(chart, **how):
+        key = json.dumps([chart, how])
+        if key not in drawn:
+            drawn[key] = draw(chart, **how)
+        return drawn[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vl_convert, "vegalite_to_svg", once)
+        yield drawn
 
 
 @pytest.fixture(scope="module")
@@ -362,8 +379,9 @@ def test_a_model_without_a_curve_says_why(made):
     assert plan_page(made.outlook).count('<td class="grown"><i style="width: 83.3%">') == 2  # 2.5 of 3
 
 
-def test_the_page_follows_from_documents_alone(made, page):
+def test_the_page_follows_from_documents_alone(made, page, charts):
     """TRUST 26, 39: nothing but what was released goes in, and nothing here can open a table."""
+    charts.clear()
     again = Release.from_document(json.loads(made.release.content)).ordered(QUERIES.values())
     fresh = report_page(again, names=made.names, schema=made.schema, outlook=made.outlook, budget=made.budget)
     assert fresh == page
@@ -597,9 +615,10 @@ def test_notebooks_show_small_tables(made):
         to_html(3)
 
 
-def test_ten_histograms_are_reported_in_five_seconds(tmp_path):
+def test_ten_histograms_are_reported_in_five_seconds(tmp_path, charts):
     queries = {f"Ages in {bins}": Histogram("age", bins) for bins in range(6, 16)}
     made = released(tmp_path / "of", queries=queries)
+    charts.clear()
     start = time.process_time()
     page_of(made)
     assert time.process_time() - start < 5

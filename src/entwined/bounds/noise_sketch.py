@@ -7,7 +7,7 @@ leakage about every unit follows from each loss by products along the tree.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Final
@@ -26,7 +26,7 @@ from entwined.bounds.separable_forms import CellSecrets
 from entwined.bounds.theorem import Knowledge
 from entwined.dependence import Coupled
 from entwined.loss import Leakage
-from entwined.numbers import FloatArray
+from entwined.numbers import ULP, FloatArray
 
 POINTS: Final = 256
 REACH: Final = 1.5  # where the grid ends, in targets
@@ -47,6 +47,7 @@ class NoiseSketch:
     """Histograms with Gaussian noise, about as the theorems bound them.
 
     `charged` says what ρ each unit has of each histogram's; units are the answers and, if there are forms, the form.
+    `beside` is what more is told of each answer, as a share of each histogram's ρ; only a fit knows of it.
     """
 
     answers: Coupled
@@ -55,8 +56,11 @@ class NoiseSketch:
     charged: FloatArray
     delta: Fraction
     ceiling: float
+    secret_form: bool = False
+    beside: FloatArray | None = None
     power: int = 1
     close: float = 3e-4
+    fits: int = 0
 
     @property
     def columns(self) -> int:
@@ -68,9 +72,20 @@ class NoiseSketch:
         """Equal shares of what one unit alone may have."""
         return np.full(self.columns, self.shift**2 / self.columns)
 
-    def sketch(self, ceiling: float) -> "NoiseSketch":  # noqa: ARG002  (it is one)
+    def sketch(self, ceiling: float, losses: FloatArray | None = None) -> "NoiseSketch":  # noqa: ARG002  (it is one)
         """Itself."""
         return self
+
+    def fitted(self, losses: FloatArray, leakage: Leakage) -> "NoiseSketch":
+        """Lay what is told more than here to the histograms that not all forms have, in proportion to their ρ."""
+        units = self.answers.units
+        more = self.alone(leakage.per_unit) - self.alone(self.leakage(losses).per_unit)
+        gated = np.append(
+            ~np.all([case.read for case in self.secrets], axis=0), np.zeros(self.columns - units)
+        )
+        each = np.maximum(more, 0.0)[:, None] * gated / max(gated @ losses, ULP)
+        charged = self.charged + np.vstack([np.zeros_like(each[:units]), each[units:]])
+        return replace(self, charged=charged, beside=each[:units])
 
     def leakage(self, losses: FloatArray) -> Leakage:
         """Give about the leakage of every unit."""
@@ -78,8 +93,10 @@ class NoiseSketch:
         worst = np.zeros(rhos.size)
         for case in self.secrets:
             found = self.shown(case, self.passed(case, rhos), rhos)
+            if self.beside is not None:
+                found = self.leaks(self.alone(found) + self.beside[case.questions] @ losses)
             worst[case.questions] = np.maximum(worst[case.questions], found)
-        if any(case.blank for case in self.secrets):
+        if self.secret_form:
             worst[-1] = PrivacyProfile.of(curve_of(rhos[-1]), self.grid).epsilon(self.delta)
         return Leakage(worst)
 
@@ -111,7 +128,8 @@ class NoiseSketch:
         slopes = inside @ self.charged[:units] + case.blank * self.charged[-1]
         about = slopes @ losses
         right = np.divide((then - now) / LARGER, about, out=np.ones(about.size), where=about > 0)
-        return slopes * right[:, None], now
+        more = np.zeros_like(slopes) if self.beside is None else self.beside[case.questions]
+        return slopes * right[:, None] + more, now + more @ losses
 
     def passed(self, case: CellSecrets, rhos: FloatArray) -> Swept:
         """Pass profiles of the parts that a case reads."""
@@ -146,6 +164,11 @@ class NoiseSketch:
         """Give about the ρ of Gaussian noise that has these ε at δ, from ε = μ²/2 + μz with z that of the target."""
         off = self.ceiling / self.shift - self.shift / 2
         return np.asarray((np.sqrt(off**2 + 2 * epsilons) - off) ** 2 / 2)
+
+    def leaks(self, rhos: FloatArray) -> FloatArray:
+        """Give about the ε at δ of Gaussian noise of this ρ: the same the other way round."""
+        off = self.ceiling / self.shift - self.shift / 2
+        return np.asarray(rhos + np.sqrt(2 * rhos) * off)
 
     def gain(self, before: Swept, after: Swept, link: Link) -> float:
         """How much of what a link takes more it gives more; in moments, which for Gaussian noise are ρ times s + s²."""

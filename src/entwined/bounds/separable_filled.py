@@ -5,7 +5,7 @@ those seen before tell of the next. Noise lets them tell little, but for a chanc
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -25,7 +25,14 @@ from entwined.bounds.filled_blanks import (
 from entwined.bounds.kernel import Forest, Link, all_but_one
 from entwined.bounds.profiles.composition import Composition
 from entwined.bounds.profiles.curves import LARGEST_EPSILON, ProfileCurve, epsilon_at_delta
-from entwined.bounds.profiles.passing import SHORTEST, TOGETHER, Told, held_by, leakage_at, send_swayed
+from entwined.bounds.profiles.passing import (
+    SHORTEST,
+    TOGETHER,
+    Told,
+    held_by,
+    leakage_at,
+    send_swayed,
+)
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.profiles.sway import Carried, TiltSway
 from entwined.bounds.profiles.tails import IN_TAILS, TailLaw
@@ -125,7 +132,7 @@ def separable_blanks_filled_bound(exposed: FilledConcentrated, model: Forms) -> 
 
     Checked. The model is a forest of known law, with at most 8 forms; η is a hundredth of δ over the number of
     questions that some forms leave out.
-    Profiles are rounded up as for separable transport.
+    Pairs of forms of which another tells more are left out. Profiles are rounded up as for separable transport.
 
     Trusted. Forms are drawn at random, independently of the answers, and every respondent has one of those listed.
     The law of the answers is the model. The adversary knows no cell.
@@ -155,17 +162,20 @@ def separable_blanks_filled_bound(exposed: FilledConcentrated, model: Forms) -> 
         raise DoesNotApply(
             "Who had which form is public here, and need not be hidden. A public form covers it."
         )
-    if len(model.asked) > MOST_FORMS:
-        raise DoesNotApply(f"{len(model.asked)} forms are compared two by two; the most is {MOST_FORMS}.")
+    asked = np.unique(model.asked, axis=0)
+    if len(asked) > MOST_FORMS:
+        raise DoesNotApply(f"{len(asked)} forms are compared two by two; the most is {MOST_FORMS}.")
     if [law.size for law in exposed.filling] != [len(values) for values in model.answers.values]:
         raise DoesNotApply("The laws that fill blanks do not fit the questions. Give one chance an answer.")
     curves, chance = [loss.curve(rho) for rho in rhos_of(loss)], chance_of(loss, model)
-    told = [swayed(exposed, model, asked) for asked in model.asked]
-    worst = np.append(worst_shown(answers_shown(model), loss, model, known_messages), 0.0)
-    for s, t in permutations(range(len(told)), 2):
-        swap = Swap(curves[-1], model.asked[s], model.asked[t], told[s], told[t], chance)
-        if s < t:
-            worst[-1] = max(worst[-1], *leakage_at(swap.forms, loss.largest, loss.delta, TOGETHER.fine))
+    told = [swayed(exposed, model, row) for row in asked]
+    worst = np.append(
+        worst_shown(answers_shown(model), loss, model, known_messages),
+        wholes(loss, np.zeros(1), rhos_of(loss)[-1]),
+    )
+    for s, t in telling_pairs(asked):
+        swap = Swap(curves[-1], asked[s], asked[t], told[s], told[t], chance)
+        worst[-1] = max(worst[-1], *leakage_at(swap.forms, loss.largest, loss.delta, TOGETHER.fine))
         if swap.blank.size:
             passed = swap.blanks(curves, model)
             found = leakage_at(passed, loss.largest, loss.delta, TOGETHER.fine)
@@ -225,6 +235,21 @@ class Swap:
     def taken(self, grid: Grid) -> list[Composition]:
         """The parts of questions that only t asks."""
         return held_by(TOGETHER, [self.others_told[j] for j in self.blank.tolist()], grid)
+
+
+def telling_pairs(asked: Flags) -> Iterator[Link]:
+    """Give two forms each, but for those of which another pair tells more.
+
+    A form that asks more than one of them, but no more of what the other asks, differs from that in more parts, each
+    of which tells more.
+    """
+
+    def outdone(one: int, other: int) -> bool:
+        more = (asked >= asked[one]).all(axis=1)
+        shared = ((asked & asked[other]) == (asked[one] & asked[other])).all(axis=1)
+        return bool(np.delete(more & shared, [one, other]).any())
+
+    yield from ((s, t) for s, t in permutations(range(len(asked)), 2) if not outdone(s, t) | outdone(t, s))
 
 
 def but_for(profile: PrivacyProfile, chance: Fraction) -> PrivacyProfile:

@@ -49,13 +49,13 @@ def collected(owners: IntArray, copies: FloatArray, found: FloatArray, noises: N
             continue
         unit = 2.0 ** math.ceil(math.log2(max(weights.max(), SMALLEST)))
         steps = np.round(weights * (SAME_WEIGHT / unit)).astype(np.int64)
-        keys, places = np.unique(kinds * 2 * SAME_WEIGHT + steps, return_inverse=True)
+        some = np.flatnonzero(steps)
+        keys, places = np.unique(kinds[some] * 2 * SAME_WEIGHT + steps[some], return_inverse=True)
         numbers_and_steps = (divmod(key, 2 * SAME_WEIGHT) for key in keys.tolist())
-        totals = np.bincount(places, weights=copies).tolist()
+        totals = np.bincount(places, weights=copies[some]).tolist()
         yield ErrorLaw(
             tuple(
                 Weighted(unit * step / SAME_WEIGHT, noises.known[number], int(total))
                 for (number, step), total in zip(numbers_and_steps, totals, strict=True)
-                if step
             )
         )

@@ -22,8 +22,9 @@ def kept_together(
     places = list(tables)
     owner = {place: subject for subject in subjects for place in subject}
     kept = set(subjects)
-    for part in components(list(tables.values()), impossible):
-        mine = {owner[places[number]] for number in part.places}
+    found = components(list(tables.values()), impossible)
+    meeting = dict.fromkeys(frozenset(owner[places[number]] for number in part.places) for part in found)
+    for mine in meeting:  # components of the same conditions are looked at once
         if _goes(mine, tables, impossible):
             continue
         order = sorted(mine, key=lambda subject: _simplest_first(subject, tables))
@@ -44,7 +45,7 @@ def _simplest_first(subject: Subject, tables: Mapping[int, Counting]) -> tuple[i
 
 
 def _goes(
-    subjects: Sequence[Subject] | set[Subject],
+    subjects: Sequence[Subject] | frozenset[Subject],
     tables: Mapping[int, Counting],
     impossible: tuple[Predicate, ...],
 ) -> bool:

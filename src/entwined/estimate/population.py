@@ -150,7 +150,10 @@ class _Kept:
     def lattice(self, step: int | Fraction) -> Ends:
         """The noise, and the error of the sum over the sample."""
         low, high = (np.array([float(end)]) for end in self.query.ends(self.schema))
-        if self.largest and self.query.counts_all and self.sampling.even:  # what all weigh is known by design
+        known = self.query.counts_all and self.sampling.even and self.error.is_of_all
+        if (
+            self.largest and known
+        ):  # what all rows weigh together is known by design, and no part of the error
             middle = self.error.middle(low, high)
             low, high = low - middle, high - middle
         law = ErrorLaw(self._laws[0].shares, float(self._sampled(low, high)[0]))

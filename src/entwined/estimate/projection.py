@@ -7,13 +7,14 @@ own, then what all of them say about that number is weighed and handed back.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, TypeAlias
 
 import numpy as np
 
 from entwined.errors import QueryTooComplex
 from entwined.estimate.atoms import Atoms
-from entwined.numbers import FloatArray
+from entwined.numbers import FloatArray, IntArray
 
 MOST_CELLS: Final = 1024  # measured cells of one component: a dense matrix weighs them against each other
 SAME: Final = 1e-10  # the part of the largest eigenvalue below which one is zero
@@ -85,13 +86,13 @@ def _space(inside: Incidence) -> tuple[FloatArray, FloatArray]:
     return found * lengths[:, None], combining
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Together:
     """The projections of all components, in the order of their measured cells, joined by the number of rows."""
 
     parts: tuple[Projection, ...]
 
-    @property
+    @cached_property
     def _shares(self) -> FloatArray:
         """The weight of each component in the estimated number of rows."""
         precisions = np.array([1 / part.variance for part in self.parts])
@@ -116,12 +117,22 @@ class Together:
             for part, value in zip(self.parts, values, strict=True)
         ]
 
+    @cached_property
+    def _in_rows(self) -> FloatArray:
+        """The weight of every measured cell in the estimated number of rows."""
+        return np.concatenate(
+            [share * part.rows for share, part in zip(self._shares, self.parts, strict=True)]
+        )
+
+    @cached_property
+    def _ends(self) -> IntArray:
+        """Where the cells of each component begin, and where the last ends."""
+        return np.cumsum([0, *(len(part.rows) for part in self.parts)])
+
     def weights(self, place: int) -> FloatArray:
         """Give the weights of all measured cells, of every component, in the estimates of one."""
         own = self.parts[place]
-        shared = [
-            np.multiply.outer(own.gains, share * part.rows)
-            for share, part in zip(self._shares, self.parts, strict=True)
-        ]
-        shared[place] = shared[place] + own.matrix - np.multiply.outer(own.gains, own.rows)
-        return np.concatenate(shared, axis=1)
+        found = np.multiply.outer(own.gains, self._in_rows)
+        mine = slice(self._ends[place], self._ends[place + 1])
+        found[:, mine] = found[:, mine] + own.matrix - np.multiply.outer(own.gains, own.rows)
+        return found

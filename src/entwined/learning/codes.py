@@ -112,7 +112,7 @@ def public_codes(source: Any, schema: Schema, *, table: str | None = None) -> Co
         wanted = ", ".join(rows.code(column.name) for column in columns)
         with engine.reading() as reader:
             found = reader.rows(statement(steps, f"SELECT {wanted} FROM {last}"))  # noqa: S608  (our own names)
-        origin = fingerprint(schema, engine)
+        origin = fingerprint(rows)
     except EntwinedError:
         raise
     except Exception:  # noqa: BLE001  (its words may hold cells, and somebody may have named the private table)

@@ -27,7 +27,7 @@ from entwined.numbers import Amount, float_above, positive_fraction
 from entwined.queries import Reach, Statistic
 from entwined.schema import Schema
 
-Shared: TypeAlias = Mapping[tuple[int, ...], Fraction]
+Shared: TypeAlias = Mapping[tuple[int, ...], tuple[Fraction, ...]]
 LARGEST_DELTA: Final = Fraction(1, 100)
 
 
@@ -131,9 +131,10 @@ class Concentrated:
     ) -> ConcentratedLoss:
         """What losses show of each unit of a model: one for all of them, or one each.
 
-        `shared` is what parts cost that read several units, where it is known that all others read one alone.
+        `shared` is what parts cost that read several units, if all change and if each alone does, where it is known
+        that all others read one alone.
         """
-        parts = tuple(SharedPart(read, loss) for read, loss in (shared or {}).items())
+        parts = tuple(SharedPart(read, whole, tuple(each)) for read, (whole, *each) in (shared or {}).items())
         separable = shared is not None and not shared
         return ConcentratedLoss(tuple(losses), units, self.delta, True, separable, parts)  # noqa: FBT003  (Gaussian noise)
 

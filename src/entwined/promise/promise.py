@@ -8,10 +8,10 @@ that may be absent is replaced by nothing too.
 For cells the same is done for each column on its own: a column's loss is what changing its cell in one row
 amounts to. The rows themselves are taken to be independent of each other.
 
-Under a δ a total is a valid price however releases were chosen where one number is capped: the loss of every row, or
-of every cell. A model over cells weighs their losses against each other, and which cells were asked about may depend on
-what was seen; a profile is an average over all that might have been seen. So such a promise is for one batch, whose
-losses are all fixed before anything is seen: the ledger refuses a second one.
+Under a δ a total is a valid price however releases were chosen where one number is capped: the loss of every row, of
+every cell, or of all cells of a group together. A model over cells weighs their losses against each other, and which
+cells were asked about may depend on what was seen; a profile is an average over all that might have been seen. So such
+a promise is for one batch, whose losses are all fixed before anything is seen: the ledger refuses a second one.
 """
 
 from collections import defaultdict
@@ -47,14 +47,14 @@ NOTHING: Final = Fraction(0)
 class BaseLoss:
     """What all charges amount to before dependence, in ε or ρ: for rows one figure, for cells one a column.
 
-    Where it matters which statistics read several columns, `shared` has what each of these costs, whichever of its
-    columns change; that is in the figure of each of them.
+    Where it matters which statistics read several columns, `shared` has what these cost if all their columns change,
+    and then what they cost if one of them alone does, which is in the figure of that column.
     """
 
     nominal: Fraction
     replace: Fraction
     columns: Mapping[str, Fraction] = field(default_factory=dict)
-    shared: Mapping[tuple[str, ...], Fraction] | None = None
+    shared: Mapping[tuple[str, ...], tuple[Fraction, ...]] | None = None
 
     def times(self, factor: Fraction) -> "BaseLoss":
         """So many times as much everywhere."""
@@ -63,7 +63,8 @@ class BaseLoss:
             nominal=self.nominal * factor,
             replace=self.replace * factor,
             columns={name: loss * factor for name, loss in self.columns.items()},
-            shared=self.shared and {names: loss * factor for names, loss in self.shared.items()},
+            shared=self.shared
+            and {read: tuple(x * factor for x in each) for read, each in self.shared.items()},
         )
 
     @property
@@ -203,7 +204,8 @@ class Promise:
 
     def exposure(self, one: Declared, base: BaseLoss) -> Exposure:
         """Say what a loss shows of the units of a model, before dependence."""
-        if not self.schema.unit.by_column or not (self.measure.is_pure or self.is_for_one_batch):
+        by_cell = self.measure.is_pure or self.is_for_one_batch or base.separable
+        if not (self.schema.unit.by_column and by_cell):
             return self.measure.exposure((base.replace,), one.model.units)
         names = one.variables(self.schema)
         unknown = sorted(base.columns.keys() - set(names))
@@ -213,8 +215,8 @@ class Promise:
                 "the model, as an independent variable if it is one, or do not ask about it."
             )
         losses = tuple(base.columns.get(name, NOTHING) for name in names)
-        shared = {tuple(map(names.index, read)): loss for read, loss in (base.shared or {}).items()}
-        return self.measure.exposure(losses, one.model.units, None if base.shared is None else shared)
+        shared = {tuple(map(names.index, read)): each for read, each in (base.shared or {}).items()}
+        return self.measure.exposure(losses, len(losses), None if base.shared is None else shared)
 
     def base(self, parts: Iterable[Part]) -> BaseLoss:
         """Find the most that charges amount to at one unit; refuse what a model of forms does not cover."""
@@ -227,13 +229,13 @@ class Promise:
 
     def _amount(self, laid: Mapping[str, Layers], parts: Iterable[Part]) -> BaseLoss:
         if self.schema.unit.by_column:
-            shared = self._shared(parts) if self.is_for_one_batch else None
-            if shared:
+            shared = None if self.measure.is_pure else self._shared(parts)
+            if shared and self.is_for_one_batch:
                 laid = self._account.laid(part for part in parts if self._reads_one_cell(place_of(part.key)))
             columns = {column: layers.at_two().value for column, layers in laid.items()}
-            for read, loss in (shared or {}).items():
-                for name in read:
-                    columns[name] = columns.get(name, NOTHING) + loss
+            for read, (_, *each) in (shared or {}).items() if self.is_for_one_batch else ():
+                for name, alone in zip(read, each, strict=True):
+                    columns[name] = columns.get(name, NOTHING) + alone
             worst = max(columns.values(), default=NOTHING)
             return BaseLoss(worst, worst, columns, shared)
         rows = laid.get("", Layers())
@@ -243,14 +245,18 @@ class Promise:
             return BaseLoss(rows.at_one.value, replace)
         return BaseLoss(replace, replace)
 
-    def _shared(self, parts: Iterable[Part]) -> dict[tuple[str, ...], Fraction]:
-        """What statistics of several columns cost if all of these change."""
-        found: defaultdict[tuple[str, ...], list[tuple[Predicate, Fraction, Fraction]]] = defaultdict(list)
+    def _shared(self, parts: Iterable[Part]) -> dict[tuple[str, ...], tuple[Fraction, ...]]:
+        """What statistics of several columns cost if all of these change, and if each of them alone does."""
+        found: defaultdict[tuple[str, ...], defaultdict[str, list[tuple[Predicate, Fraction, Fraction]]]]
+        found = defaultdict(lambda: defaultdict(list))
         for part in parts:
             place = place_of(part.key)
-            if not place.column and not self._reads_one_cell(place):
-                found[place.together].append((place.where, part.one, part.both))
-        return {read: Layers.of(charges).at_two().value for read, charges in sorted(found.items())}
+            if not self._reads_one_cell(place):
+                found[place.together][place.column].append((place.where, part.one, part.both))
+        return {
+            read: tuple(Layers.of(charges[name]).at_two().value for name in ("", *read))
+            for read, charges in sorted(found.items())
+        }
 
     def _reads_one_cell(self, place: PartPlace) -> bool:
         """Whether what was charged reads one cell of a row: alone, or only where the row's form asks it."""

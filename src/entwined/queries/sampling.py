@@ -86,6 +86,8 @@ class Sampling(Weighable):
         if self.column is not None and not settled(self.of).is_everything:
             raise BadQuery("The sampling error of a column is of the rows inside. Leave `of` out.")
         adding = _Adding.of(self, schema)
+        if adding.about.is_empty:
+            raise BadQuery("sampling: no row can be inside its condition. Ask about values that can be.")
         size = OF_A_STRATUM * adding.strata + OVER_ALL
         most = (*([COARSE] * (size - 3)), FINE, FINE, FINE)
         fold = FoldOf(adding.columns, (0,) * size, most, adding, adding.drawn, TOGETHER)

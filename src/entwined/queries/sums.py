@@ -5,7 +5,7 @@ Means and variances add the distance from the middle of the values that can be i
 small.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from typing import ClassVar, Final, Literal, TypeAlias, get_args
@@ -168,7 +168,10 @@ class Mean(_Summed):
 
     def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
         grid_of(schema.coded(self.column), moments=True)
-        line = self._added(middle_term(self.column, self._codes(schema)), schema)
+        added = self._added(middle_term(self.column, self._codes(schema)), schema)
+        line = replace(
+            added, agrees=self.weight is None
+        )  # products are large, and nothing else is made of them
         if self.count == "public":
             self._check_public(schema)
             return (line,)

@@ -18,6 +18,9 @@ from entwined.request.funds import Funds, funds_of
 from entwined.request.request import Request
 
 FORMAT: Final = "entwined plan 2"
+ONE_BATCH: Final = (
+    "the promise is for one batch, so ask for everything at once: the ledger refuses a second one"
+)
 OUT_OF_REACH: Final = "Its noise would be finer or coarser than integers allow."
 
 
@@ -79,7 +82,8 @@ def outlook(request: Request) -> Outlook:
     found = [_forecast(way, batch, request, planned) for way in ways]
     others = () if request.leakage is None else tuple(rivals(planned, request.leakage))
     better = [one.words for one in others if one.is_better]
-    because = "; ".join([*reasons(ways, proposed, settled=request.leakage is None), *better])
+    alone = [ONE_BATCH] * planned.promise.is_for_one_batch
+    because = "; ".join([*reasons(ways, proposed, settled=request.leakage is None), *better, *alone])
     funds = funds_of(request, planned)
     return Outlook(
         request,

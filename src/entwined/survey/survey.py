@@ -226,9 +226,9 @@ class SurveyPlan:
     @property
     def squared_error(self) -> float:
         """The expected squared error of all histograms."""
-        if self.delta is not None:
-            return MOVED / 2 * self.shared.cost  # σ² = squared change / 2ρ
         filled = self.survey.filled_variance(self.rows) if self.filled else 0.0
+        if self.delta is not None:
+            return MOVED / 2 * self.shared.cost + filled  # σ² = squared change / 2ρ
         return OF_SCALE * MOVED**2 * self.shared.cost + filled
 
     @cached_property
@@ -272,21 +272,19 @@ def plan_survey(
 ) -> SurveyPlan:
     """Share a total leakage among the histograms of a survey; `rows` is the public number of respondents.
 
-    With a `delta` the noise is Gaussian. Without, it is Laplace noise, and blanks are left out or filled, whichever
-    makes the smaller error; the door itself only leaves them out.
+    With a `delta` the noise is Gaussian. Blanks are left out or filled, whichever makes the smaller error; the door
+    itself only leaves them out.
     """
-    if delta is not None:
-        miss = probability(delta, "δ")
-        noisy = share(UnderNoise(survey.terms(knowledge), miss), survey.weights(), leakage)
-        return SurveyPlan(survey, knowledge, leakage, rows, filled=False, shared=noisy, delta=miss)
+    miss = None if delta is None else probability(delta, "δ")
     can_fill = (
         survey.forms is not None and knowledge == "model" and not at_the_door and not survey.public_form
     )
-    ways = (False, True) if can_fill else (False,)
     plans = []
-    for filled in ways:
-        shared = share(survey.terms(knowledge, filled=filled), survey.weights(filled=filled), leakage)
-        plans.append(SurveyPlan(survey, knowledge, leakage, rows, filled, shared))
+    for filled in (False, True) if can_fill else (False,):
+        terms = survey.terms(knowledge, filled=filled)
+        noisy = terms if miss is None else UnderNoise(terms, miss)
+        shared = share(noisy, survey.weights(filled=filled), leakage)
+        plans.append(SurveyPlan(survey, knowledge, leakage, rows, filled, shared, miss))
     return min(plans, key=lambda one: one.squared_error)
 
 

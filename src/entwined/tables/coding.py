@@ -28,6 +28,7 @@ from entwined.tables.reading import (
 
 NARROW: Final = 2**31
 FEW: Final = 8  # so many comparisons cost no more than a look-up
+SOME: Final = 64  # and so many can be written into a statement
 EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001  (schema times have no zone)
 
 
@@ -95,8 +96,13 @@ def long_list(column: Coded, kind: Kind) -> Mapping[Key, int]:
     That is where there are many, and where a text has a sign that engines quote each in its own way.
     """
     listed = keys_of(column, kind) if isinstance(column, Categorical) else {}
+    return {} if fits_a_case(listed, FEW) else listed
+
+
+def fits_a_case(listed: Mapping[Key, int], most: int = SOME) -> bool:
+    """Say whether values may be compared one after the other instead."""
     odd = any(isinstance(key, str) and "\\" in key for key in listed)
-    return listed if odd or len(listed) > FEW else {}
+    return not odd and len(listed) <= most
 
 
 def found_code(column: Coded, found: Expression) -> Expression:

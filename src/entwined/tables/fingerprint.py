@@ -5,44 +5,58 @@ digest takes how many there are and the sums of their powers: plain whole-number
 Equal rows always give equal digests; others only by an accident of one in many billions.
 """
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Sequence
 from typing import Final
 
 from entwined.dependence import LearnedFrom
-from entwined.schema import Coded, Rows, Schema
-from entwined.tables.engine import Engine
+from entwined.schema import Coded, Schema
 from entwined.tables.rows import CodedRows
 from entwined.tables.steps import statement
 
 PRIME: Final = 2**31 - 1
 SALTS: Final = ("one", "two")
 MOST_CODES: Final = 2**31  # so that nothing passes 64 bits
+TOGETHER: Final = 8  # columns of one sum
 
 
-def fingerprint(schema: Schema, engine: Engine) -> LearnedFrom:
+def fingerprint(rows: CodedRows) -> LearnedFrom:
     """Read all rows, also those that a schema by persons would leave out, and digest what they hold."""
-    return digested(schema, engine, usable(schema))
+    return digested(rows, usable(rows.schema))
 
 
-def digested(schema: Schema, engine: Engine, names: Sequence[str]) -> LearnedFrom:
+def is_same(rows: CodedRows, public: LearnedFrom) -> bool:
+    """Say whether the rows are those of a public table; if there are more or fewer, nothing else is read."""
+    with rows.engine.reading() as reader:
+        ((count,),) = reader.rows(f"SELECT COUNT(*) FROM {rows.engine.relation}")
+    return int(count) == public.rows and digested(rows, public.columns).fingerprint == public.fingerprint
+
+
+def digested(rows: CodedRows, names: Sequence[str]) -> LearnedFrom:
     """Digest the rows in some columns."""
+    rows = rows.of_everybody()
     listed = sorted(names)
-    everybody = dataclasses.replace(schema, unit=Rows(), rows=None, approved_digest="")
-    rows = CodedRows(everybody, engine)
-    steps, last = rows.steps(listed)
-    hashed = ", ".join(f"{_hash(rows, listed, salt)} AS h_{salt}" for salt in SALTS)
+    steps, last = rows.steps(rows.in_order(names))
+    parts = [listed[start : start + TOGETHER] for start in range(0, len(listed), TOGETHER)]
+    summed = ", ".join(
+        f"{_sum(rows, part, salt)} AS p_{salt}_{at}" for salt in SALTS for at, part in enumerate(parts)
+    )
+    hashed = ", ".join(f"{_hash(len(parts), salt)} AS h_{salt}" for salt in SALTS)
     squared = ", ".join(f"h_{salt}, h_{salt} * h_{salt} % {PRIME} AS s_{salt}" for salt in SALTS)
-    steps = [*steps, ("hashed", f"SELECT {hashed} FROM {last}"), ("squared", f"SELECT {squared} FROM hashed")]
+    steps = [
+        *steps,
+        ("summed", f"SELECT {summed} FROM {last}"),
+        ("hashed", f"SELECT {hashed} FROM summed"),
+        ("squared", f"SELECT {squared} FROM hashed"),
+    ]
     powers = [
         power for salt in SALTS for power in (f"h_{salt}", f"s_{salt}", f"h_{salt} * s_{salt} % {PRIME}")
     ]
     sums = ", ".join(f"SUM(CAST({power} AS DECIMAL(38, 0)))" for power in powers)
-    with engine.reading() as reader:
+    with rows.engine.reading() as reader:
         ((count, *found),) = reader.rows(statement(steps, f"SELECT COUNT(*), {sums} FROM squared"))
-    sizes = [schema.coded(name).size for name in listed]
+    sizes = [rows.schema.coded(name).size for name in listed]
     told = json.dumps([listed, sizes, int(count), [int(number or 0) for number in found]])
     digest = hashlib.sha256(told.encode()).hexdigest()
     return LearnedFrom("", int(count), tuple(listed), tuple(sizes), digest)
@@ -55,9 +69,14 @@ def usable(schema: Schema) -> tuple[str, ...]:
     )
 
 
-def _hash(rows: CodedRows, names: Sequence[str], salt: str) -> str:
+def _sum(rows: CodedRows, names: Sequence[str], salt: str) -> str:
+    """Add up what some columns say of a row; engines take long to plan one sum over hundreds of them."""
     parts = [f"CAST({rows.code(name)} + 1 AS BIGINT) * {_factor(name, salt)} % {PRIME}" for name in names]
-    return f"({' + '.join(f'({part})' for part in parts)}) % {PRIME}"
+    return " + ".join(f"({part})" for part in parts)
+
+
+def _hash(parts: int, salt: str) -> str:
+    return f"({' + '.join(f'p_{salt}_{at}' for at in range(parts))}) % {PRIME}"
 
 
 def _factor(name: str, salt: str) -> int:

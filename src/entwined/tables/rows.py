@@ -5,19 +5,29 @@ engine quotes them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, TypeAlias
 
 from entwined.errors import BadQuery, BadTable
-from entwined.schema import Coded, Person, Schema
-from entwined.tables.coding import clean_of, code_of, found_code, is_dear, long_list, read_of, worked_out
+from entwined.schema import Coded, Person, Rows, Schema
+from entwined.tables.coding import (
+    clean_of,
+    code_of,
+    fits_a_case,
+    found_code,
+    is_dear,
+    long_list,
+    read_of,
+    worked_out,
+)
 from entwined.tables.comparing import refuse_uncertain, together
 from entwined.tables.engine import Engine, Key, Shown
 from entwined.tables.reading import Expression
 from entwined.tables.steps import Steps, added, compiled, of, typed, unbound
 
 MOST_REMEMBERED: Final = 200
+FEW_JOINS: Final = 8  # of one statement
 
 Read: TypeAlias = Mapping[str, Mapping[str, Expression]]  # what was read of each column
 Names: TypeAlias = dict[str, dict[str, str]]  # how that is called
@@ -88,6 +98,11 @@ class CodedRows:
         """Say how the engine shows a column."""
         return self.engine.columns[name]
 
+    def of_everybody(self) -> "CodedRows":
+        """Give all rows, also those that are left out where persons or groups are to stay small."""
+        schema = replace(self.schema, unit=Rows(), rows=None, approved_digest="", signature=None)
+        return replace(self, schema=schema, kept=None, first=None)
+
     def is_late(self, name: str) -> bool:
         """Say whether a column is better counted raw and coded afterwards; never where rows are picked by code."""
         shown = self.shown(name)
@@ -133,7 +148,7 @@ class CodedRows:
     ) -> Steps:
         """Look lists up, read texts, work times out, code: one step each, so that nothing is written twice."""
         kinds = {name: self.shown(name).kind for name in (*coded, *kept)}
-        sought = {name: keys for name in coded if (keys := self._list(name))}
+        sought = self._sought(coded)
         types = {self.raw(name): typed(kind) for name, kind in kinds.items()}
         types |= {f"{self.raw(name)}_found": "int64" for name in sought} | dict.fromkeys(numbers, "int64")
         steps: Steps = [(f"found_{rows}", self._joined(rows, sought))] if sought else []
@@ -162,6 +177,13 @@ class CodedRows:
         }
         asis = {name: table[name] for name in (*map(self.raw, kept), *numbers)}
         return [*steps, (f"coded_{rows}", compiled(table.select(**codes, **asis), dialect))]
+
+    def _sought(self, coded: Iterable[str]) -> Mapping[str, Mapping[Key, int]]:
+        """Give the lists that values are looked up in; of many only the long ones, since joins are slow to plan."""
+        lists = {name: keys for name in coded if (keys := self._list(name))}
+        if len(lists) <= FEW_JOINS:
+            return lists
+        return {name: keys for name, keys in lists.items() if not fits_a_case(keys)}
 
     def _list(self, name: str) -> Mapping[Key, int]:
         if name not in self._lists:

@@ -11,7 +11,7 @@ from entwined.numbers import IntArray
 from entwined.queries.aggregates import Aggregate
 from entwined.schema import Person, Schema
 from entwined.tables.engine import Engine
-from entwined.tables.fingerprint import digested
+from entwined.tables.fingerprint import is_same
 from entwined.tables.plan import Plan, plan
 from entwined.tables.rows import CodedRows
 from entwined.tables.statements import prepared
@@ -119,10 +119,9 @@ class Table:
         if not public.is_comparable(self.schema):
             return False
         try:
-            found = digested(self.schema, self._rows.engine, public.columns)
+            return is_same(self._rows, public)
         except Exception:  # noqa: BLE001  (its words may come from private rows)
             return False
-        return found.fingerprint == public.fingerprint
 
     def _require_open(self) -> None:
         if not self._is_open:
