@@ -27,6 +27,9 @@ LONGEST = (  # a file stays in one process and shares its fixtures; those that t
 
 
 def pytest_collection_modifyitems(items):
+    unstable = [item.nodeid for item in items if " at 0x" in item.nodeid]
+    if unstable:
+        raise pytest.UsageError(f"A test is named by an address: {unstable[0]}. Give it an id.")
     places = {file: place for place, file in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.nodeid.split("::")[0].removeprefix("tests/"), len(places)))
 

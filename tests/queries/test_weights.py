@@ -212,7 +212,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("make", "words"), REFUSED, ids=str)
+@pytest.mark.parametrize(("make", "words"), REFUSED)
 def test_what_is_no_weight_is_refused_in_words(make, words):
     with pytest.raises(BadQuery, match=words):
         make().check(SCHEMA)
