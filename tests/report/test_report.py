@@ -628,7 +628,7 @@ def test_gaussian_noise_is_promised_but_for_its_chance(tmp_path):
     made = released(tmp_path, queries={"People by region": Histogram("region")}, measure=Concentrated(DELTA))
     page = report_page(made.release, **{key: value for key, value in vars(made).items() if key != "release"})
     assert "but for a chance of 1e-06 that no such bound holds" in page
-    assert "Rényi" in page
+    assert "Dong, Roth and Su" in page
     assert "Leakage of this release, at most</dt><dd>2<" in page
 
 

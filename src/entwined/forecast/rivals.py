@@ -6,14 +6,15 @@ for the root of their number but for a small chance δ. Noise for whole rows kee
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
 from entwined.canonical import Document
 from entwined.errors import EntwinedError
-from entwined.mechanisms.batch import Batch, plan_batch
+from entwined.mechanisms.asked import Asked
+from entwined.mechanisms.batch import Batch, nearly_planned
 from entwined.promise.measure import Measure, measure_of
 from entwined.promise.promise import Promise
 from entwined.schema.unit import Rows
@@ -79,7 +80,7 @@ def _rival(planned: Batch, promise: Promise, leakage: Fraction, title: str, how:
         )
     wanted = [_shares(planned, promise.measure), None] if promise.declared else [None]
     try:
-        others = [plan_batch(promise, planned.queries, leakage=leakage, shares=shares) for shares in wanted]
+        others = [nearly_planned(promise, planned.queries, leakage, shares) for shares in wanted]
     except EntwinedError as reason:
         return Rival(title, how, why_not=str(reason))
     found = [compared(planned, other) for other in others]
@@ -95,15 +96,15 @@ def _shares(planned: Batch, measure: Measure) -> list[Fraction]:
     return [share**2 for share in planned.shares]
 
 
-def compared(planned: Batch, other: Batch) -> float | None:
+def compared(planned: Batch, other: Mapping[str, tuple[Asked, ...]]) -> float | None:
     """Give how many times larger the noise of another plan is: the root of all squares, unit by unit.
 
     Where units differ, as of counts and totals, their ratios are averaged in logarithms, by their numbers of cells.
     """
     before, after, cells = (defaultdict[str, float](float) for _ in range(3))
     for place, query in enumerate(planned.queries):
-        for mine, its in zip(planned.uses[place], other.uses[place], strict=True):
-            one, rival = planned.statistics[mine], other.statistics[its]
+        for use, rival in zip(planned.uses[place], other[query.fingerprint], strict=True):
+            one = planned.statistics[use]
             if one.noise is not None and rival.noise is not None:
                 count = one.statistic.aggregate.cells
                 cells[query.measured] += count

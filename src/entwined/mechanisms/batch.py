@@ -16,7 +16,7 @@ from entwined.door.mechanism import Read
 from entwined.errors import BadQuery
 from entwined.mechanisms.asked import Added, Alone, Asked, Chosen
 from entwined.mechanisms.draws import draw
-from entwined.mechanisms.fitting import Shared, fitted, losses, worst_change
+from entwined.mechanisms.fitting import Shared, fitted, losses, nearly_fitted, worst_change
 from entwined.numbers import Amount, positive_fraction
 from entwined.promise.part import Part
 from entwined.promise.price import Price
@@ -113,15 +113,32 @@ def plan_batch(
     shares: Sequence[Amount] | None = None,
 ) -> Batch:
     """Work out noise, charges and price of a batch; refuse whatever cannot be released."""
-    promise.schema.require_approval()
-    given = [_bound(query, promise.schema) for query in as_list(queries)]
-    asked = _unique(promise.schema, given)
-    wanted = _shares(given, shares)
-    needed = _needed(promise, asked, [wanted[query.fingerprint] for query in asked])
+    needed = _wanted(promise, queries, shares)
     each, charged, price = fitted(promise, needed.shared, leakage, loss)
     return Batch(
         promise, needed.queries, needed.noisy(each), needed.uses, each, charged, price, needed.shares
     )
+
+
+def nearly_planned(
+    promise: Promise, queries: Iterable[Query], leakage: Fraction, shares: Sequence[Amount] | None = None
+) -> Mapping[str, tuple[Asked, ...]]:
+    """Give nearly the noise that a batch would have, query by query, without a price."""
+    needed = _wanted(promise, queries, shares)
+    noisy = needed.noisy(nearly_fitted(promise, needed.shared, leakage))
+    return {
+        query.fingerprint: tuple(noisy[use] for use in used)
+        for query, used in zip(needed.queries, needed.uses, strict=True)
+    }
+
+
+def _wanted(promise: Promise, queries: Query | Iterable[Query], shares: Sequence[Amount] | None) -> "_Needed":
+    """Check queries and shares, and find what the batch is made of."""
+    promise.schema.require_approval()
+    given = [_bound(query, promise.schema) for query in as_list(queries)]
+    asked = _unique(promise.schema, given)
+    wanted = _shares(given, shares)
+    return _needed(promise, asked, [wanted[query.fingerprint] for query in asked])
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ DIGITS: Final = 12
 SLACKS: Final = (Fraction(0), *(Fraction(10) ** -exponent for exponent in range(DIGITS, 2, -1)))
 """What is given up, if the charges as they are rounded up pass the limit by a little."""
 
+HARDLY: Final = 0.002  # the part of a leakage that a comparison may leave unused
+
 Shared: TypeAlias = list[tuple[Statistic, Fraction]]  # statistics, and the share of e that each gets
 
 
@@ -45,6 +47,11 @@ def fitted(
         if (price.worst if leakage is not None else price.nominal) <= allowed:
             return short, parts, price
     raise Unreachable(f"No noise keeps the batch within {float(allowed):.6g}. Ask for less, or allow more.")
+
+
+def nearly_fitted(promise: Promise, statistics: Shared, leakage: Fraction) -> Fraction:
+    """Find an e that leaks at most this, and hardly less: enough to compare noise, and no price is worked out."""
+    return _rounded_down(promise.largest(losses(promise, statistics, Fraction(1)), leakage, HARDLY))
 
 
 def losses(promise: Promise, statistics: Shared, each: Fraction) -> tuple[Part, ...]:

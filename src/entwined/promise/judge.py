@@ -53,7 +53,7 @@ class Judge:
 
     model: Dependence
     knowledge: Knowledge
-    _largest: dict[tuple[Hashable, Fraction], float] = field(default_factory=dict)
+    _largest: dict[tuple[Hashable, Fraction, float], float] = field(default_factory=dict)
     _bounds: dict[Hashable, Bound[Exposure]] = field(default_factory=dict)
     _stronger: dict[float, Dependence] = field(default_factory=dict)
 
@@ -176,20 +176,21 @@ class Judge:
             self._stronger[share] = self.model.stronger(share)
         return self._stronger[share]
 
-    def largest(self, shape: Exposure, leakage: Fraction) -> float:
+    def largest(self, shape: Exposure, leakage: Fraction, close: float | None = None) -> float:
         """Find the largest multiple of an exposure that leaks at most so much; each is worked out once."""
-        key = _key(shape), leakage
+        near = _close(shape) if close is None else close
+        key = _key(shape), leakage, near
         if key not in self._largest:
             if len(self._largest) >= REMEMBERED:
                 self._largest.clear()
-            self._largest[key] = self._largest_multiple(shape, leakage)
+            self._largest[key] = self._largest_multiple(shape, leakage, near)
         return self._largest[key]
 
-    def _largest_multiple(self, shape: Exposure, leakage: Fraction) -> float:
-        ceiling, close = float_below(leakage), _close(shape)
+    def _largest_multiple(self, shape: Exposure, leakage: Fraction, near: float) -> float:
+        ceiling = float_below(leakage)
 
         def largest(theorem: Theorem) -> float:
-            return largest_multiple(theorem, self.model, shape, ceiling, self.knowledge, close).multiple
+            return largest_multiple(theorem, self.model, shape, ceiling, self.knowledge, near).multiple
 
         reached, reasons = self._asked(shape, largest)
         if not reached:

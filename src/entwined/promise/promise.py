@@ -262,15 +262,19 @@ class Promise:
         """Whether what was charged reads one cell of a row: alone, or only where the row's form asks it."""
         return not place.together or any(gates.is_where_asked(place) for gates in self.gates)
 
-    def largest(self, parts: Iterable[Part], leakage: Fraction) -> Fraction:
-        """Find the multiple of a batch's losses that leaks so much, under the model that allows least."""
+    def largest(self, parts: Iterable[Part], leakage: Fraction, close: float | None = None) -> Fraction:
+        """Find the multiple of a batch's losses that leaks so much, under the model that allows least.
+
+        `close` is the part of the leakage that may be left unused, where less than the usual will do.
+        """
         base = self.base(parts)
         if not self.judges:
             return self.measure.largest(leakage) / base.nominal
         alone = self.measure.largest(leakage) / base.replace  # no model allows more
         shape = base.times(alone)
         return alone * min(
-            Fraction(judge.largest(self.exposure(one, shape), leakage)) for one, judge in self.judges.values()
+            Fraction(judge.largest(self.exposure(one, shape), leakage, close))
+            for one, judge in self.judges.values()
         )
 
 

@@ -7,9 +7,11 @@ the reader has is not known here.
 
 import importlib.util
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from entwined.canonical import Document
 from entwined.errors import BadInput
 from entwined.report.words import readable
 
@@ -36,6 +38,8 @@ SHORT: Final = 2  # letters that fit over the narrowest tile
 SAID: Final = 56  # room for a figure after the longest bar
 OWN_LINES: Final = "slice(split(datum.label, '\\n'), 1)"  # a label starts with its number, so that all differ
 
+MOST_KNOWN: Final = 64  # looks of charts that are remembered
+
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 
 
@@ -56,16 +60,35 @@ def require_charts() -> None:
         raise BadInput(lacking)
 
 
-def svg(chart: "alt.LayerChart") -> str:
+def svg(chart: "alt.LayerChart | Mapping[str, Any]") -> str:
     """Draw a chart."""
     import altair as alt
     import vl_convert
 
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    drawn = chart.to_dict(
-        validate=False
-    )  # the tests draw every kind; checking it each time takes half of the time
-    return str(vl_convert.vegalite_to_svg(drawn, vl_version=version))
+    drawn = chart if isinstance(chart, Mapping) else _written(chart)
+    return str(vl_convert.vegalite_to_svg(dict(drawn), vl_version=version))
+
+
+def _written(chart: "alt.LayerChart") -> Document:
+    """Write a chart down; the tests draw every kind, and checking it each time takes half of the time."""
+    return dict(chart.to_dict(validate=False))
+
+
+def _shared(draw: "Callable[[Rows, str], alt.LayerChart]") -> Callable[[Rows, str], Document]:
+    """Build charts that differ in nothing but their rows once: Altair takes as long as the drawing itself."""
+    known: dict[Hashable, Document] = {}
+
+    @wraps(draw)
+    def shared(rows: Rows, unit: str) -> Document:
+        looks = unit, _widest(rows), _height(rows), tuple(_short(rows)), _is_wide(rows)
+        if looks not in known:
+            if len(known) >= MOST_KNOWN:
+                known.clear()
+            known[looks] = _written(draw(rows, unit))
+        return known[looks] | {"data": {"values": [dict(row) for row in rows]}}
+
+    return shared
 
 
 def labelled(texts: Sequence[str]) -> list[str]:
@@ -82,6 +105,7 @@ def _lines(text: str, width: int, lines: int) -> list[str]:
     return textwrap.wrap(text, width, max_lines=lines, placeholder="…", break_on_hyphens=False) or [""]
 
 
+@_shared
 def bars(rows: Rows, unit: str) -> "alt.LayerChart":
     """Horizontal bars with whiskers, one a row of label, value, low and high."""
     import altair as alt
@@ -159,19 +183,24 @@ def compared(rows: Rows, unit: str, promised: float | None = None) -> "alt.Layer
     return _finished(_layered(*layers), height=_height(rows), right=SAID)
 
 
+@_shared
 def spread(rows: Rows, unit: str) -> "alt.LayerChart":
     """Dots for each way of protecting, along a scale of factors where they are far apart."""
     import altair as alt
 
-    values = [row["value"] for row in rows]
-    wide = min(values) > 0 and max(values) / min(values) > FAR
-    scale = alt.Scale(type="log", nice=True, padding=10) if wide else alt.Scale(zero=True)
+    scale = alt.Scale(type="log", nice=True, padding=10) if _is_wide(rows) else alt.Scale(zero=True)
     kept = alt.Color("kept", type="nominal", legend=None).scale(domain=["yes", "no"], range=[OURS, OVER])
     base = alt.Chart(_data(rows)).encode(y=_names(rows))
     amount = _amount(rows, unit, scale=scale).axis(grid=False, tickCount=4)
     dot = base.mark_point(filled=True, size=90, opacity=1).encode(x=amount, color=kept)
     text = base.mark_text(align="left", dx=9, color=INK, fontSize=FONT_SIZE).encode(x=amount, text="said:N")
     return _finished(_layered(dot, text), height=_height(rows), right=SAID)
+
+
+def _is_wide(rows: Rows) -> bool:
+    """Say whether values are too far apart for a scale of sums."""
+    values = [row["value"] for row in rows if isinstance(row["value"], int | float)]
+    return bool(values) and min(values) > 0 and max(values) / min(values) > FAR
 
 
 def _marked(drawn: "alt.Chart", base: "alt.Chart", kind: Any) -> "alt.LayerChart":
@@ -194,11 +223,10 @@ def _layered(*layers: "alt.Chart") -> "alt.LayerChart":
 def _names(rows: Rows, *, shown: bool = True) -> "alt.Y":
     import altair as alt
 
-    widest = max(len(part) for row in rows for part in row["label"].split("\n")[1:])
     axis = alt.Axis(
         labelExpr=OWN_LINES,
         labelLimit=0,
-        minExtent=widest * LETTER + 6,
+        minExtent=_widest(rows) * LETTER + 6,
         ticks=False,
         domain=False,
         labelPadding=6,
@@ -206,11 +234,20 @@ def _names(rows: Rows, *, shown: bool = True) -> "alt.Y":
     return alt.Y("label", type="nominal", sort=None, title=None, axis=axis if shown else None)
 
 
+def _widest(rows: Rows) -> int:
+    return max(len(part) for row in rows for part in row["label"].split("\n")[1:])
+
+
+def _short(rows: Rows) -> dict[str, str]:
+    """Say how large numbers are written."""
+    numbers = [row[end] for row in rows for end in ("value", "high") if isinstance(row.get(end), int | float)]
+    return {"format": "~s"} if numbers and max(numbers) >= LARGE else {}
+
+
 def _amount(rows: Rows, unit: str, **given: Any) -> "alt.X":
     import altair as alt
 
-    numbers = [row[end] for row in rows for end in ("value", "high") if isinstance(row.get(end), int | float)]
-    short = {"format": "~s"} if numbers and max(numbers) >= LARGE else {}
+    short = _short(rows)
     if given.get("type") == "temporal":
         short = {"format": "%Y-%m-%d"}
     axis = alt.Axis(tickCount=4, **short)  # type: ignore[arg-type]  # one known key

@@ -85,7 +85,8 @@ def _write_csv(path: Path, headings: Mapping[str, str], blocks: Iterator[Block])
         for one, cells in blocks:
             common = {name: _written(value) for name, value in _common(one).items()}
             first, last = ([common.get(name, "") for name in names] for names in (BEFORE, AFTER))
-            places = [one.sides.index(side) if side in one.sides else None for side in headings]
+            sides = one.sides
+            places = [sides.index(side) if side in sides else None for side in headings]
             lines.writerows(
                 [
                     *first[:-1],
@@ -126,13 +127,26 @@ def _written(value: Any) -> str:
 
 
 def _write_parquet(path: Path, headings: Mapping[str, str], blocks: Iterator[Block]) -> None:
-    """Write numbers as doubles and times as times, whichever a statistic has."""
+    """Write numbers as doubles and times as times, whichever a statistic has; small tables share a group of rows."""
+    import pyarrow as pa
     from pyarrow import parquet
 
     schema = _arrow_schema(headings)
     with parquet.ParquetWriter(path, schema) as file:
-        for batch in _record_batches(schema, headings, blocks):
-            file.write_batch(batch)
+        for batches in _gathered(_record_batches(schema, headings, blocks)):
+            file.write_table(pa.Table.from_batches(batches, schema), row_group_size=AT_ONCE)
+
+
+def _gathered(batches: "Iterator[pa.RecordBatch]") -> "Iterator[list[pa.RecordBatch]]":
+    """Take batches together until they have as many rows as are taken at once."""
+    found: list[pa.RecordBatch] = []
+    for batch in batches:
+        if found and sum(one.num_rows for one in found) + batch.num_rows > AT_ONCE:
+            yield found
+            found = []
+        found.append(batch)
+    if found:
+        yield found
 
 
 def arrow_table(findings: Sequence[Finding]) -> "pa.Table":
@@ -159,9 +173,10 @@ def _record_batches(
 
     for one, cells in blocks:
         columns = _columns(one, cells, headings)
+        empty = {kind: pa.nulls(len(cells), kind) for kind in set(schema.types)}
         arrays = [
-            pa.array(columns.get(field.name, itertools.repeat(None, len(cells))), field.type, size=len(cells))
-            for field in schema
+            pa.array(columns[name], kind, size=len(cells)) if name in columns else empty[kind]
+            for name, kind in zip(schema.names, schema.types, strict=True)
         ]
         yield pa.record_batch(arrays, schema=schema)
 
