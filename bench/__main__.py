@@ -7,7 +7,7 @@ import time
 from importlib import import_module
 from pathlib import Path
 
-PARTS = ("calculus", "counts", "tables", "ledger", "noise", "startup", "surveys")
+PARTS = ("calculus", "counts", "tables", "ledger", "noise", "startup", "surveys", "models", "survey_noise")
 RESULTS = Path(__file__).parent / "results"
 
 

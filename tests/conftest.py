@@ -19,13 +19,17 @@ settings.register_profile(
 settings.load_profile("every commit")
 
 LONGEST = (  # a file stays in one process and shares its fixtures; those that take long are begun first
-    "bounds/test_bounds.py", "tables/test_spark.py", "attack/test_attack.py", "audit/test_door.py", "noise/test_law.py", "tables/test_sources.py",
-    "bounds/test_numerics.py", "survey/test_survey.py", "report/test_report.py", "ledger/test_processes.py", "corpus/test_processes.py",
-    "corpus/test_corpus.py", "bounds/test_calibrate.py", "report/test_browser.py", "queries/test_sql.py", "test_docs.py", "papers/test_tabular_ddp.py",
+    "tables/test_spark.py", "bounds/test_bounds.py", "attack/test_attack.py", "audit/test_door.py", "ledger/test_processes.py", "forecast/test_forecast.py",
+    "corpus/test_corpus.py", "corpus/test_processes.py", "tables/test_sources.py", "survey/test_survey.py", "noise/test_law.py", "report/test_report.py",
+    "bounds/test_tilted.py", "corpus/test_rows.py", "report/test_browser.py", "bounds/test_transport.py", "estimate/test_spans.py", "queries/test_sql.py",
+    "estimate/test_consistent_release.py", "bounds/test_numerics.py", "bounds/test_calibrate.py", "test_docs.py", "papers/test_tabular_ddp.py",
 )  # fmt: skip
 
 
 def pytest_collection_modifyitems(items):
+    unstable = [item.nodeid for item in items if " at 0x" in item.nodeid]
+    if unstable:
+        raise pytest.UsageError(f"A test is named by an address: {unstable[0]}. Give it an id.")
     places = {file: place for place, file in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.nodeid.split("::")[0].removeprefix("tests/"), len(places)))
 

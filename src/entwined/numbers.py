@@ -20,6 +20,7 @@ ULP: Final = float(np.finfo(np.float64).eps)
 MOST_DIGITS: Final = 1000
 SMALLEST: Final = 1e-300
 LARGEST: Final = 1e300
+SURELY_USABLE: Final = 900  # powers of two well between the two
 
 
 def round_up(value: FloatArray, ulps: float = 4) -> FloatArray:
@@ -50,6 +51,9 @@ def positive_fraction(given: str | float | Fraction, name: str) -> Fraction:
         exact = given if isinstance(given, Fraction) else _exact(str(given).strip())
     except (InvalidOperation, ValueError, OverflowError):
         raise BadLoss(f"{name} {given!r:.60} is not a finite number. Give a decimal such as 0.5.") from None
+    magnitude = exact.numerator.bit_length() - exact.denominator.bit_length()
+    if exact.numerator > 0 and abs(magnitude) < SURELY_USABLE:
+        return exact
     if exact <= 0:
         raise BadLoss(f"{name} {given!s:.60} is not above zero. Give a positive number such as 0.5.")
     if not SMALLEST < exact < LARGEST:

@@ -120,6 +120,35 @@ def test_the_price_iteration_finds_the_optimum():
         assert np.sum(weights / found**2) <= other.fun * (1 + 1e-3)
 
 
+def test_the_price_iteration_finds_the_optimum_of_gaussian_noise():
+    """One constraint: ρ goes by the roots of what matters; several: no random answer that is allowed is better."""
+    importance = np.array([1.0, 4.0, 9.0])
+    assert cheapest(importance, np.ones((1, 3)), np.ones(1), 1) == pytest.approx(
+        np.array([1, 2, 3]) / 6, rel=1e-4
+    )
+    rng = np.random.default_rng(2)
+    slopes, room = np.eye(5) + rng.uniform(0, 0.6, (5, 5)), rng.uniform(0.5, 2, 5)
+    weights = rng.uniform(0.1, 5, 5)
+    found = cheapest(weights, slopes, room, 1)
+    assert (slopes @ found <= room * (1 + 1e-12)).all()
+    for _ in range(2000):
+        other = found * np.exp(rng.normal(0, rng.choice([0.01, 0.3]), 5))
+        other /= (slopes @ other / room).max()
+        assert np.sum(weights / other) >= np.sum(weights / found) * (1 - 1e-4)
+
+
+def test_what_leaks_without_bound_is_stepped_back_from():
+    """A bound may be infinite, where a grid ends before it."""
+    tried = []
+
+    def leakage(at):
+        tried.append(at)
+        return at**0.7 if at < 1e-4 else np.inf
+
+    assert invert(leakage, 1e-4, 1e-3) == pytest.approx(1e-4 ** (1 / 0.7), rel=2e-3)
+    assert len(tried) < 20
+
+
 def test_the_tangent_lies_above_the_messages():
     rng = np.random.default_rng(4)
     net = random_net(rng, 15)

@@ -146,7 +146,9 @@ def test_forms_and_shared_losses_rest_on_message_passing():
     terms = OnTree(net, "any")
     assert terms.leakage(np.ones(2)).per_unit[0] >= truth
     assert OnTree(net, "values").leakage(np.ones(2)).per_unit[0] >= truth  # never less than is asked for
-    assert terms.slopes(np.ones(2))[0].sum() == pytest.approx(terms.leakage(np.ones(2)).per_unit[0])
+    assert terms.pressure(np.ones(2), 1.0).slopes[0].sum() == pytest.approx(
+        terms.leakage(np.ones(2)).per_unit[0]
+    )
     for public in (True, False):
         sheets = Forms.of(net, "form", [["habit", "drug"], ["habit"]], public=public)
         assert bound(sheets, Loss.uniform(1, 3), "any").leakage.per_unit[0] >= truth

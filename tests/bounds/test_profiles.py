@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import reduce
 
 import mpmath
 import numpy as np
@@ -21,6 +22,7 @@ from entwined.bounds.profiles.curves import (
 from entwined.bounds.profiles.gaussian import gaussian_epsilon, largest_gaussian_rho
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.profiles.sway import Carried, RowsSway, TiltSway
+from entwined.bounds.profiles.tails import TailLaw
 from entwined.errors import BadInput, BadLoss, DoesNotApply
 from entwined.noise import DiscreteGaussian
 from entwined.noise.concentrated import delta_at
@@ -308,3 +310,43 @@ def test_what_shows_everything_hides_nothing():
         everything.join(everything),
     ):
         assert (whole.profile().deltas == 1).all()
+
+
+def test_a_stack_of_profiles_is_each_of_them():
+    """What is passed on together is what each would be alone, one that shows nothing among them."""
+    curves = [GaussianCurve(0.3), GaussianCurve(0.0), GaussianCurve(2.0), LaplaceCurve(0.7)]
+    sways = [TiltSway(1.5), TiltSway(0.2), TiltSway(math.inf), TiltSway(3.0)]
+    alone = [PrivacyProfile.of(curve, GRID) for curve in curves]
+    stack = Composition.of(PrivacyProfile.stacked(alone))
+    twice = stack.join(stack).profile()
+    passed = twice.through_each(sways)
+    for place, (profile, sway) in enumerate(zip(alone, sways, strict=True)):
+        one = Composition.of(profile)
+        whole = one.join(one).profile()
+        assert twice.deltas[place] == pytest.approx(whole.deltas, rel=1e-9, abs=1e-15)
+        assert passed.deltas[place] == pytest.approx(whole.through(sway).deltas, rel=1e-9, abs=1e-15)
+        assert passed.split()[place].epsilon(1e-6) == passed.epsilons(1e-6)[place]
+    assert twice.epsilons(1e-6)[1] == 0.0
+
+
+@pytest.mark.parametrize("parts", [1, 4, 9])
+def test_far_tails_of_a_composition_keep_their_digits_and_are_never_too_small(parts):
+    """Gaussian noise composes to Gaussian noise, far below what a transform can tell from nothing."""
+    grid = Grid.up_to(12.0, 160)
+    one = TailLaw.of(PrivacyProfile.of(GaussianCurve(0.25), grid))
+    whole = reduce(TailLaw.join, [one] * parts).profile()
+    exact = GaussianCurve(0.25 * math.sqrt(parts)).at(grid.excess)
+    assert (whole.deltas >= exact * (1 - 1e-9)).all()
+    assert whole.deltas[grid.size // 2] < 1e-13
+    near = exact > 1e-12
+    assert (whole.deltas[near] <= 2.5 * exact[near]).all()
+
+
+def test_what_leaves_the_grid_of_a_far_tail_is_counted_as_seen():
+    grid = Grid.up_to(1.0, 160)
+    one = TailLaw.of(PrivacyProfile.of(GaussianCurve(0.5), grid))
+    whole = one.join(one).profile()
+    assert (whole.deltas >= GaussianCurve(0.5 * math.sqrt(2)).at(grid.excess)).all()
+    nothing = TailLaw.of(PrivacyProfile(grid, np.zeros(161)))
+    assert (nothing.join(one).profile().deltas >= one.profile().deltas).all()
+    assert nothing.profile().deltas.max() < 1e-14

@@ -14,11 +14,12 @@ from entwined.bounds.profiles.curves import GaussianCurve, epsilon_at_delta
 from entwined.bounds.profiles.profile import Grid
 from entwined.bounds.separable import known_messages
 from entwined.bounds.separable_filled import (
-    SHARE,
     FilledConcentrated,
     Swap,
+    chance_of,
     separable_blanks_filled_bound,
     swayed,
+    telling_pairs,
 )
 from entwined.bounds.separable_forms import (
     answers_shown,
@@ -33,6 +34,10 @@ from support.sheets import APART, HALF, PART, THREE, answers, copies
 
 DELTA = Fraction(1, 10**6)
 CLOSER = Fraction(1, 10**4)
+MANY = np.array(
+    [np.roll([True, True, True, False, False, False], k) for k in range(6)]
+    + [np.arange(6) % k > 0 for k in (2, 3, 4)]
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +74,11 @@ def claims(exposed, model, grid, epsilons):
 
     for case in answers_shown(model):
         seen(case.questions, case.profiles(curves, model, known_messages)(grid))
-    told = [swayed(exposed, model.answers, asked) for asked in model.asked]
+    told = [swayed(exposed, model, asked) for asked in model.asked]
     for s, t in permutations(range(len(told)), 2):
-        swap = Swap(curves[-1], model.asked[s], model.asked[t], told[s], told[t], CLOSER * SHARE)
+        swap = Swap(
+            curves[-1], model.asked[s], model.asked[t], told[s], told[t], chance_of(exposed.loss, model)
+        )
         seen([-1], swap.forms(grid))
         if swap.blank.size:
             seen(swap.blank, swap.blanks(curves, model)(grid))
@@ -115,9 +122,9 @@ def test_no_filled_questionnaire_shows_more_than_the_theorem_says():
 
 @pytest.mark.slow
 def test_no_one_of_many_filled_questionnaires_shows_more_than_the_theorem_says():
-    count, ratios = compared(92, 600)
+    count, ratios = compared(92, 250)
     print(f"{count:,} comparisons, δ {np.median(ratios):.3f} × the truth in the median")
-    assert count > 80_000
+    assert count > 50_000
     assert np.median(ratios) < 1.3
 
 
@@ -184,7 +191,8 @@ def test_it_is_chosen_certified_verified_and_inverted():
     assert verify(document).valid
     assert "every blank is filled by a draw" in document["guarantee"]
     assert len(document["inputs"]["loss"]["filling"]) == 6
-    reached = calibrate(model, 1.0, "model", exposed)
+    small = sheets(3, 0.3)
+    reached = calibrate(small, 1.0, "model", filled(["0.005"] * 4, small))
     assert 0.999 < reached.leakage.worst <= 1
 
 
@@ -195,7 +203,7 @@ def test_what_is_not_covered_is_refused():
         (replace(model, public=True), exposed, "public here"),
         (model, filled(["0.005"] * 7, model, separable=False), "reads one unit alone"),
         (model, filled(["0.005"] * 7, model, (np.full(3, 1 / 3),) * 6), "do not fit"),
-        (Forms(model.answers, "s", np.tile(model.asked, (5, 1))), exposed, "most is 8"),
+        (Forms(model.answers, "s", MANY.copy()), exposed, "most is 8"),
     ):
         with pytest.raises(DoesNotApply, match=why):
             separable_blanks_filled_bound(given, wrong)
@@ -203,3 +211,13 @@ def test_what_is_not_covered_is_refused():
         filled(["0.005"] * 7, model, (np.full(2, 0.5),) * 5)
     with pytest.raises(BadLoss, match="as many units"):
         exposed.widened(9)
+
+
+def test_forms_that_tell_less_than_others_are_left_out_and_change_nothing():
+    model = sheets(6, 0.3)
+    short = model.asked.all(axis=0)
+    more = Forms(model.answers, "s", np.vstack([model.asked, short, short]))
+    assert len(list(telling_pairs(np.unique(more.asked, axis=0)))) == 2
+    loss = ["0.005"] * 7
+    few, all_ = (separable_blanks_filled_bound(filled(loss, one), one).per_unit for one in (model, more))
+    assert all_ == pytest.approx(few, rel=1e-6)

@@ -142,8 +142,8 @@ def release(units, rho, shared, **facts):
     """Gaussian noise of ρ for each unit alone, and beside it parts of several."""
     rhos = [Fraction(rho)] * units
     for part in shared:
-        for unit in part.units:
-            rhos[unit] += part.rho
+        for unit, more in zip(part.units, part.each, strict=True):
+            rhos[unit] += more
     return ConcentratedLoss(tuple(rhos), units, Fraction(DELTA), gaussian=True, shared=shared, **facts)
 
 
@@ -168,6 +168,19 @@ def test_a_table_of_two_neighbours_costs_more_than_none_and_less_than_the_group(
         assert with_table[3] < 1.25 * alone.per_unit[3]  # as if each of the two had a part of that ρ
         tiny = release(8, "0.01", (SharedPart((3, 4), Fraction(1, 10**12)),))
         assert shared(tiny, chain).per_unit == pytest.approx(without, rel=1e-2)
+
+
+def test_a_part_that_shows_less_of_one_unit_alone_costs_less():
+    chain, full = symmetric(0.25, 8), release(8, "0.01", (TABLE,))
+    less = release(8, "0.01", (SharedPart((3, 4), TABLE.rho, (TABLE.rho / 4, TABLE.rho / 2)),))
+    assert less.own == full.own
+    assert ConcentratedLoss.from_document((less * 3).document) == less * 3
+    for theorem in THEOREMS[1:]:
+        assert (theorem(less, chain).per_unit < theorem(full, chain).per_unit).all()
+    assert shared_group_bound(less, chain).worst == shared_group_bound(full, chain).worst
+    for alone in ((TABLE.rho,), (TABLE.rho * 2, TABLE.rho), (-TABLE.rho, TABLE.rho)):
+        with pytest.raises(BadLoss, match="one such number a unit"):
+            SharedPart((3, 4), TABLE.rho, alone)
 
 
 def test_units_that_are_copies_show_all_of_a_table():

@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import tomllib
 from fractions import Fraction
 from pathlib import Path
 
@@ -80,6 +81,30 @@ def test_what_is_confirmed_is_used_and_nothing_else(folder, run):
     certificate = json.loads(Path("out/certificate.json").read_text())
     assert certificate["models"][0]["name"].startswith("learned from pilot.csv (400 rows")
     assert certificate["models"][0]["certificate"]["leakage"] <= 1
+
+
+def test_with_a_delta_the_noise_is_gaussian_and_shares_are_of_rho(folder, run):
+    run("survey", "propose", "pilot.csv", "--schema", "schema.toml", "-o", "survey.toml")
+    asked = ("survey", "request", "survey.toml", "--table", "wave.csv", "--rows", "500", "--leakage", "0.5")
+    said = document(run(*asked, "--delta", "1e-6", "-o", "noisy.toml", "--json"))
+    assert set(said["l2_beside"]) == {
+        "plain Laplace noise",
+        "plain Gaussian noise",
+        "Gaussian noise with all answers as one group",
+        "Laplace noise shared by what depends on what",
+    }
+    assert said["plain_l2"] == said["l2_beside"]["plain Laplace noise"]  # of three questions
+    written = tomllib.loads(Path("noisy.toml").read_text())
+    assert (written["delta"], written["leakage"]) == (1e-6, 0.5)
+    squared = sum(len(ANSWERS[one["column"]]) / one["share"] for one in written["query"])
+    assert squared**0.5 == pytest.approx(said["l2"], rel=1e-6)
+    code, out, _ = run(*asked, "--delta", "1e-6", "-o", "other.toml")
+    assert code == 0
+    assert "Laplace noise is better here" in out
+    code, out, err = run(*asked, "--delta", "2", "-o", "third.toml")
+    assert (code, out) == (2, "")
+    assert "δ" in err
+    assert not Path("third.toml").exists()
 
 
 def test_what_others_decide_is_added_up_with_honest_intervals(folder, run):

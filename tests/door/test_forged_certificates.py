@@ -20,7 +20,7 @@ from entwined.promise.measure import PURE, Concentrated
 from entwined.promise.part import Part
 from entwined.promise.places import key_of
 from entwined.promise.promise import Promise
-from entwined.queries import Count, Histogram, Mean, Median, everything, parse
+from entwined.queries import Count, Histogram, Mean, Median, Sampling, everything, parse
 from entwined.request.history import one_history, wrong_in_ledger
 from entwined.request.verbs import plan, release
 from entwined.request.verification import _declared, verify
@@ -97,6 +97,10 @@ KINDS = {
     ),
     "only the model known": lambda place: people(
         place, models=[Declared(MarkovChain(40, Box.exact(STEP), np.array([0.6, 0.4])), **SAYS_NOTHING)], knowledge="model"
+    ),
+    "weights": lambda place: made(
+        place, ROWS_SCHEMA, ROWS,
+        [Histogram("gender", weight="age"), Sampling(weight="age", strata="gender")],
     ),
     "forms": lambda place: made(
         place, SHEETS_SCHEMA, FILLED,

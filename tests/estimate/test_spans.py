@@ -18,6 +18,7 @@ from entwined.queries import (
     Mean,
     Median,
     Quantile,
+    Sampling,
     Share,
     Total,
     Variance,
@@ -74,8 +75,10 @@ QUERIES = {
     "share of hardly any": Share(where=parse("age > 95", SCHEMA), count="noisy"),
     "share by a public count": Share(where=parse("well", SCHEMA)),
     "variance of few": Variance("age", where=parse("age > 60", SCHEMA)),
+    "weighted histogram": Histogram("place", weight="height"),
+    "effective rows": Sampling("age", "place", weight="height"),
 }
-WIDER = {"variance of few"}  # holds whatever the truth is, more often than it has to
+WIDER = {"variance of few", "effective rows"}  # holds whatever the truth is, more often than it has to
 
 
 def drawn(planned, table, samples):

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -74,6 +75,8 @@ SINGLE = [
     Variance("age"),
     Variance("pay"),
     Share(where=parse("place = 'a'", HIDDEN), of=parse("score < 20", HIDDEN)),
+    Mean("age", weight="score"),
+    Share(where=parse("place = 'a'", HIDDEN), weight="score"),
 ]
 TABLES = [
     Histogram("score"),
@@ -85,16 +88,31 @@ TABLES = [
 CHOICES = [Median("score"), Quantile("score", Fraction(1, 10)), Minimum("score"), Maximum("score")]
 
 
+@cache
+def table_of(columns):
+    """The rows, whose codes do not depend on what else a schema says."""
+    return MemoryTable(Schema(columns), ROWS)
+
+
+def exact_of(planned):
+    return [
+        np.array(found) for found in table_of(planned.schema.columns).answer(planned.needs(planned.schema))
+    ]
+
+
 def drawn(planned, times):
     """Draw the noise of a plan so often, by the door's own function, on the exact table."""
-    exact = [
-        np.array(found) for found in MemoryTable(planned.schema, ROWS).answer(planned.needs(planned.schema))
+    exact = exact_of(planned)
+    return exact, drawn_for(planned.statistics, tuple(tuple(found.tolist()) for found in exact), times)
+
+
+@cache
+def drawn_for(statistics, exact, times):
+    """Draw once for plans that differ in nothing that is drawn."""
+    return [
+        noisy(one, np.broadcast_to(np.array(numbers), (times, len(numbers))).copy())
+        for one, numbers in zip(statistics, exact, strict=True)
     ]
-    found = [
-        noisy(one, np.broadcast_to(numbers, (times, numbers.size)).copy())
-        for one, numbers in zip(planned.statistics, exact, strict=True)
-    ]
-    return exact, found
 
 
 def answers(query, schema, numbers):
@@ -186,7 +204,7 @@ def test_a_choice_is_as_many_ranks_off_as_predicted(query):
     (found,) = forecasts(Draft.of(planned), DRAWN)
     law, counts = (
         planned.statistics[0].law,
-        np.array(MemoryTable(HIDDEN, ROWS).answer(planned.needs(planned.schema))[0]),
+        exact_of(planned)[0],
     )
     far = -query.scores(counts) / (2 * query.at.denominator)
     chances = np.array(law.probabilities(query.scores(counts)))

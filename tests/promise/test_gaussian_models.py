@@ -101,7 +101,28 @@ def test_counts_of_each_column_leak_no_more_than_their_price(knowledge):
     assert 0.004 < worst <= 0.01
 
 
+def test_a_hidden_variable_of_a_model_costs_nothing_of_its_own_and_is_no_secret():
+    """Three columns with a common cause that no table has: its own leakage is above the price."""
+    tables = ([[0.5, 0.5]], *[[[0.9, 0.1], [0.15, 0.85]]] * 3)
+    net = BayesNet.of_columns(("cause", *NAMES), (VALUES,) * 4, ((), *[("cause",)] * 3), tables)
+    asked = [Count(where=parse(name, CELLS)) for name in NAMES]
+    for model, above in ((net.hiding(["cause"]), True), (net, False)):
+        declared = Declared(model, missing_says_nothing=NAMES)
+        planned = plan(CELLS, asked, leakage="0.5", delta="0.01", dependence=declared)
+        bound = planned.promise.bounds(planned.promise.base(planned.charged))["bayes_net"]
+        assert bound.exposure.rhos[0] == 0
+        assert bound.leakage.worst == pytest.approx(0.5, rel=1e-6)
+        assert bool(bound.leakage.per_unit[0] > 0.5001) is above
+
+
 def _joint(laws, known):
+    return _mean_of(
+        known, lambda *row: np.einsum("i,j,k->ijk", *(laws[n][v] for n, v in zip(NAMES, row, strict=True)))
+    )
+
+
+def _mean_of(known, law):
+    """The law of what is released given what is known of the row."""
     total, mixed = 0.0, 0.0
     for values in product((0, 1), repeat=3):
         row = dict(zip(NAMES, values, strict=True))
@@ -109,25 +130,49 @@ def _joint(laws, known):
             continue
         a, b, c = values
         chance = TABLES[0][0][a] * TABLES[1][a][b] * TABLES[2][b][c]
-        parts = [laws[name][row[name]] for name in NAMES]
-        total, mixed = total + chance, mixed + chance * np.einsum("i,j,k->ijk", *parts)
+        total, mixed = total + chance, mixed + chance * law(*values)
     return mixed / total
 
 
 def test_what_reads_two_columns_is_not_taken_apart():
-    """A table of two columns costs more than two histograms: no theorem may treat it as parts of one column."""
-    apart = plan(CELLS, [Histogram("a"), Histogram("b")], leakage=1, delta=DELTA, dependence=TREE)
-    both = plan(CELLS, [Marginal(("a", "b"))], leakage=1, delta=DELTA, dependence=TREE)
-    assert apart.promise.base(apart.charged).separable
-    base = both.promise.base(both.charged)
-    assert not base.separable
-    assert both.promise.bounds(base)["bayes_net"].theorem.name.startswith("gaussian")
-    under = Histogram("a", where=parse("b", CELLS))
-    assert (
-        not promise_of(CELLS, TREE, delta=DELTA)
-        .base(plan(CELLS, under, leakage=1, delta=DELTA, dependence=TREE).charged)
-        .separable
-    )
+    """A table of two columns is bounded as one part of both where the model joins them, else with all it may tell of."""
+    found = []
+    for query in (
+        [Histogram("a"), Histogram("b")],
+        [Marginal(("a", "b"))],
+        [Marginal(("a", "c"))],
+        [Histogram("a", where=parse("b", CELLS))],
+    ):
+        planned = plan(CELLS, query, leakage=1, delta=DELTA, dependence=TREE)
+        base = planned.promise.base(planned.charged)
+        name = planned.promise.bounds(base)["bayes_net"].theorem.name
+        found.append((base.separable, tuple(base.shared), name))
+    assert found == [
+        (True, (), "separable messages"),
+        (False, (("a", "b"),), "shared messages"),
+        (False, (("a", "c"),), "shared group"),
+        (False, (("a", "b"),), "shared messages"),
+    ]
+
+
+@pytest.mark.parametrize("knowledge", ["any", "model"])
+def test_a_count_of_two_columns_leaks_no_more_than_its_price(knowledge):
+    asked = [Count(where=parse("a and b", CELLS)), Count(where=parse("c", CELLS))]
+    planned = plan(CELLS, asked, leakage="0.5", delta="0.01", dependence=TREE, knowledge=knowledge)
+    scales = {one.statistic.aggregate.where.columns: float(one.law.scale) for one in planned.statistics}
+    both = [noise_on(value, scales["a", "b"], 40) for value in (0, 1)]
+    last = [noise_on(value, scales["c",], 40) for value in (0, 1)]
+    worst = 0.0
+    for secret in NAMES:
+        others = [name for name in NAMES if name != secret]
+        for known in product((None, 0, 1), repeat=2) if knowledge == "any" else [(None, None)]:
+            given = dict(zip(others, known, strict=True))
+            sides = [
+                _mean_of({secret: value, **given}, lambda a, b, c: np.outer(both[a and b], last[c]))
+                for value in (0, 1)
+            ]
+            worst = max(worst, hockey_stick(*sides, 0.5))
+    assert 0.001 < worst <= 0.01
 
 
 def ledger_at(folder, models=TREE, cap=2, delta=DELTA):

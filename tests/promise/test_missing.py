@@ -135,8 +135,8 @@ def test_the_pilot_shows_what_missing_tells(proposals):
 def test_what_is_confirmed_stands_in_the_request(proposals):
     survey = confirmed(proposals, "f0", "own")
     text = request_text(
-        plan_survey(survey, 1.0, "any", 1, at_the_door=True), SCHEMA,
-        table="t.csv", schema="s.toml", ledger="l.db", cap="3", model="m.json",
+        plan_survey(survey, 1.0, "any", 1, at_the_door=True), SCHEMA, ["m.json"],
+        table="t.csv", schema="s.toml", ledger="l.db", cap="3",
     )  # fmt: skip
     assert 'missing_says_nothing = ["f0", "own"]' in text
     sizes = dict(zip(survey.learned.model.names, map(len, survey.learned.model.values), strict=True))

@@ -9,6 +9,7 @@ import pytest
 
 from entwined.errors import BadQuery, QueryTooComplex
 from entwined.ledger import Ledger
+from entwined.noise.dominated import SMOOTHED
 from entwined.promise.promise import Promise
 from entwined.queries import Count, Custom, query_from
 from entwined.queries.documents import as_written, question_of, written
@@ -144,4 +145,5 @@ def test_gaussian_noise_is_fitted_to_its_squared_change():
         .statistics[0]
         .law
     )
-    assert float(noise.scale / wider.scale) == pytest.approx((26 / 64) ** 0.5, rel=1e-6)
+    ratio = (noise.scale**2 - SMOOTHED) / (wider.scale**2 - SMOOTHED)
+    assert float(ratio) == pytest.approx(26 / 64, rel=1e-6)

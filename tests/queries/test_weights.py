@@ -4,9 +4,14 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from entwined.errors import BadQuery
+from entwined.dependence import Groups
+from entwined.errors import BadModel, BadQuery, BadSchema
+from entwined.promise.declared import Declared
+from entwined.promise.places import place_of
+from entwined.promise.promise import promise_of
 from entwined.queries import (
     Count,
     GroupBy,
@@ -23,7 +28,10 @@ from entwined.queries import (
 from entwined.queries.documents import as_written, written
 from entwined.queries.sampling import COARSE, FINE
 from entwined.queries.sql import read_sql
+from entwined.request.desk import open_desk
+from entwined.request.verification import verify
 from entwined.schema import Boolean, Categorical, Cells, Integer, Person, Real, Rows, Schema, Text
+from entwined.schema.files import schema_of, text_of
 from support.exact_answers import exact_answer
 
 
@@ -204,7 +212,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("make", "words"), REFUSED, ids=str)
+@pytest.mark.parametrize(("make", "words"), REFUSED)
 def test_what_is_no_weight_is_refused_in_words(make, words):
     with pytest.raises(BadQuery, match=words):
         make().check(SCHEMA)
@@ -309,10 +317,38 @@ def test_a_sampling_error_is_read_back_and_never_breaks(query):
         (lambda: Sampling("n", "n", weight="w"), "which is asked about"),
         (lambda: Sampling("g", weight="w"), "do not add up"),
         (lambda: Sampling("n", weight="w", of=where("flag")), "Leave `of` out"),
-        (lambda: Sampling.behind(Histogram("g", weight="w")), "one number each"),
+        (lambda: Sampling.behind(Histogram("g", weight="w")), "weighted count, total, mean or share"),
         (lambda: Sampling("n", weight="w", even=1), "true or false"),
     ],
 )
 def test_a_sampling_error_of_nothing_is_refused(make, words):
     with pytest.raises(BadQuery, match=words):
         make().check(SCHEMA)
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_secret_weights_are_charged_through_the_door_and_public_ones_are_told(public, tmp_path):
+    """With unit cells a weighted histogram reads two columns of a row."""
+    schema = Schema(columns(public=public)[:-1], Cells(), most_rows=100).approve()
+    rows = pd.DataFrame(
+        {"w": [0.5, 1.5, 2.5], "v": [0, 1, 2], "n": [0, 1, 2], "g": ["a", "b", "a"], "flag": True}
+    )
+    asked = {"g": Histogram("g", weight="w")}
+    models = Declared(Groups(4 if public else 5))
+    with open_desk(rows, schema, ledger=tmp_path / "l.sqlite", cap=9, dependence=models) as door:
+        planned = door.plan(asked, leakage=1)
+        assert {place_of(part.key)[0] for part in planned.charged} == ({"g"} if public else {"g", "w"})
+        found = door.release(asked, leakage=1)
+        told = [line for line in found.certificate["trusted"] if "'w'" in line]
+        assert len(told) == public
+        assert verify(found.certificate, schema, release=found.document()).valid
+    assert schema_of(text_of(schema)) == schema
+
+
+def test_a_model_of_a_public_column_is_refused():
+    schema = Schema(columns(public=True)[:-1], Cells(), most_rows=100)
+    promise_of(schema, Declared(Groups(2), columns=("n", "g")))
+    with pytest.raises(BadModel, match="it is public"):
+        promise_of(schema, Declared(Groups(2), columns=("n", "w")))
+    with pytest.raises(BadSchema, match="true or false"):
+        Integer("w", 0, 3, public="yes")

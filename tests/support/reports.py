@@ -147,6 +147,7 @@ def outlook_of(names, asked, certificate):
             "title": title,
             "theorem": None if name == "plain" else name,
             "loss": loss,
+            "loss_of_each_statistic": loss,
             "leakage": {model: amount * times for model, amount in models.items()},
             "keeps_promise": keeps,
             "applies": True,

@@ -69,6 +69,7 @@ def serve():
     """Fork for every line; the fork returns its arguments, and the warm process never returns."""
     for name in IMPORTED:
         import_module(name)
+    sys.modules["entwined.cli.app"].built()
     gc.collect()
     gc.freeze()
     for line in sys.stdin:

@@ -12,6 +12,7 @@ from entwined.tables.duck import Duck
 from entwined.tables.table import FAILED
 from support import engines
 from support.folded import AXES, COLUMNS, FAR, FRAME, SCHEMA, WORD, check_folds, fold
+from support.weighed import check_weights
 
 
 @pytest.mark.parametrize("engine", engines.LIGHT)
@@ -166,3 +167,8 @@ def test_a_malformed_file_is_folded_once_over(tmp_path):
     path.write_bytes(b"word,far\n" + b"a,1\n" * 300_000 + b'b,"2\n' + b"c,3,3\n")
     counts = fold(lambda codes: np.column_stack([codes[:, 0] == 0, codes[:, 0] == 3]).astype(np.int64))
     assert answered(counts, frame=path, schema=Schema((WORD, FAR))) == [[300_000, 2]]
+
+
+@pytest.mark.parametrize("engine", engines.LIGHT)
+def test_weighted_sums_and_sampling_errors_are_exact_on_every_engine(engine, tmp_path):
+    check_weights(engines.LIGHT[engine], tmp_path)

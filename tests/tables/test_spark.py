@@ -23,6 +23,7 @@ from support.folded import check_folds, fold
 from support.grouped import check_groups
 from support.random_tables import COLUMNS, random_aggregate, random_table, said
 from support.raw_values import RAW, codes_by_row, differences, table_of
+from support.weighed import check_weights
 
 pytestmark = [
     pytest.mark.skipif(not find_java(), reason=engines.NO_JAVA),
@@ -40,6 +41,8 @@ def test_spark_answers_exactly(tmp_path):
         (tmp_path / which).mkdir()
         check_groups(engines.spark_frame, which, tmp_path / which)
     check_folds_on_spark(tmp_path / "folds")
+    (tmp_path / "weights").mkdir()
+    check_weights(engines.spark_frame, tmp_path / "weights")
     check_homes(engines.spark_frame, tmp_path, ways=WAYS[:1])
     check_versions(tmp_path / "versions")
     check_description(tmp_path / "described")

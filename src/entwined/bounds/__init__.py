@@ -7,7 +7,7 @@
 
 theorem, exposure         what a theorem is, and what it starts from: losses, concentrated losses, a noisy sum, …
 choose                    the one list of theorems, and `bound`, which takes the best that applies
-calibrate, allocate       turned round: the most that may be shown for a leakage
+calibrate, allocate       turned round: the most that may be shown for a leakage; noise_sketch helps the search
 curve                     what if units depended on each other more
 certificate, guarantee    what was proved, in numbers and words; `verify` derives it again without the data
 

@@ -58,6 +58,10 @@ class SharingTerms(Protocol):
         """How many losses there are."""
 
     @property
+    def start(self) -> FloatArray:
+        """Equal losses, from which the search starts."""
+
+    @property
     def power(self) -> int:
         """The squared noise of a statistic falls with this power of its loss."""
 
@@ -71,8 +75,15 @@ class SharingTerms(Protocol):
     def pressure(self, losses: FloatArray, ceiling: float) -> Pressure:
         """Give the leakages near these losses as sums over them, and how large each may be."""
 
-    def sketch(self, ceiling: float) -> "SharingTerms":
-        """About the same, quicker, for the search; what is found is brought to the target by the terms themselves."""
+    @property
+    def fits(self) -> int:
+        """How often a sketch is fitted again to what the terms say where it led."""
+
+    def sketch(self, ceiling: float, losses: FloatArray | None = None) -> "SharingTerms":
+        """About the same, quicker, for the search, and fitted to what the terms say of some losses.
+
+        What is found is brought to the target by the terms themselves.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,12 +102,15 @@ def share(terms: SharingTerms, weights: FloatArray, leakage: float | str) -> Sha
     ceiling = float_below(positive_fraction(leakage, "Leakage"))
     rough = terms.sketch(ceiling)
     best = searched(rough, weights, ceiling)
+    for _ in range(terms.fits):
+        rough = terms.sketch(ceiling, best.losses)
+        best = searched(rough, weights, ceiling)
     return best if rough is terms else within(terms, best.losses, weights, ceiling)
 
 
 def searched(terms: SharingTerms, weights: FloatArray, ceiling: float) -> Shared:
     """Start from equal losses; give room to those that tell little about other units."""
-    best = within(terms, np.ones(terms.columns), weights, ceiling)
+    best = within(terms, terms.start, weights, ceiling)
     now, idle = best, 0
     for turn in range(ROUNDS):
         pressed = terms.pressure(now.losses, ceiling).most(now.losses)
@@ -159,11 +173,17 @@ class OnMessages:
     model: Coupled
     power: int = 2
     close: float = CLOSE
+    fits: int = 0
 
     @property
     def columns(self) -> int:
         """One loss a unit."""
         return self.model.units
+
+    @property
+    def start(self) -> FloatArray:
+        """The same loss for every unit."""
+        return np.ones(self.columns)
 
     def leakage(self, losses: FloatArray) -> Leakage:
         """Bound the leakage about every unit."""
@@ -174,7 +194,7 @@ class OnMessages:
         slopes, rest = tangent(losses, self.model.couplings)
         return Pressure(slopes, ceiling - rest)
 
-    def sketch(self, ceiling: float) -> "OnMessages":  # noqa: ARG002  (quick enough)
+    def sketch(self, ceiling: float, losses: FloatArray | None = None) -> "OnMessages":  # noqa: ARG002  (quick enough)
         """Itself."""
         return self
 

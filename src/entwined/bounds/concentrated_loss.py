@@ -20,21 +20,47 @@ FACTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SharedPart:
-    """A part of a release that reads several units: it costs ρ whichever of them change, one or all."""
+    """A part of a release that reads several units: it costs ρ whichever of them change, one or all.
+
+    `alone`: what each of them costs if it alone changes, where that is known to be less.
+    """
 
     units: tuple[int, ...]
     rho: Fraction
+    alone: tuple[Fraction, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.units) < 2 or len(set(self.units)) < len(self.units) or min(self.units) < 0:  # noqa: PLR2004
             raise BadLoss("A part of several units names fewer than two, or one twice. Name each once.")
-        if self.rho < 0:
-            raise BadLoss("A concentrated loss is negative. Give numbers ≥ 0.")
+        if (
+            len(self.alone) not in (0, len(self.units))
+            or not 0 <= min(self.each) <= max(self.each) <= self.rho
+        ):
+            raise BadLoss(
+                "What a part of several units costs if one alone changes is not between 0 and what it costs in all. "
+                "Give one such number a unit, or none."
+            )
+
+    @property
+    def each(self) -> tuple[Fraction, ...]:
+        """What it costs if one of its units alone changes."""
+        return self.alone or (self.rho,) * len(self.units)
 
     @property
     def document(self) -> Document:
         """The part as it is written."""
-        return {"units": list(self.units), "rho": fraction_text(self.rho)}
+        alone = {"alone": [fraction_text(rho) for rho in self.alone]} if self.alone else {}
+        return {"units": list(self.units), "rho": fraction_text(self.rho), **alone}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Self:
+        """Read a part back."""
+        units, alone = map(int, document["units"]), map(Fraction, document.get("alone", ()))
+        return cls(tuple(units), Fraction(document["rho"]), tuple(alone))
+
+    def __mul__(self, factor: Fraction) -> Self:
+        """The same part, this many times."""
+        return replace(self, rho=self.rho * factor, alone=tuple(rho * factor for rho in self.alone))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +173,7 @@ class ConcentratedLoss:
     def from_document(cls, document: Mapping[str, Any]) -> Self:
         """Read losses back."""
         delta, facts = Fraction(document["delta"]), {name: document.get(name) is True for name in FACTS}
-        shared = tuple(
-            SharedPart(tuple(map(int, part["units"])), Fraction(part["rho"]))
-            for part in document.get("shared", ())
-        )
+        shared = tuple(map(SharedPart.from_document, document.get("shared", ())))
         if "rho" in document:
             return cls((Fraction(document["rho"]),), int(document["units"]), delta, **facts, shared=shared)
         rhos = tuple(map(Fraction, document["rho_per_unit"]))
@@ -166,7 +189,7 @@ class ConcentratedLoss:
     def __mul__(self, factor: float) -> Self:
         """The same mechanism, this many times."""
         times = Fraction(factor)
-        shared = tuple(replace(part, rho=part.rho * times) for part in self.shared)
+        shared = tuple(part * times for part in self.shared)
         return replace(self, rhos=tuple(rho * times for rho in self.rhos), shared=shared)
 
     @property
@@ -179,9 +202,13 @@ class ConcentratedLoss:
         """What each unit costs but for the parts that read others too."""
         left = list(self.each)
         for part in self.shared:
-            for unit in part.units:
-                left[unit] -= part.rho
+            for unit, rho in zip(part.units, part.each, strict=True):
+                left[unit] -= rho
         return tuple(left)
+
+    def padded(self, units: int) -> Self:
+        """Speak of so many units, of the new ones with no loss."""
+        return replace(self, rhos=(*self.each, *[Fraction(0)] * (units - self.units)), units=units)
 
     def without(self, hidden: Sequence[int]) -> Self:
         """Show nothing of these units."""

@@ -24,8 +24,9 @@ def promised(
     """Say what an adversary can learn at most from such an exposure, and with which chance it fails."""
     secret = theorem.secret
     but = f", but for a chance of {float(exposure.delta):.3g}" if exposure.delta else ""
+    alone = model.check.alone if model.check is not None else ""
     return (
-        f"From {exposure.released}, an adversary who {knower(knowledge, model)} can change "
+        f"{alone}From {exposure.released}, an adversary who {knower(knowledge, model)} can change "
         f"the odds between {secret.between}{model.secrets} "
         f"by a factor of at most exp({leakage:.6g}){secret.per}{but}."
     )

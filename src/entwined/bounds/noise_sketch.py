@@ -7,7 +7,7 @@ leakage about every unit follows from each loss by products along the tree.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Final
@@ -15,31 +15,32 @@ from typing import Final
 import numpy as np
 
 from entwined.bounds.allocate import Pressure
-from entwined.bounds.concentrated_loss import shift_of
-from entwined.bounds.kernel import Link
+from entwined.bounds.kernel import Forest, Link
 from entwined.bounds.profiles.composition import TILTS, Composition
 from entwined.bounds.profiles.curves import GaussianCurve, largest_shift
+from entwined.bounds.profiles.gaussian import shift_of
 from entwined.bounds.profiles.passing import TOGETHER, held_by
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
-from entwined.bounds.separable import known_forest, tilted_forest
+from entwined.bounds.separable import Sways, known_forest, tilted_forest
 from entwined.bounds.separable_forms import CellSecrets
 from entwined.bounds.theorem import Knowledge
 from entwined.dependence import Coupled
 from entwined.loss import Leakage
-from entwined.numbers import FloatArray
+from entwined.numbers import ULP, FloatArray
 
 POINTS: Final = 256
 REACH: Final = 1.5  # where the grid ends, in targets
+LARGEST_TILT: Final = 20.0  # e to it times what is lost to rounding is still nothing
 LARGER: Final = 0.05  # by which share losses are made larger to see what moves
 
 
 @dataclass(frozen=True, eq=False)
-class Passed:
-    """What each node of a forest holds, and the ρ of what each link took and gave."""
+class Swept:
+    """What each node of a forest holds, and what each link took and gave."""
 
     held: list[Composition]
-    took: dict[Link, float]
-    gave: dict[Link, float]
+    took: dict[Link, Composition]
+    gave: dict[Link, Composition]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,7 @@ class NoiseSketch:
     """Histograms with Gaussian noise, about as the theorems bound them.
 
     `charged` says what ρ each unit has of each histogram's; units are the answers and, if there are forms, the form.
+    `beside` is what more is told of each answer, as a share of each histogram's ρ; only a fit knows of it.
     """
 
     answers: Coupled
@@ -55,17 +57,36 @@ class NoiseSketch:
     charged: FloatArray
     delta: Fraction
     ceiling: float
+    secret_form: bool = False
+    beside: FloatArray | None = None
     power: int = 1
-    close: float = 1e-4
+    close: float = 3e-4
+    fits: int = 0
 
     @property
     def columns(self) -> int:
         """How many histograms there are."""
-        return self.charged.shape[1]
+        return int(self.charged.shape[1])
 
-    def sketch(self, ceiling: float) -> "NoiseSketch":  # noqa: ARG002  (it is one)
+    @property
+    def start(self) -> FloatArray:
+        """Equal shares of what one unit alone may have."""
+        return np.full(self.columns, self.shift**2 / self.columns)
+
+    def sketch(self, ceiling: float, losses: FloatArray | None = None) -> "NoiseSketch":  # noqa: ARG002  (it is one)
         """Itself."""
         return self
+
+    def fitted(self, losses: FloatArray, leakage: Leakage) -> "NoiseSketch":
+        """Lay what is told more than here to the histograms that not all forms have, in proportion to their ρ."""
+        units = self.answers.units
+        more = self.alone(leakage.per_unit) - self.alone(self.leakage(losses).per_unit)
+        gated = np.append(
+            ~np.all([case.read for case in self.secrets], axis=0), np.zeros(self.columns - units)
+        )
+        each = np.maximum(more, 0.0)[:, None] * gated / max(gated @ losses, ULP)
+        charged = self.charged + np.vstack([np.zeros_like(each[:units]), each[units:]])
+        return replace(self, charged=charged, beside=each[:units])
 
     def leakage(self, losses: FloatArray) -> Leakage:
         """Give about the leakage of every unit."""
@@ -73,8 +94,10 @@ class NoiseSketch:
         worst = np.zeros(rhos.size)
         for case in self.secrets:
             found = self.shown(case, self.passed(case, rhos), rhos)
+            if self.beside is not None:
+                found = self.leaks(self.alone(found) + self.beside[case.questions] @ losses)
             worst[case.questions] = np.maximum(worst[case.questions], found)
-        if any(case.blank for case in self.secrets):
+        if self.secret_form:
             worst[-1] = PrivacyProfile.of(curve_of(rhos[-1]), self.grid).epsilon(self.delta)
         return Leakage(worst)
 
@@ -98,27 +121,27 @@ class NoiseSketch:
             self.alone(self.shown(case, one, rhos * factor))
             for one, factor in ((before, 1), (after, 1 + LARGER))
         )
-        gain = {
-            link: (after.gave[link] - before.gave[link]) / (after.took[link] - took) if took > 0 else 0.0
-            for link, took in before.took.items()
-        }
+        gain = {link: self.gain(before, after, link) for link in before.took}
         forest, _ = self.forest
         every = forest.sweep(list(np.eye(len(forest.order))), lambda j, i, held: gain[j, i] * held, np.add)
         units = self.answers.units
         inside = np.array(every)[case.questions, :units] * case.read
         slopes = inside @ self.charged[:units] + case.blank * self.charged[-1]
         about = slopes @ losses
-        right = np.divide((then - now) / LARGER, about, out=np.ones(about.size), where=about > 0)
-        return slopes * right[:, None], now
+        grown = (then - now) / LARGER
+        seen = (about > 0) & (grown > 0) & np.isfinite(grown)  # not beyond the end of the grid
+        right = np.divide(grown, about, out=np.ones(about.size), where=seen)
+        more = np.zeros_like(slopes) if self.beside is None else self.beside[case.questions]
+        return slopes * right[:, None] + more, now + more @ losses
 
-    def passed(self, case: CellSecrets, rhos: FloatArray) -> Passed:
+    def passed(self, case: CellSecrets, rhos: FloatArray) -> Swept:
         """Pass profiles of the parts that a case reads."""
         forest, sways = self.forest
         parts = np.zeros(len(forest.order))
         parts[: self.answers.units] = np.where(case.read, rhos[: self.answers.units], 0.0)
         own = held_by(TOGETHER, [curve_of(rho) for rho in parts], self.grid)
-        took: dict[Link, float] = {}
-        gave: dict[Link, float] = {}
+        took: dict[Link, Composition] = {}
+        gave: dict[Link, Composition] = {}
 
         def send(links: Sequence[Link], held: Sequence[Composition]) -> list[Composition]:
             swayed = [place for place, link in enumerate(links) if link in sways]
@@ -126,13 +149,13 @@ class NoiseSketch:
             sent = list(held)
             for at, message in zip(swayed, found, strict=True):
                 sent[at] = message
-            took.update(zip(links, map(self.summed_up, held), strict=True))
-            gave.update(zip(links, map(self.summed_up, sent), strict=True))
+            took.update(zip(links, held, strict=True))
+            gave.update(zip(links, sent, strict=True))
             return sent
 
-        return Passed(forest.sweep_levels(own, send, Composition.join), took, gave)
+        return Swept(forest.sweep_levels(own, send, Composition.join), took, gave)
 
-    def shown(self, case: CellSecrets, passed: Passed, rhos: FloatArray) -> FloatArray:
+    def shown(self, case: CellSecrets, passed: Swept, rhos: FloatArray) -> FloatArray:
         """Read the ε of the questions of a case at δ."""
         held = [passed.held[unit] for unit in case.questions.tolist()]
         if case.blank:
@@ -145,15 +168,26 @@ class NoiseSketch:
         off = self.ceiling / self.shift - self.shift / 2
         return np.asarray((np.sqrt(off**2 + 2 * epsilons) - off) ** 2 / 2)
 
-    def summed_up(self, held: Composition) -> float:
-        """The ρ of Gaussian noise with the same moment at the order that decides."""
-        orders = TILTS / self.grid.reach
-        wanted = self.ceiling / self.shift**2 - 0.5
-        place = int(np.argmin(np.abs(np.log(orders / wanted))))
-        return float(held.moments[place] / (orders[place] * (1 + orders[place])))
+    def leaks(self, rhos: FloatArray) -> FloatArray:
+        """Give about the ε at δ of Gaussian noise of this ρ: the same the other way round."""
+        off = self.ceiling / self.shift - self.shift / 2
+        return np.asarray(rhos + np.sqrt(2 * rhos) * off)
+
+    def gain(self, before: Swept, after: Swept, link: Link) -> float:
+        """How much of what a link takes more it gives more; in moments, which for Gaussian noise are ρ times s + s²."""
+        more = after.took[link].moments[self.order] - before.took[link].moments[self.order]
+        given = after.gave[link].moments[self.order] - before.gave[link].moments[self.order]
+        return max(float(given / more), 0.0) if more > 0 else 0.0
 
     @cached_property
-    def forest(self):
+    def order(self) -> int:
+        """Which order of the moments is nearest to the one that decides, of those that rounding leaves alone."""
+        wanted = self.ceiling / self.shift**2 - 0.5
+        sound = TILTS[TILTS <= LARGEST_TILT]
+        return int(np.argmin(np.abs(np.log(sound / self.grid.reach / wanted))))
+
+    @cached_property
+    def forest(self) -> tuple[Forest, Sways]:
         """The tree of the answers, and how much of each neighbour's law moves."""
         return (known_forest if self.knowledge == "model" else tilted_forest)(self.answers)
 

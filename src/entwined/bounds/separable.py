@@ -40,15 +40,17 @@ TRUSTED = (
 )
 
 
-@theorem("any", trusted=TRUSTED, needs=("separable",))
+@theorem("any", trusted="Each part of the release reads one unit alone.", needs=("separable",))
 def separable_group_bound(loss: ConcentratedLoss, model: Dependence) -> Leakage:
     """Bound what a separable release shows of a unit by all parts that read its group.
 
     Theorem. Let units have a bearing on each other only inside groups that are independent of each other, and let
-    each part of the release read one unit, part j being ρ_j-zCDP (or Gaussian noise of that ρ_j). Then for every
-    unit i, values a and b, whatever is known of other units one by one, and every event S:
+    each part of the release read one unit, and be ρ-zCDP (or Gaussian noise of that ρ) whatever was seen before; which
+    parts there are may depend on what was seen, but for each unit j their ρ never add up to more than ρ_j. Then for
+    every unit i, values a and b, whatever is known of other units one by one, and every event S:
     Pr[M ∈ S | x_i = a, known] ≤ exp(ε) · Pr[M ∈ S | x_i = b, known] + δ, where ε is that of ρ = Σ ρ_j over i's
-    group at δ: of ρ-zCDP, or exactly of Gaussian noise with μ = √(2ρ).
+    group at δ: of ρ-zCDP, or exactly of Gaussian noise with μ = √(2ρ). It is enough that the ρ of all parts of a group
+    together never add up to more than that.
 
     Checked. The groups are the connected components of the model, or the declared largest size with the largest
     losses in it; ε is rounded up.
@@ -56,8 +58,9 @@ def separable_group_bound(loss: ConcentratedLoss, model: Dependence) -> Leakage:
     Trusted. Units in different groups are independent, and no group is larger than declared.
 
     Proof. Given x_i and what is known of single units, only the rest of the group has a law that depends on x_i.
-    Both laws of M are mixtures over the values of the group, and for any two of these the parts, which are
-    independent, compose: zCDP adds, and Gaussian shifts add in squares. Mixtures are no further apart.
+    Both laws of M are mixtures over the values of the group. For any two of these each part shows what its unit's
+    change makes it show, and parts compose, also if they are chosen as one goes within a fixed total: zCDP (Feldman,
+    Zrnic 2021) and Gaussian noise (Smith, Thakurta 2022). Mixtures are no further apart.
 
     Source. New here as a statement about dependence; composition is Bun and Steinke's (2016), the Gaussian profile
     Balle and Wang's (2018).

@@ -4,7 +4,8 @@ A filled cell has the law of an answer, so one part alone says nothing about the
 those seen before tell of the next. Noise lets them tell little, but for a chance that is counted as a failure.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -23,10 +24,18 @@ from entwined.bounds.filled_blanks import (
 )
 from entwined.bounds.kernel import Forest, Link, all_but_one
 from entwined.bounds.profiles.composition import Composition
-from entwined.bounds.profiles.curves import ProfileCurve
-from entwined.bounds.profiles.passing import TOGETHER, Told, held_by, leakage_at, send_swayed
+from entwined.bounds.profiles.curves import LARGEST_EPSILON, ProfileCurve, epsilon_at_delta
+from entwined.bounds.profiles.passing import (
+    SHORTEST,
+    TOGETHER,
+    Told,
+    held_by,
+    leakage_at,
+    send_swayed,
+)
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.profiles.sway import Carried, TiltSway
+from entwined.bounds.profiles.tails import IN_TAILS, TailLaw
 from entwined.bounds.separable import known_forest, known_messages, refuse_inseparable, wholes
 from entwined.bounds.separable_forms import NOTHING, CellSecrets, answers_shown, rhos_of, worst_shown
 from entwined.bounds.theorem import theorem
@@ -38,6 +47,8 @@ from entwined.loss import Leakage, Loss
 from entwined.numbers import ULP, FloatArray, IntArray, float_above, float_below
 
 SHARE: Final = Fraction(1, 100)  # of δ, for histories that tell more of an answer than its swing
+USUAL: Final = 0.1  # of that, for what lets one value stand for another
+REACHES: Final = (64.0, 32.0, 16.0, 8.0, 4.0, 2.0)  # where such grids end, in ε of the largest part alone
 MOST_FORMS: Final = 8
 TRUSTED: Final = (
     "The release is one batch of parts with independent noise, fixed before anything was seen, and each part reads "
@@ -112,15 +123,16 @@ def separable_blanks_filled_bound(exposed: FilledConcentrated, model: Forms) -> 
     same without part j itself. For a chance η let r_j(s) be such that, with K answers to question j and N = N_j(A_s),
     K(K − 1) e^u T + (K − 1) N(e^u) ≤ η for some u and T = N(γ)/(1 − γ e^{−r_j(s)}) for some γ; let Δ_j(s) be r_j(s)
     and the range of the log of q_j to the law of Y_j, t(γ) = (e^{Δ/2} − √γ)²/(e^Δ − 1) below e^Δ and 0 beyond, and
-    V_j(s) = S_t δ_j with it. Write A = A_s ∖ A_t and B = A_t ∖ A_s, and f + for f(γ) + γ η in the number of all
-    units, the least of it up to γ. Then P(S) − γ Q(S) is at most, for two answers to question i, the largest D_i(A_s)
-    of the forms that ask it; for two forms s and t, (δ_S ⊗ ⊗_{j∈A} V_j(s) ⊗ ⊗_{j∈B} V_j(t))+; and for a blank
+    V_j(s) = S_t δ_j with it. Write A = A_s ∖ A_t and B = A_t ∖ A_s, and f + for the least f(γ') + γ' η m over
+    γ' ≤ γ, with m the number of V_j in f. Then P(S) − γ Q(S) is at most, for two answers to question i, the largest
+    D_i(A_s) of the forms that ask it; for two forms s and t, (δ_S ⊗ ⊗_{j∈A} V_j(s) ⊗ ⊗_{j∈B} V_j(t))+; and for a blank
     under s and an answer to i ∈ B, with W = (⊗_{j∈B∖i} V_j(t))+ and D = D_i(A_t), (δ_S ⊗ ⊗_{j∈A} V_j(s) ⊗ max(W ⊕ D,
     D ⊕ W))+, where (f ⊕ g)(γ) is the least f(γ₁) + γ₁ g(γ₂) over γ₁γ₂ = γ. The leakage is the ε of these at δ, the
     largest over all forms, and at most that of all parts as a group.
 
-    Checked. The model is a forest of known law, with at most 8 forms; η is a hundredth of δ over the number of units.
-    Profiles are rounded up as for separable transport.
+    Checked. The model is a forest of known law, with at most 8 forms; η is a hundredth of δ over the number of
+    questions that some forms leave out.
+    Pairs of forms of which another tells more are left out. Profiles are rounded up as for separable transport.
 
     Trusted. Forms are drawn at random, independently of the answers, and every respondent has one of those listed.
     The law of the answers is the model. The adversary knows no cell.
@@ -150,17 +162,20 @@ def separable_blanks_filled_bound(exposed: FilledConcentrated, model: Forms) -> 
         raise DoesNotApply(
             "Who had which form is public here, and need not be hidden. A public form covers it."
         )
-    if len(model.asked) > MOST_FORMS:
-        raise DoesNotApply(f"{len(model.asked)} forms are compared two by two; the most is {MOST_FORMS}.")
+    asked = np.unique(model.asked, axis=0)
+    if len(asked) > MOST_FORMS:
+        raise DoesNotApply(f"{len(asked)} forms are compared two by two; the most is {MOST_FORMS}.")
     if [law.size for law in exposed.filling] != [len(values) for values in model.answers.values]:
         raise DoesNotApply("The laws that fill blanks do not fit the questions. Give one chance an answer.")
-    curves = [loss.curve(rho) for rho in rhos_of(loss)]
-    told = [swayed(exposed, model.answers, asked) for asked in model.asked]
-    worst = np.append(worst_shown(answers_shown(model), loss, model, known_messages), 0.0)
-    for s, t in permutations(range(len(told)), 2):
-        swap = Swap(curves[-1], model.asked[s], model.asked[t], told[s], told[t], loss.delta * SHARE)
-        if s < t:
-            worst[-1] = max(worst[-1], *leakage_at(swap.forms, loss.largest, loss.delta, TOGETHER.fine))
+    curves, chance = [loss.curve(rho) for rho in rhos_of(loss)], chance_of(loss, model)
+    told = [swayed(exposed, model, row) for row in asked]
+    worst = np.append(
+        worst_shown(answers_shown(model), loss, model, known_messages),
+        wholes(loss, np.zeros(1), rhos_of(loss)[-1]),
+    )
+    for s, t in telling_pairs(asked):
+        swap = Swap(curves[-1], asked[s], asked[t], told[s], told[t], chance)
+        worst[-1] = max(worst[-1], *leakage_at(swap.forms, loss.largest, loss.delta, TOGETHER.fine))
         if swap.blank.size:
             passed = swap.blanks(curves, model)
             found = leakage_at(passed, loss.largest, loss.delta, TOGETHER.fine)
@@ -173,7 +188,7 @@ def separable_blanks_filled_bound(exposed: FilledConcentrated, model: Forms) -> 
 class Swap:
     """What tells form s from form t, where V_j holds how far part j of a form is from a filled one.
 
-    `chance` is that of all histories together that are not good.
+    `chance` is that of a history that is not good, for each part.
     """
 
     form: ProfileCurve
@@ -191,21 +206,23 @@ class Swap:
     def forms(self, grid: Grid) -> Told:
         """All parts that only one of the two forms asks, and the form's own."""
         parts = [*self.left(grid), *self.taken(grid)]
-        return Told([but_for(reduce(Composition.join, parts).profile(), self.chance)], np.zeros(1, np.int64))
+        shown = but_for(reduce(Composition.join, parts).profile(), self.chance * (len(parts) - 1))
+        return Told([shown], np.zeros(1, np.int64))
 
     def blanks(self, curves: Sequence[ProfileCurve], model: Forms) -> Callable[[Grid], Told]:
         """A blank under s and an answer under t, for each question that only t asks."""
         answered = CellSecrets(self.blank, self.other, blank=False).profiles(curves, model, known_messages)
 
         def passed(grid: Grid) -> Told:
-            before, taken = reduce(Composition.join, self.left(grid)), self.taken(grid)
+            left, taken = self.left(grid), self.taken(grid)
+            before = reduce(Composition.join, left)
             rests = all_but_one(taken, Composition.join) if len(taken) > 1 else [Composition.nothing(grid)]
             found = []
-            for rest, own in zip(rests, answered(grid).profiles, strict=True):
-                inner = (
-                    own if bool(rest.is_nothing) else either_way(but_for(rest.profile(), self.chance), own)
-                )
-                found.append(but_for(before.join(Composition.of(inner)).profile(), self.chance))
+            for rest, own in zip(TOGETHER.reads(rests), answered(grid).profiles, strict=True):
+                attached = but_for(rest, self.chance * (len(taken) - 1))
+                inner = either_way(attached, own) if attached.deltas.any() else own
+                shown = before.join(Composition.of(inner)).profile()
+                found.append(but_for(shown, self.chance * (len(left) - 1)))
             return Told(found, np.arange(len(found)))
 
         return passed
@@ -218,6 +235,21 @@ class Swap:
     def taken(self, grid: Grid) -> list[Composition]:
         """The parts of questions that only t asks."""
         return held_by(TOGETHER, [self.others_told[j] for j in self.blank.tolist()], grid)
+
+
+def telling_pairs(asked: Flags) -> Iterator[Link]:
+    """Give two forms each, but for those of which another pair tells more.
+
+    A form that asks more than one of them, but no more of what the other asks, differs from that in more parts, each
+    of which tells more.
+    """
+
+    def outdone(one: int, other: int) -> bool:
+        more = (asked >= asked[one]).all(axis=1)
+        shared = ((asked & asked[other]) == (asked[one] & asked[other])).all(axis=1)
+        return bool(np.delete(more & shared, [one, other]).any())
+
+    yield from ((s, t) for s, t in permutations(range(len(asked)), 2) if not outdone(s, t) | outdone(t, s))
 
 
 def but_for(profile: PrivacyProfile, chance: Fraction) -> PrivacyProfile:
@@ -233,82 +265,83 @@ def either_way(one: PrivacyProfile, other: PrivacyProfile) -> PrivacyProfile:
     return PrivacyProfile(one.grid, np.maximum(one.beside(other).deltas, other.beside(one).deltas))
 
 
-def swayed(exposed: FilledConcentrated, answers: BayesNet, asked: Flags) -> list[ProfileCurve]:
+def swayed(exposed: FilledConcentrated, model: Forms, asked: Flags) -> list[ProfileCurve]:
     """V_j: how far each part of a form is from one whose cell is filled."""
     loss = exposed.loss
     curves = [
         loss.curve(rho) if there else NOTHING
         for rho, there in zip(rhos_of(loss)[:-1], asked.tolist(), strict=True)
     ]
-    chance = loss.delta * SHARE / loss.units
-    swings = leakage_at(told_by_others(curves, answers), loss.largest, chance, TOGETHER.fine)
-    off = map(range_of_ratio, exposed.filling, laws_of_columns(answers))
+    if not (asked & model.gated).any():
+        return curves  # nothing of it is ever compared
+    chance = chance_of(loss, model)
+    values = [len(each) for each in model.answers.values]
+    passed = told_by_others(curves, model.answers)
+    least = np.full(model.answers.units, np.inf)
+    alone = min(max(epsilon_at_delta(loss.largest, chance), SHORTEST), LARGEST_EPSILON / REACHES[0])
+    for reach in REACHES:
+        told = passed(Grid.up_to(reach * alone, IN_TAILS.fine))
+        found = [swing(profile, many, chance) for profile, many in zip(told, values, strict=True)]
+        if math.isinf(min(found)) and least.min() < math.inf:
+            break  # shorter grids cut off still more
+        least = np.minimum(least, found)
+    laws = map(range_of_ratio, exposed.filling, laws_of_columns(model.answers))
     return [
-        Carried(curve, TiltSway(swing + more))
-        for curve, swing, more in zip(curves, swings.tolist(), off, strict=True)
+        Carried(curve, TiltSway(swing_of + off))
+        for curve, swing_of, off in zip(curves, least.tolist(), laws, strict=True)
     ]
+
+
+def chance_of(loss: ConcentratedLoss, model: Forms) -> Fraction:
+    """η: the chance of a history that is not good, for each question that some forms leave out."""
+    return loss.delta * SHARE / max(int(model.gated.sum()), 1)
 
 
 def range_of_ratio(filling: FloatArray, law: FloatArray) -> float:
     """The range of the log of two laws; infinite where only one of them has a value."""
     if ((filling > 0) != (law > 0)).any():
-        return float("inf")
+        return math.inf
     ratio = np.log(filling[law > 0] / law[law > 0])
     return float(np.ptp(ratio)) + 4 * LAWS_ERROR
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Swings(Told):
-    """What all other parts show of each unit, and how many values it has."""
-
-    values: IntArray
-
-    def epsilons(self, delta: Fraction | float) -> FloatArray:
-        """r: by which factor two values of a unit can differ in what the others show, but for a chance."""
-        return np.array(
-            [
-                swing(profile, int(values), delta)
-                for profile, values in zip(self.profiles, self.values, strict=True)
-            ]
-        )
-
-
 def swing(profile: PrivacyProfile, values: int, chance: Fraction | float) -> float:
-    """The least r of the grid for which K(K − 1) e^u T + (K − 1) N(e^u) is within the chance; half for each."""
+    """The least r of the grid for which K(K − 1) e^u T + (K − 1) N(e^u) is within the chance; infinite if none."""
     deltas, grid = profile.deltas, profile.grid
-    allowed = float_below(Fraction(chance)) / 2
-    usual = np.flatnonzero((values - 1) * deltas * (1 + 4 * ULP) <= allowed)
     if values == 1 or not deltas.any():
         return 0.0
+    allowed = float_below(Fraction(chance)) * (1 - 4 * ULP)
+    usual = np.flatnonzero((values - 1) * deltas <= USUAL * allowed)
     if usual.size == 0:
-        return float("inf")
-    times = values * (values - 1) * float(np.exp(usual[0] * grid.step)) * (1 + 64 * ULP)
+        return math.inf
+    times = values * (values - 1) * math.exp(usual[0] * grid.step) * (1 + 64 * ULP)
     tails, back = np.full(grid.size + 1, np.inf), 1
     while back <= grid.size:
         short = -np.expm1(-back * grid.step) * (1 - 64 * ULP)
         tails[back:] = np.minimum(tails[back:], deltas[:-back] / short)
         back *= 2
-    within = np.flatnonzero(times * tails <= allowed)
-    return float(within[0] * grid.step * (1 + 4 * ULP)) if within.size else float("inf")
+    within = np.flatnonzero(times * tails <= (1 - USUAL) * allowed)
+    return float(within[0] * grid.step * (1 + 4 * ULP)) if within.size else math.inf
 
 
-def told_by_others(curves: Sequence[ProfileCurve], answers: BayesNet) -> Callable[[Grid], Told]:
+def told_by_others(
+    curves: Sequence[ProfileCurve], answers: BayesNet
+) -> Callable[[Grid], list[PrivacyProfile]]:
     """N_j: what all parts but its own show of each unit; own parts hang from their units as leaves."""
     forest, sways = known_forest(answers)
     units = answers.units
-    values = np.array([len(each) for each in answers.values])
     leaves = range(units, 2 * units)
     whole = Forest((*forest.order, *leaves), (*forest.parent, *range(units)), (), {}, 0.0)
 
-    def passed(grid: Grid) -> Told:
-        heard: dict[int, Composition] = {}
+    def passed(grid: Grid) -> list[PrivacyProfile]:
+        heard: dict[int, TailLaw] = {}
 
-        def send(links: Sequence[Link], held: Sequence[Composition]) -> list[Composition]:
+        def send(links: Sequence[Link], held: Sequence[TailLaw]) -> list[TailLaw]:
             heard.update((to - units, one) for (_, to), one in zip(links, held, strict=True) if to >= units)
-            return send_swayed(TOGETHER, sways, links, held)
+            return send_swayed(IN_TAILS, sways, links, held)
 
-        own = held_by(TOGETHER, [*[NOTHING] * units, *curves], grid)
-        whole.sweep_levels(own, send, TOGETHER.join)
-        return Swings(TOGETHER.reads([heard[unit] for unit in range(units)]), np.arange(units), values)
+        own = held_by(IN_TAILS, [*[NOTHING] * units, *curves], grid)
+        whole.sweep_levels(own, send, IN_TAILS.join)
+        return IN_TAILS.reads([heard[unit] for unit in range(units)])
 
     return passed

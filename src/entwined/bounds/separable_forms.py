@@ -183,9 +183,11 @@ class CellSecrets:
 
 
 def answers_shown(model: Forms) -> Iterator[CellSecrets]:
-    """Two answers to a question, by each form that asks it."""
-    for read in np.unique(model.asked, axis=0):
-        yield CellSecrets(np.flatnonzero(read), read, blank=False)
+    """Two answers to a question, by each form that asks it; one that asks less than another tells less."""
+    different = np.unique(model.asked, axis=0)
+    for read in different:
+        if ((different & read) == read).all(axis=1).sum() == 1:
+            yield CellSecrets(np.flatnonzero(read), read, blank=False)
 
 
 def blanks_shown(model: Forms) -> Iterator[CellSecrets]:

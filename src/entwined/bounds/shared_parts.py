@@ -142,8 +142,7 @@ class Attached:
 def passed_with(loss: ConcentratedLoss, forest: Forest, sways: Sways, units: int) -> Callable[[Grid], Told]:
     """Pass the profiles of a release with shared parts."""
     parts = [
-        Attached(part.units, (loss.curve(part.rho),) * len(part.units), loss.curve(part.rho))
-        for part in loss.shared
+        Attached(part.units, tuple(map(loss.curve, part.each)), loss.curve(part.rho)) for part in loss.shared
     ]
     return messages_with(list(map(loss.curve, loss.own)), parts, *joined_by(forest, sways, parts, units))
 

@@ -2,9 +2,12 @@
 
 import gc
 import sys
+from collections.abc import Callable
+from functools import cache
 from typing import Annotated
 
 import typer
+from typer.main import get_command
 
 from entwined.cli import (
     approve,
@@ -69,11 +72,17 @@ def options(
     """Read the options that come before a command."""
 
 
+@cache
+def built() -> Callable[[], object]:
+    """Build the command, which takes longer than to read its arguments, once for all runs of a process."""
+    return get_command(app)
+
+
 def main() -> None:
     """Run the command; a refusal is one line on stderr, exit 1, and bad input the same with exit 2."""
     gc.set_threshold(MANY)  # what is imported stays, so looking for garbage meanwhile is a waste
     try:
-        app()
+        built()()
     except EntwinedError as error:
         fail(str(error))
         sys.exit(error.exit_code)

@@ -1,17 +1,24 @@
 """`entwined learn`: a dependence model over columns, from a public table of the same questions."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from entwined.canonical import Document
 from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, YesOption
+from entwined.cli.learn_and_check import CheckOption, KeepTreeOption, paths_beside, show_check
 from entwined.cli.learn_with_budget import learn_with_budget, require_free
 from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput
 
 if TYPE_CHECKING:
+    from entwined.bounds.calibrate import Calibration
     from entwined.bounds.curve import Point
+    from entwined.dependence import BayesNet
+    from entwined.learning import Codes, Learned
+    from entwined.learning.check import Checked
 
 
 PublicTable = Annotated[
@@ -39,6 +46,11 @@ ConfidenceOption = Annotated[
     str | None, typer.Option("--confidence", help="Instead of smoothing: intervals of this confidence.")
 ]
 
+DeltaOption = Annotated[
+    str | None,
+    typer.Option("--delta", help="Gaussian noise with this δ, one part a column; Laplace without."),
+]
+
 
 def command(  # noqa: PLR0913, PLR0917  (options of one command)
     public: PublicTable,
@@ -49,6 +61,9 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
     smoothing: SmoothingOption = "1",
     confidence: ConfidenceOption = None,
     knowledge: KnowledgeOption = Knowledge.any,
+    check: CheckOption = False,  # noqa: FBT002
+    keep_tree: KeepTreeOption = False,  # noqa: FBT002
+    delta: DeltaOption = None,
     as_document: JsonOption = False,  # noqa: FBT002
     yes: YesOption = False,  # noqa: FBT002
 ) -> None:
@@ -56,6 +71,8 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
     if budget is not None:
         if schema is not None:
             raise BadInput("--schema is given, and the request says that. Leave it out with --budget.")
+        if check or keep_tree or delta:
+            raise BadInput("A check reads rows for nothing, so they must be public. Leave --budget out.")
         learn_with_budget(
             Path(public),
             budget,
@@ -71,47 +88,113 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
         raise BadInput(
             "--schema is missing: a public table is coded by the schema of the private one. Give it."
         )
-    learn_publicly(public, schema, output, parents, smoothing, confidence, knowledge, as_document=as_document)
+    options = PublicOptions(parents, smoothing, confidence, knowledge, check, keep_tree, delta)
+    learn_publicly(public, schema, output, options, as_document=as_document)
 
 
-def learn_publicly(  # noqa: PLR0913, PLR0917  (options of one command)
-    public: str,
-    schema: Path,
-    output: Path,
-    parents: int,
-    smoothing: str,
-    confidence: str | None,
-    knowledge: Knowledge,
-    *,
-    as_document: bool,
+@dataclass(frozen=True, slots=True)
+class PublicOptions:
+    """How to learn from a public table, and what noise the model is held against."""
+
+    parents: int
+    smoothing: str
+    confidence: str | None
+    knowledge: Knowledge
+    check: bool
+    keep_tree: bool
+    delta: str | None
+
+
+def learn_publicly(
+    public: str, schema: Path, output: Path, options: PublicOptions, *, as_document: bool
 ) -> None:
     """Learn from a public table; nothing is charged, and its name is kept."""
-    from entwined.bounds import calibrate
     from entwined.bounds.curve import curve
     from entwined.dependence import write_model
-    from entwined.learning import learn, learn_with_margin, public_codes
+    from entwined.learning import public_codes
+    from entwined.learning.check import check
     from entwined.schema import read_schema
 
     require_free(output)
     with progress():
         codes = public_codes(public, read_schema(schema))
-        found = (
-            learn(codes, Path(public).name, parents=parents, smoothing=smoothing)
-            if confidence is None
-            else learn_with_margin(codes, Path(public).name, confidence, parents=parents)
+        found = learned(codes, Path(public).name, options)
+        allowed = calibrated(found.model, options)
+        points = (
+            ()
+            if options.confidence
+            else curve(
+                found.model,
+                allowed.exposure,
+                options.knowledge.value,
+                theorems=[allowed.theorem] if options.delta else [],
+            ).points
         )
-        allowed = calibrate(found.model, 1.0, knowledge.value)
-        points = () if confidence else curve(found.model, allowed.exposure, knowledge.value).points
-    write_model(found.model, output)
-    if as_document:
-        told = {"model": str(output), "learned": found.title, "columns": found.model.units}
-        shown = {f"{point.share:g}": point.leakage for point in points}
-        as_json({**told, "loss_of_leakage_1": allowed.multiple, "curve": shown})
-        return
-    say(f"A model of {found.model.units} columns, {found.title}, is in {output}.")
-    say(f"Equal losses of {number(allowed.multiple)} a column leak at most 1 by it.")
-    if points:
-        show(points)
+        checked = check(found, codes, allowed.exposure, options.knowledge.value) if options.check else None
+    beside = [] if checked is None or options.keep_tree else paths_beside(checked, output)
+    for path in beside:
+        require_free(path)
+    write_model(found.model if checked is None else checked.tree.model, output)
+    for path, law in zip(beside, checked.covering if checked else (), strict=False):
+        write_model(law.model, path)
+    shown = LearnedShown(found, output, allowed, points, checked, tuple(beside))
+    as_json(shown.document) if as_document else shown.say()
+
+
+def learned(codes: "Codes", table_name: str, options: PublicOptions) -> "Learned":
+    """Learn a tree or network, smoothed or by intervals."""
+    from entwined.learning import learn, learn_with_margin
+
+    if options.confidence is None:
+        return learn(codes, table_name, parents=options.parents, smoothing=options.smoothing)
+    return learn_with_margin(codes, table_name, options.confidence, parents=options.parents)
+
+
+def calibrated(model: "BayesNet", options: PublicOptions) -> "Calibration[Any]":
+    """Find equal noise of every column that leaks 1: Laplace, or with a δ Gaussian."""
+    from entwined.bounds import ConcentratedLoss, calibrate
+    from entwined.bounds.calibrate import largest_multiple
+    from entwined.bounds.separable import separable_messages_bound, separable_transport_bound
+
+    if options.delta is None:
+        return calibrate(model, 1.0, options.knowledge.value)
+    equal = ConcentratedLoss.uniform(1, model.units, options.delta, gaussian=True, separable=True)
+    best = separable_transport_bound if options.knowledge.value == "model" else separable_messages_bound
+    return largest_multiple(best, model, equal, 1.0, options.knowledge.value)
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedShown:
+    """What was learned, as it is shown."""
+
+    found: "Learned"
+    output: Path
+    allowed: "Calibration[Any]"
+    points: "tuple[Point, ...]"
+    checked: "Checked | None"
+    beside: tuple[Path, ...]
+
+    @property
+    def document(self) -> Document:
+        """The same as JSON."""
+        told = {"model": str(self.output), "learned": self.found.title, "columns": self.found.model.units}
+        shown = {f"{point.share:g}": point.leakage for point in self.points}
+        kind = "rho_of_leakage_1" if self.allowed.exposure.delta else "loss_of_leakage_1"
+        told |= {kind: self.allowed.multiple, "curve": shown}
+        if self.checked is None:
+            return told
+        return told | {"check": self.checked.figures.document, "beside": list(map(str, self.beside))}
+
+    def say(self) -> None:
+        """Print it; whether a check was passed stands first."""
+        if self.checked is not None:
+            show_check(self.checked.figures, self.found.title, list(self.beside))
+            say()
+        loss = "ρ = " if self.allowed.exposure.delta else ""
+        say(f"A model of {self.found.model.units} columns, {self.found.title}, is in {self.output}.")
+        say(f"Equal losses of {loss}{number(self.allowed.multiple)} a column leak at most 1 by it.")
+        if self.points:
+            show(self.points)
 
 
 def show(points: "tuple[Point, ...]") -> None:

@@ -42,6 +42,8 @@ def show(document: Document) -> None:
     learned = [model["name"] for model in document["models"] if model["source"] == "exploratory"]
     if learned:
         say(f"FOR PLANNING ONLY: {', '.join(learned)} was learned from the private table without a budget.")
+    for sentence in document["failed_checks"]:
+        say(sentence)
     say(document["title"] or "A release")
     say(asked(document))
     say()
@@ -50,6 +52,7 @@ def show(document: Document) -> None:
     say()
     show_statistics(document)
     say()
+    show_checks(document)
     show_stronger(document)
     say(f"Proposed: {_proposed(document)['title']}. {document['because']}")
     say(budget_line(document["budget"]))
@@ -125,6 +128,15 @@ def show_statistics(document: Document) -> None:
         found["assumes"] for found in _proposed(document)["statistics"] if found["assumes"]
     ):
         say(text)
+
+
+def show_checks(document: Document) -> None:
+    """Print what the check of each model on public data showed."""
+    from entwined.report.model_checks import checks_in
+
+    for one in checks_in(document):
+        say(f"Does {one.name} hold? {' '.join(one.words)}")
+        say()
 
 
 def show_stronger(document: Document) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption
+from entwined.cli.learn_and_check import CheckOption, KeepTreeOption, show_check
 from entwined.cli.show import as_json, number, progress, say
 from entwined.errors import BadInput, EntwinedError, Refused
 from entwined.writing import write_whole
@@ -72,6 +73,9 @@ OutputOption = Annotated[
 ]
 RowsOption = Annotated[int, typer.Option("--rows", min=1, help="About how many respondents it has.")]
 LeakageOption = Annotated[float, typer.Option("--leakage", help="The most that all of it may leak.")]
+DeltaOption = Annotated[
+    str | None, typer.Option("--delta", help="Gaussian noise: leakages are ε at this δ, such as 1e-6.")
+]
 CapOption = Annotated[float, typer.Option("--cap", help="The most that everything ever released may leak.")]
 LedgerOption = Annotated[str, typer.Option("--ledger", help="Where the ledger is or will be.")]
 
@@ -86,11 +90,14 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
     cap: CapOption = 3.0,
     ledger: LedgerOption = "ledger.sqlite",
     knowledge: KnowledgeOption = Knowledge.any,
+    delta: DeltaOption = None,
+    check: CheckOption = False,  # noqa: FBT002
+    keep_tree: KeepTreeOption = False,  # noqa: FBT002
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Learn the dependence, share the leakage among all questions, and write a request to plan and release."""
-    from entwined.dependence import write_model
     from entwined.survey.asking import request_text
+    from entwined.survey.checking import checked_plan
     from entwined.survey.proposals import read_confirmed, schema_named
     from entwined.survey.survey import plan_survey
 
@@ -101,20 +108,42 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
         schema, survey = read_confirmed(proposals)
         if not schema.unit.by_column:
             raise Refused(UNIT)
-        planned = plan_survey(survey, leakage, knowledge.value, rows, at_the_door=True)
+        both = [
+            plan_survey(survey, leakage, knowledge.value, rows, at_the_door=True, delta=miss)
+            for miss in dict.fromkeys((delta, None))
+        ]
+        if check:
+            both = [checked_plan(both[0], keep_tree=keep_tree), *both[1:]]
+        planned, pure = both[0], both[-1]
         refuse_private_pilot(private, output, schema, planned)
-        text = request_text(
-            planned,
-            schema,
-            table=private,
-            schema=relative(place, output),
-            ledger=ledger,
-            cap=f"{cap:g}",
-            model=model.name,
-        )
-    write_model(planned.model, model)
+        require_new(*(models := [model, *beside(planned, output)]))
+        places = {"table": private, "schema": relative(place, output), "ledger": ledger}
+        text = request_text(planned, schema, [path.name for path in models], cap=f"{cap:g}", **places)
+    written(planned, text, output, models)
+    show(planned, pure, output, model, as_document=as_document)
+
+
+def written(planned: "SurveyPlan", text: str, output: Path, models: list[Path]) -> None:
+    """Write the request and the laws that it declares."""
+    from entwined.dependence import write_model
+
+    for path, (_, law) in zip(models, planned.laws, strict=True):
+        write_model(law, path)
     write_whole(output, text)
-    show(planned, output, model, as_document=as_document)
+
+
+def beside(planned: "SurveyPlan", output: Path) -> list[Path]:
+    """Name a file for every law that is declared beside the tree."""
+    count = len(planned.survey.beside)
+    return [output.with_suffix(f".beside-{turn + 1}.json") for turn in range(count)]
+
+
+def show_checked(planned: "SurveyPlan", output: Path, *, as_document: bool) -> None:
+    """Say first whether the tree passed its check, if it was checked."""
+    found = planned.survey.checked
+    if found is not None and not as_document:
+        show_check(found.figures, planned.survey.learned.title, beside(planned, output))
+        say()
 
 
 def refuse_private_pilot(private: str, output: Path, schema: "Schema", planned: "SurveyPlan") -> None:
@@ -176,18 +205,28 @@ def read_release(folder: Path) -> Any:
         ) from None
 
 
-def show(planned: "SurveyPlan", output: Path, model: Path, *, as_document: bool) -> None:
-    """Say what was written and what it is good for."""
+def show(planned: "SurveyPlan", pure: "SurveyPlan", output: Path, model: Path, *, as_document: bool) -> None:
+    """Say what was written and what it is good for, beside other noise for the same promise."""
+    show_checked(planned, output, as_document=as_document)
     error, plain = planned.squared_error**0.5, planned.plain_squared_error**0.5
+    others = {noise: squared**0.5 for noise, squared in planned.plain_errors.items()}
+    if pure is not planned:
+        others["Laplace noise shared by what depends on what"] = pure.squared_error**0.5
     if as_document:
         told = {"request": str(output), "model": str(model), "questions": len(planned.losses)}
-        as_json({**told, "gain": planned.gain, "l2": error, "plain_l2": plain})
+        checked = planned.survey.checked
+        told |= {} if checked is None else {"check": checked.figures.document}
+        as_json({**told, "gain": planned.gain, "l2": error, "plain_l2": plain, "l2_beside": others})
         return
     say(f"{len(planned.losses)} histograms are asked for in {output}; the model is in {model}.")
     say(
         f"Their L2 error will be about {number(error)}, {number(planned.gain)} times less than "
-        "with plain Laplace noise for the same promise."
+        f"with {planned.plain_noise} for the same promise."
     )
+    if pure is not planned:
+        say("; ".join(f"{noise}: {number(each)}" for noise, each in others.items()) + ".")
+    if pure.squared_error < planned.squared_error:
+        say("Laplace noise is better here, and its promise has no δ. Leave out --delta.")
     say(f"Next: entwined plan {output}")
 
 

@@ -6,7 +6,7 @@
 
 `box` holds numbers that are known exactly or by intervals. `files` reads and writes every model (`fields`, `syntax`,
 `nested`, `contents`, `bif`; `graph_files`, `edges`, `edge_columns`, `edge_labels`); `learned_from` says what rows one
-was learned from.
+was learned from, and `model_check` what a check of it on public rows showed.
 """
 
 from entwined.dependence.bayes_net import BayesNet, Variable
@@ -21,6 +21,7 @@ from entwined.dependence.independent import Independent
 from entwined.dependence.learned_from import LearnedFrom
 from entwined.dependence.markov_chain import MarkovChain
 from entwined.dependence.model import Coupled, Dependence, Source
+from entwined.dependence.model_check import ModelCheck, TriedLaw
 from entwined.dependence.random_field import Edge, RandomField
 
 __all__ = [
@@ -39,8 +40,10 @@ __all__ = [
     "LearnedFrom",
     "MarkovChain",
     "MaxCorrelation",
+    "ModelCheck",
     "RandomField",
     "Source",
+    "TriedLaw",
     "Variable",
     "model_from",
     "read_model",

@@ -15,6 +15,7 @@ from entwined.dependence.couplings import Couplings
 from entwined.dependence.factors import Factors, couplings_of, pairs_of
 from entwined.dependence.learned_from import LearnedFrom
 from entwined.dependence.model import Coupled, Source, checked_source, checked_units, distinct_places
+from entwined.dependence.model_check import ModelCheck
 from entwined.dependence.nested import by_rows
 from entwined.errors import BadModel
 from entwined.numbers import FloatArray, IntArray
@@ -43,6 +44,7 @@ class BayesNet(Coupled):
     source: Source = "declared"
     learned_from: LearnedFrom | None = None
     hidden: tuple[int, ...] = ()
+    check: ModelCheck | None = None
     kind: ClassVar[str] = "bayes_net"
     plural: ClassVar[str] = "Bayesian networks"
 
@@ -127,6 +129,7 @@ class BayesNet(Coupled):
             for name, values, causes, table in zip(self.names, self.values, self.parents, tables, strict=True)
         ]
         origin = {"learned_from": self.learned_from.document} if self.learned_from else {}
+        origin |= {"check": self.check.document} if self.check else {}
         hidden = {"hidden": [self.names[place] for place in self.hidden]} if self.hidden else {}
         return {"kind": self.kind, "variables": variables, **hidden, "source": self.source, **origin}
 

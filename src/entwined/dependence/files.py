@@ -28,6 +28,7 @@ from entwined.dependence.independent import Independent
 from entwined.dependence.learned_from import LearnedFrom
 from entwined.dependence.markov_chain import MarkovChain
 from entwined.dependence.model import Dependence
+from entwined.dependence.model_check import ModelCheck
 from entwined.dependence.nested import shown
 from entwined.dependence.random_field import RandomField
 from entwined.dependence.syntax import json_document, json_text, toml_document, toml_text
@@ -72,7 +73,7 @@ def write_model(model: Dependence, where: str | Path) -> None:
     if path.suffix.lower() == ".bif":
         if not isinstance(model, BayesNet):
             raise BadModel(f"{path}: A {model.kind} model is no network. Write it as .json or .toml.")
-        if model.learned_from is not None:
+        if model.learned_from is not None or model.check is not None:
             raise BadModel(f"{path}: A .bif file cannot say what it was learned from. Write .json or .toml.")
         if model.hidden:
             raise BadModel(f"{path}: A .bif file cannot say what is hidden. Write .json or .toml.")
@@ -165,7 +166,7 @@ def learned_from(fields: Fields) -> LearnedFrom | None:
 
 def bayes_net(fields: Fields, _: Path) -> BayesNet:
     """Read the variables with their values, parents and tables."""
-    fields.only("variables", "hidden", "learned_from")
+    fields.only("variables", "hidden", "learned_from", "check")
     variables = fields.entries("variables", "a list of variables")
     names, values, parents, tables = columns(variables, ("name", "values", "parents", "table"), "Variable")
     refuse_types(names, str, lambda place: f"The name of variable {place + 1}", "a string")
@@ -176,7 +177,8 @@ def bayes_net(fields: Fields, _: Path) -> BayesNet:
         hidden = fields.entries("hidden", "the names of hidden variables")
         refuse_types(hidden, str, lambda place: f'Name {place + 1} of "hidden"', "a string")
         found = found.hiding(hidden)
-    return replace(found, learned_from=learned_from(fields))
+    check = ModelCheck.from_document(fields.values["check"]) if fields.has("check") else None
+    return replace(found, learned_from=learned_from(fields), check=check)
 
 
 def forms(fields: Fields, folder: Path) -> Forms:

@@ -10,6 +10,7 @@ from entwined.canonical import Document
 from entwined.dependence.bayes_net import BayesNet
 from entwined.dependence.learned_from import LearnedFrom
 from entwined.dependence.model import Dependence, Source
+from entwined.dependence.model_check import ModelCheck
 from entwined.errors import BadModel
 from entwined.loss import Loss
 from entwined.numbers import FloatArray, round_up
@@ -43,6 +44,8 @@ class Forms(Dependence):
             raise BadModel(
                 "Which form asks what needs one truth value a form and question. Give such a table."
             )
+        if not self.asked[:, list(self.answers.hidden)].all():
+            raise BadModel("A form leaves out a hidden quantity. No form asks it or leaves it out.")
         if not self.asked.any(axis=0).all():
             name = self.answers.names[int(np.argmin(self.asked.any(axis=0)))]
             raise BadModel(f"No form asks the question {name!r:.60}. Leave it out.")
@@ -53,12 +56,15 @@ class Forms(Dependence):
         """Look up by name which questions each form asks."""
         places = {name: place for place, name in enumerate(answers.names)}
         table = np.zeros((len(asked), answers.units), dtype=np.bool_)
+        table[:, list(answers.hidden)] = True  # no form leaves out what is in no table
         for number, names in enumerate(asked):
             for name in names:
                 if name not in places:
                     raise BadModel(
                         f"Form {number + 1} asks {name!r:.60}, which is no question of the answers. Describe it."
                     )
+                if places[name] in answers.hidden:
+                    raise BadModel(f"Form {number + 1} asks {name!r:.60}, which is hidden. Leave it out.")
                 if table[number, places[name]]:
                     raise BadModel(f"Form {number + 1} asks {name!r:.60} twice. List it once.")
                 table[number, places[name]] = True
@@ -73,6 +79,16 @@ class Forms(Dependence):
     def learned_from(self) -> LearnedFrom | None:  # type: ignore[override]  # that of its answers
         """What the law of the answers was learned from."""
         return self.answers.learned_from
+
+    @property
+    def check(self) -> ModelCheck | None:  # type: ignore[override]  # that of its answers
+        """What a check of the law of the answers showed."""
+        return self.answers.check
+
+    @property
+    def hidden(self) -> tuple[int, ...]:  # type: ignore[override]  # those of its answers
+        """What the answers have in common that no question asks."""
+        return self.answers.hidden
 
     @property
     def units(self) -> int:
@@ -93,7 +109,11 @@ class Forms(Dependence):
     def document(self) -> Document:
         """The model as the fields of its file."""
         asked = [
-            [name for name, there in zip(self.answers.names, row, strict=True) if there]
+            [
+                name
+                for at, (name, there) in enumerate(zip(self.answers.names, row, strict=True))
+                if there and at not in self.hidden
+            ]
             for row in self.asked.tolist()
         ]
         public = {"public": True} if self.public else {}

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, get_args
 from entwined.canonical import Document
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.learned_from import LearnedFrom
+from entwined.dependence.model_check import ModelCheck
 from entwined.errors import BadInput, BadModel, DoesNotApply
 from entwined.loss import Loss
 from entwined.numbers import FloatArray, IntArray
@@ -26,6 +27,7 @@ class Dependence(ABC):
     strength: ClassVar[str] = "every log odds ratio"  # what `stronger` makes larger
     source: Source
     learned_from: LearnedFrom | None = None
+    check: ModelCheck | None = None
     hidden: tuple[int, ...] = ()  # units that no table has and nobody asks about: nothing is promised of them
 
     @property

@@ -129,8 +129,9 @@ def _says(promise: Promise, nominal: Fraction) -> str:
     schema, measure = promise.schema, promise.measure
     change = "replacing" if schema.neighbours == "replace" else "adding or removing"
     but = f", but for a chance of {float(measure.delta):.3g}" if measure.delta else ""
+    failed = "".join(f"{sentence} " for sentence in promise.failures)
     return (
-        f"{change.capitalize()} {schema.unit.words} changes the probability of what was released here "
+        f"{failed}{change.capitalize()} {schema.unit.words} changes the probability of what was released here "
         f"by a factor of at most exp({float(measure.epsilon(nominal)):.6g}){but}. What an adversary who knows a "
         "dependence model learns is certified for each model."
     )

@@ -3,9 +3,11 @@
     drawn integers ─> as_drawn ─────────────────────────────> answers.Release
         │               │
         │             spans: where the truth lies             Release ─> comparisons: differences, ratios, bands
+        │                                                             └> population: noise and sampling ─> trends
         └─> consistent_release ─> agreement ─┬─> consistency: tables of one condition, in closed form
                                              └─> reconciled: counts over any conditions, by their atoms
 
 `layout`, `effects`, `least_squares` and `rounding` serve `consistency`; `atoms`, `projection`, `cone` and `whole_atoms`
-serve `reconciled`; `error_law`, `intervals`, `ratios` and `shares` make intervals, `grid` says where a number can lie.
+serve `reconciled`; `sampling` serves `population`. `error_law`, `intervals`, `ratios` and `shares` make intervals,
+`grid` says where a number can lie.
 """

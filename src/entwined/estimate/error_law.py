@@ -133,17 +133,18 @@ def _blurred(law: ErrorLaw, period: float, slack: float) -> FloatArray:
     the circle wraps around and less the frequencies left out. With s for SMOOTHNESS, frequency k adds at most
     2 (s / (2π · BLUR · k))^s / (πk), so all above K add at most 2 (s / (2π · BLUR · K))^s / (πs).
     """
-    from scipy.fft import dst, next_fast_len
+    from scipy.fft import dst
+
+    order, blur = _blur(slack)
+    terms = law.transform(order * (2 * math.pi / period)) * blur / (math.pi * order)
+    return np.asarray(order / (len(order) + 1) + dst(terms, type=1))
+
+
+@lru_cache(maxsize=64)
+def _blur(slack: float) -> tuple[FloatArray, FloatArray]:
+    """Give the frequencies that are not left out, counted from 1, and the transform of the blur at them."""
+    from scipy.fft import next_fast_len
 
     least = SMOOTHNESS / (2 * math.pi * BLUR) * (2 / (math.pi * SMOOTHNESS * slack)) ** (1 / SMOOTHNESS)
-    size = next_fast_len(math.ceil(least) + 1, real=True)
-    order, blur, falling = _blur(size)
-    terms = law.transform(order * (2 * math.pi / period)) * blur / falling
-    return np.asarray(order / size + dst(terms, type=1))
-
-
-@lru_cache(maxsize=8)
-def _blur(size: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Give the frequencies on a circle, the transform of the blur there, and by what a law's transform is divided."""
-    order = np.arange(1.0, size)
-    return order, np.sinc(order * (2 * BLUR / SMOOTHNESS)) ** SMOOTHNESS, math.pi * order
+    order = np.arange(1.0, next_fast_len(math.ceil(least) + 1, real=True))
+    return order, np.sinc(order * (2 * BLUR / SMOOTHNESS)) ** SMOOTHNESS

@@ -8,12 +8,14 @@ r is tried in turn, as in `ratios`. Samples are taken to be large enough for the
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, NoReturn, TypeAlias
 
 import numpy as np
 
+from entwined.canonical import Document
 from entwined.errors import BadQuery
 from entwined.estimate.answers import Answered, Release
 from entwined.estimate.error_law import ErrorLaw
@@ -24,9 +26,9 @@ from entwined.estimate.shares import PIECES
 from entwined.noise import additive
 from entwined.noise.lattice import probability
 from entwined.numbers import FloatArray
-from entwined.queries import Effective, Quotient, Sampling, Scores
+from entwined.queries import Effective, Query, Quotient, Sampling, Scores
+from entwined.queries.documents import as_written
 from entwined.queries.shapes import Number
-from entwined.queries.weighted import Weighted
 from entwined.schema import Schema
 
 Ends: TypeAlias = tuple[Fraction, Fraction]
@@ -51,7 +53,7 @@ class Estimated:
     design_effect: float
 
 
-def population(release: Release, query: Weighted, *, confidence: str | float | Fraction = USUAL) -> Estimated:
+def population(release: Release, query: Query, *, confidence: str | float | Fraction = USUAL) -> Estimated:
     """Say what a released weighted count, total, mean or share tells about the population."""
     if release.schema is None:
         raise BadQuery("Nothing says under which schema this was released. Take release.under(schema).")
@@ -79,30 +81,51 @@ def population(release: Release, query: Weighted, *, confidence: str | float | F
     )
 
 
+def populations(release: Release) -> dict[str, Estimated]:
+    """Say it of every answer whose sampling error was released too, by the question's canonical text."""
+    if not any(_samplings(release)):
+        return {}
+    asked = (as_written(one["query"]) for one in release.certificate["mechanism"]["asked"])
+    return {query.fingerprint: population(release, query) for query in asked if _is_sampled(query, release)}
+
+
+def _is_sampled(query: Query, release: Release) -> bool:
+    try:
+        _behind(query, release)
+    except BadQuery:
+        return False
+    return True
+
+
 def _around(value: Fraction, ends: Ends) -> Ends:
     """Widen an interval to hold the number that it stands beside."""
     return min(ends[0], value), max(ends[1], value)
 
 
-def _behind(query: Weighted, release: Release) -> tuple[Sampling, Answered]:
+def _behind(query: Query, release: Release) -> tuple[Sampling, Answered]:
     """Find what was released about a query's sampling error."""
-    for answer in release.answers:
-        document = json.loads(answer.asked)
-        if document["query"] == Sampling.kind:
-            found = Sampling.behind(query, document["strata"], even=document["even"])
-            if found.fingerprint == answer.asked:
-                return found, answer
+    for answer, design in _samplings(release):
+        found = Sampling.behind(query, design["strata"], even=design["even"])
+        if found.fingerprint == answer.asked:
+            return found, answer
     raise BadQuery(
         f"{query.words}: nothing was released about its sampling error. Ask Sampling.behind(query, strata=…) in the "
         "same release."
     )
 
 
+def _samplings(release: Release) -> Iterator[tuple[Answered, Document]]:
+    for answer in release.answers:
+        asked = json.loads(answer.asked)
+        if asked["query"] == Sampling.kind:
+            yield answer, asked
+
+
 @dataclass(frozen=True, slots=True)
 class _Kept:
     """What each shape of an answer leaves possible, weights up to `largest` being drawn; at 0 only noise is there."""
 
-    query: Weighted
+    query: Query
     schema: Schema
     answer: Answered
     sampling: Sampling
@@ -127,7 +150,10 @@ class _Kept:
     def lattice(self, step: int | Fraction) -> Ends:
         """The noise, and the error of the sum over the sample."""
         low, high = (np.array([float(end)]) for end in self.query.ends(self.schema))
-        if self.largest and self.query.counts_all and self.sampling.even:  # what all weigh is known by design
+        known = self.query.counts_all and self.sampling.even and self.error.is_of_all
+        if (
+            self.largest and known
+        ):  # what all rows weigh together is known by design, and no part of the error
             middle = self.error.middle(low, high)
             low, high = low - middle, high - middle
         law = ErrorLaw(self._laws[0].shares, float(self._sampled(low, high)[0]))

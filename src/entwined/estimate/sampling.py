@@ -1,9 +1,9 @@
 """The error of a sample, from what a `Sampling` query released: the variance of a weighted sum within strata.
 
-A row adds w·(x(1−a) + y·a) to a sum, with its weight w and a in [0, 1]. Rows of a stratum are taken to be drawn with
-replacement, which is never less than the truth for draws without: the variance is estimated by the sum over strata of
-n/(n−1) · (Σz² − (Σz)²/n). All of it is released with noise, so the estimate is corrected for what noise adds to
-squares, and put up by as much as its own error would cost in coverage.
+A row adds w·(x(1−a) + y·a) to a sum, with its weight w and a in [0, 1]. Rows of a stratum are taken to be drawn one by
+one with replacement, which is never less than the truth for draws without, and is for draws of whole clusters: the
+variance is estimated by the sum over strata of n/(n−1) · (Σz² − (Σz)²/n). All of it is released with noise, so the
+estimate is corrected for what noise adds to squares, and put up by as much as its own error would cost in coverage.
 """
 
 import math
@@ -61,6 +61,12 @@ class SampleError:
     def design_effect(self) -> float:
         """How much larger uneven weights make a variance: n Σw² / (Σw)²."""
         return self.about / max(self.effective, math.ulp(0.0))
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether all rows that were drawn may be among those asked about, as far as noise lets see."""
+        deviation = math.sqrt((len(self.rows) + 1) * self.noise)
+        return float(self.rows.sum()) - self.about <= UNSURE * deviation
 
     def middle(self, low: FloatArray, high: FloatArray) -> FloatArray:
         """Give the weighted mean of low(1−a) + high·a."""

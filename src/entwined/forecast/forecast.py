@@ -26,6 +26,7 @@ from entwined.noise import Additive, Law, additive
 from entwined.numbers import FloatArray
 from entwined.queries import Effective, Predicate, Query, Quotient, Scores
 from entwined.queries.shapes import Number
+from entwined.queries.terms import codes_inside
 from entwined.schema import Schema
 from entwined.schema.schema import USUAL_ROWS
 
@@ -34,6 +35,7 @@ PERIOD: Final = 64.0  # in deviations and steps: what is beyond half of it has n
 TERMS: Final = 8192
 AGREED: Final = "Counts are taken to be well above zero, and rounding to whole numbers is left out."
 QUARTER: Final = "their values a quarter of the range off its middle."
+WEIGHED: Final = " Weights are taken to be in the middle of their range on average."
 UNEVEN: Final = "How uneven the weights are is not said, so this is not predicted."
 UNSAID: Final = "How many rows there may be is not said, so this is not predicted: give expected_rows."
 
@@ -144,6 +146,15 @@ class _Forecasts:
         known = [rows for rows in found if rows is not None]
         return sum(known) if len(known) == len(found) else None
 
+    @property
+    def _each(self) -> float:
+        """What a row adds to the last statistic on average: 1, or the middle of the weights that can be inside."""
+        aggregate = self.asked[-1].statistic.aggregate
+        if aggregate.adds is None:
+            return 1.0
+        codes = codes_inside(aggregate.where, aggregate.adds.column, self.schema)
+        return (aggregate.adds.value(codes[0][0]) + aggregate.adds.value(codes[-1][1])) / 2
+
     def lattice(self, step: int | Fraction) -> Forecast:
         """Predict the errors of single numbers or the cells of a table by the law of their noise."""
         law = self._as_drawn if self.agreed is None else self.agreed
@@ -218,8 +229,9 @@ class _Forecasts:
         said: str,
     ) -> Forecast:
         """Predict an error to first order: the numbers of one row, and how the answer moves with each."""
-        law = ErrorLaw.of([weight / rows * unit for weight in weights], self._noises)
-        where = span(self.query, self.schema, self.asked, [[round(number * rows)] for number in numbers])
+        counted = rows * self._each
+        law = ErrorLaw.of([weight / counted * unit for weight in weights], self._noises)
+        where = span(self.query, self.schema, self.asked, [[round(number * counted)] for number in numbers])
         return replace(
             self._named,
             mean_error=min(mean_size(law), largest),
@@ -227,7 +239,7 @@ class _Forecasts:
             half_width=self._half(where),
             accuracy=tuple((min(law.half_width(1 - beta), largest), float(beta)) for beta in BETAS),
             exact=False,
-            assumes=f"{rows:,} rows are taken to be inside, {said}",
+            assumes=f"{rows:,} rows are taken to be inside, {said}{'' if self._each == 1 else WEIGHED}",
         )
 
     def _half(self, where: Span) -> float | None:

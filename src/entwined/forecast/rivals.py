@@ -26,7 +26,10 @@ AS_GOOD: Final = 0.005  # what is rounded away
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """Another way to ask the same: `times` is its noise over that of the plan, `how` what one would have to do."""
+    """Another way to ask the same: `times` is its noise over that of the plan, `how` what one would have to do.
+
+    Noise is shared among the queries as in the plan, or equally if that is better; who asks for it may share it better.
+    """
 
     title: str
     how: str
@@ -75,12 +78,13 @@ def _rival(planned: Batch, promise: Promise, leakage: Fraction, title: str, how:
         return Rival(
             title, how, why_not=f"It takes long to work out with {units:,} units: {how}, and plan again."
         )
-    shares = _shares(planned, promise.measure) if promise.declared else None
+    wanted = [_shares(planned, promise.measure), None] if promise.declared else [None]
     try:
-        other = nearly_planned(promise, planned.queries, leakage, shares)
+        others = [nearly_planned(promise, planned.queries, leakage, shares) for shares in wanted]
     except EntwinedError as reason:
         return Rival(title, how, why_not=str(reason))
-    return Rival(title, how, compared(planned, other))
+    found = [compared(planned, other) for other in others]
+    return Rival(title, how, min((times for times in found if times is not None), default=None))
 
 
 def _shares(planned: Batch, measure: Measure) -> list[Fraction]:

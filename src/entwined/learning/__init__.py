@@ -1,6 +1,8 @@
 """Dependence learned from a public table, or with a budget.
 
 public table ─> codes ─> pairs ─> structure ─> models ─> a network, trusted as it is or with a margin
+                                          └─> check: held against richer laws (`hidden_causes`) and a
+                                              `strong_learner` on rows `held_out`, by what each law says (`beliefs`)
 private rows ─> private: two mechanisms through one door ──^      (`on_request`: the door of a release.toml)
 """
 

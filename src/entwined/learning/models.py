@@ -12,7 +12,7 @@ from scipy.special import betaincinv
 from entwined.dependence import BayesNet, Box, Source
 from entwined.errors import BadInput
 from entwined.learning.codes import Codes
-from entwined.learning.pairs import pair_counts
+from entwined.learning.pairs import PairCounts, pair_counts
 from entwined.learning.structure import joint_counts, network
 from entwined.mechanisms.parents import Parents
 from entwined.noise.lattice import probability
@@ -31,6 +31,7 @@ class Learned:
     table: str
     rows: int
     how: str
+    smoothing: float = SMOOTHING
 
     @property
     def title(self) -> str:
@@ -65,7 +66,13 @@ def learn(
     found = network(pair_counts(codes), parents)
     shape = "a tree" if parents == 1 else f"up to {parents} parents"
     how = f"{shape}, {float(added):g} added to every count"
-    return Learned(_named(smoothed(codes, found, float(added), source), codes, table), table, codes.rows, how)
+    model = from_table(smoothed(codes, found, float(added), source), codes, table)
+    return Learned(model, table, codes.rows, how, float(added))
+
+
+def smoothed_tree(codes: Codes, pairs: PairCounts, added: float) -> BayesNet:
+    """Learn a tree from columns whose pairs are counted already."""
+    return smoothed(codes, network(pairs, 1), added, "proxy")
 
 
 def learn_with_margin(
@@ -82,11 +89,11 @@ def learn_with_margin(
     boxes = [chance_intervals(table, table, missed / cells) for table in counts]
     shape = "a tree" if parents == 1 else f"up to {parents} parents"
     how = f"{shape}, intervals of confidence {1 - missed:g}"
-    model = _named(as_network(codes.names, found, boxes, "proxy"), codes, table)
+    model = from_table(as_network(codes.names, found, boxes, "proxy"), codes, table)
     return Learned(model, table, codes.rows, how)
 
 
-def _named(model: BayesNet, codes: Codes, table: str) -> BayesNet:
+def from_table(model: BayesNet, codes: Codes, table: str) -> BayesNet:
     """Keep what the model was learned from, so that a release can tell whether those are its own rows."""
     if codes.origin is None:
         return model

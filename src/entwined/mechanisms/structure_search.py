@@ -70,8 +70,11 @@ class StructureSearch:
         again = StructureSearch.of(promise, self.search.parents, self.loss, self.search.noise_scale)
         if again != self:
             raise Refused("The search was made under another promise than the door's. Make it again.")
-        names = [column.name for column in self.columns] if promise.schema.unit.by_column else [None]
-        together = [] if promise.measure.is_pure else sorted(filter(None, names))
+        names: list[str | None] = (
+            [column.name for column in self.columns] if promise.schema.unit.by_column else [None]
+        )
+        together = [] if promise.measure.is_pure or len(names) == 1 else sorted(filter(None, names))
+        names += [None] * bool(together)  # all of them at once
         return tuple(
             Part(key_of(everything(), name, together), self.loss, self.loss)
             for name in sorted(names, key=str)

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from entwined.promise.gates import Gates
 from entwined.promise.part import Part
-from entwined.promise.places import place_of
+from entwined.promise.places import PartPlace, place_of
 from entwined.promise.totals import Totals
 from entwined.queries import Layers, Predicate
 
@@ -55,19 +55,24 @@ class Account:
         """Lay charges from the beginning."""
         by_column: defaultdict[str, list[tuple[Predicate, Fraction, Fraction]]] = defaultdict(list)
         for part in parts:
-            column, where = self._place(part)
-            by_column[column].append((where, part.one, part.both))
+            column, where, together = self._place(part)
+            if (
+                column or not together
+            ):  # what all columns of a statistic cost at once, each of them costs no more
+                by_column[column].append((where, part.one, part.both))
         return {column: Layers.of(charges) for column, charges in sorted(by_column.items())}
 
     def _plus(self, laid: Laid, parts: Iterable[Part]) -> Laid:
         more = dict(laid)
         for part in parts:
-            column, where = self._place(part)
-            more[column] = more.get(column, Layers()).plus(where, part.one, part.both)
+            column, where, together = self._place(part)
+            if column or not together:
+                more[column] = more.get(column, Layers()).plus(where, part.one, part.both)
         return more
 
-    def _place(self, part: Part) -> tuple[str, Predicate]:
-        column, where, _ = place_of(part.key)
+    def _place(self, part: Part) -> PartPlace:
+        place = place_of(part.key)
         for gates in self.gates:
-            gates.check(column, where)
-        return column, where
+            for column in place.columns:
+                gates.check(column, place.where)
+        return place

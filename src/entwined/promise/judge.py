@@ -6,12 +6,12 @@ depends on nothing but the model, so that equal losses always have equal prices.
 """
 
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import Final
+from typing import Final, TypeVar
 
 from entwined.bounds.calibrate import CLOSE, largest_multiple
 from entwined.bounds.choose import THEOREMS, Bound, theorems_taking
@@ -22,9 +22,10 @@ from entwined.bounds.theorem import KNOWLEDGE, Knowledge, Theorem
 from entwined.bounds.walks import self_avoiding_walks_bound
 from entwined.dependence import Dependence
 from entwined.errors import DoesNotApply, NoTheorem, Unreachable
-from entwined.loss import Leakage, Loss
+from entwined.loss import Loss
 from entwined.numbers import float_below
 
+Answer = TypeVar("Answer")
 REFERENCES: Final = (0.1, 1.0)
 NEEDS: Final = (
     ("separable",),
@@ -78,7 +79,7 @@ class Judge:
             most = next((most for known, most in SLOW if known is theorem), LARGE)
             known = theorem.name == "group" or units <= most or theorem in self.theorems
         else:
-            first = next(self.asked(exposure), ())
+            first = self.tiers(exposure)[0]
             known = units <= FEW or theorem.about is Dependence or theorem in first
         return (
             ""
@@ -102,26 +103,42 @@ class Judge:
         except DoesNotApply:
             return None
 
-    def asked(self, exposure: Exposure) -> Iterator[tuple[Theorem, ...]]:
-        """The theorems to ask of an exposure, tier by tier: those of a later one prove no less leakage.
+    def tiers(self, exposure: Exposure) -> list[tuple[Theorem, ...]]:
+        """The theorems to ask of an exposure: the first tier of which one answers, and the last, about groups.
 
-        What needs more to be known of a release says more of it, and so does what needs the adversary to know no more;
-        theorems about certain models take the bound of the group into account, which is about all.
+        What needs more to be known of a release says more of it, and so does what needs the adversary to know no more.
         """
         if isinstance(exposure, Loss):
-            yield self.theorems
-            return
+            return [self.theorems, ()]
         able = [
             theorem
             for theorem in theorems_taking(type(exposure))
             if theorem.covers(self.knowledge) and isinstance(self.model, theorem.about)
         ]
-        for needs, knowledge, of_any in product(NEEDS, reversed(KNOWLEDGE), (False, True)):
-            if all(getattr(exposure, fact, False) for fact in needs):
-                told = (needs, knowledge, of_any)
-                tier = [one for one in able if (one.needs, one.knowledge, one.about is Dependence) == told]
-                if tier:
-                    yield tuple(tier)
+        fit = [one for one in able if all(getattr(exposure, fact, False) for fact in one.needs)]
+        groups = tuple(one for one in fit if one.about is Dependence)
+        tiers = [
+            tuple(
+                one for one in fit if one not in groups and (one.needs, one.knowledge) == (needs, knowledge)
+            )
+            for needs, knowledge in product(NEEDS, reversed(KNOWLEDGE))
+        ]
+        return [*filter(None, tiers), groups]
+
+    def _asked(self, exposure: Exposure, ask: Callable[[Theorem], Answer]) -> tuple[list[Answer], list[str]]:
+        """Ask tier by tier; give what was said, and why other theorems said nothing."""
+        *tiers, groups = self.tiers(exposure)
+        said: list[Answer] = []
+        reasons: list[str] = []
+        for tier in [*tiers, groups]:
+            if said and tier is not groups:
+                continue
+            for theorem in tier:
+                try:
+                    said.append(ask(theorem))
+                except (DoesNotApply, Unreachable) as reason:
+                    reasons.append(f"{theorem.name}: {reason}")
+        return said, reasons
 
     def bound(self, exposure: Exposure) -> Bound[Exposure]:
         """Bound what an exposure leaks; what was asked lately is remembered."""
@@ -134,18 +151,11 @@ class Judge:
         return known
 
     def _bound(self, exposure: Exposure) -> Bound[Exposure]:
-        for tier in self.asked(exposure):
-            found: tuple[Theorem, Leakage] | None = None
-            for theorem in tier:
-                try:
-                    leakage = theorem(exposure, self.model)
-                except DoesNotApply:
-                    continue
-                if found is None or leakage.worst < found[1].worst:
-                    found = theorem, leakage
-            if found is not None:
-                return Bound(self.model, exposure, self.knowledge, *found, ())
-        raise NoTheorem(f"No theorem bounds these losses under the {self.model.kind} model. Lower them.")
+        said, _ = self._asked(exposure, lambda theorem: (theorem, theorem(exposure, self.model)))
+        if not said:
+            raise NoTheorem(f"No theorem bounds these losses under the {self.model.kind} model. Lower them.")
+        theorem, leakage = min(said, key=lambda one: one[1].worst)
+        return Bound(self.model, exposure, self.knowledge, theorem, leakage, ())
 
     def curve(self, exposure: Exposure, cap: float | None = None) -> Curve:
         """Bound what an exposure leaks if dependence is stronger, by the theorems that bound it as it is."""
@@ -177,21 +187,15 @@ class Judge:
         return self._largest[key]
 
     def _largest_multiple(self, shape: Exposure, leakage: Fraction, near: float) -> float:
-        reasons = []
-        for tier in self.asked(shape):
-            reached = []
-            for theorem in tier:
-                try:
-                    found = largest_multiple(
-                        theorem, self.model, shape, float_below(leakage), self.knowledge, near
-                    )
-                except (DoesNotApply, Unreachable) as reason:
-                    reasons.append(f"{theorem.name}: {reason}")
-                else:
-                    reached.append(found.multiple)
-            if reached:
-                return max(reached)
-        raise Unreachable(f"No loss leaks at most {float(leakage):.6g}. " + " ".join(reasons))
+        ceiling = float_below(leakage)
+
+        def largest(theorem: Theorem) -> float:
+            return largest_multiple(theorem, self.model, shape, ceiling, self.knowledge, near).multiple
+
+        reached, reasons = self._asked(shape, largest)
+        if not reached:
+            raise Unreachable(f"No loss leaks at most {float(leakage):.6g}. " + " ".join(reasons))
+        return max(reached)
 
 
 def _close(exposure: Exposure) -> float:

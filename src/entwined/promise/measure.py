@@ -9,12 +9,13 @@ and a fixed total of it is never passed however releases are chosen (Smith, Thak
 discrete noise and choices keep it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Final, TypeAlias
 
 from entwined.bounds import ConcentratedLoss
+from entwined.bounds.concentrated_loss import SharedPart
 from entwined.bounds.profiles.gaussian import gaussian_epsilon, largest_gaussian_rho
 from entwined.canonical import Document
 from entwined.errors import Refused
@@ -26,6 +27,7 @@ from entwined.numbers import Amount, float_above, positive_fraction
 from entwined.queries import Reach, Statistic
 from entwined.schema import Schema
 
+Shared: TypeAlias = Mapping[tuple[int, ...], tuple[Fraction, ...]]
 LARGEST_DELTA: Final = Fraction(1, 100)
 
 
@@ -60,7 +62,7 @@ class Pure:
         """Give the largest loss of an ε."""
         return epsilon
 
-    def exposure(self, losses: Sequence[Fraction], units: int, *, separable: bool) -> Loss:  # noqa: ARG002
+    def exposure(self, losses: Sequence[Fraction], units: int, shared: Shared | None = None) -> Loss:  # noqa: ARG002
         """What losses show of each unit of a model: one for all of them, or one each."""
         if len(losses) == 1:
             return Loss.uniform(losses[0], units)
@@ -89,10 +91,16 @@ class Concentrated:
         object.__setattr__(self, "delta", delta)
 
     def parts(self, statistic: Statistic, schema: Schema) -> tuple[Reach, ...]:
-        """Say how far a statistic moves, squared, part by part, and which columns it reads together."""
+        """Say how far a statistic moves, squared, part by part.
+
+        Where it reads several columns these are told, and one more part says how far it moves if all of them change.
+        """
         found = statistic.parts(schema)
         read = tuple(part.column for part in found if part.column is not None)
         together = read if len(read) > 1 else ()
+        if together:
+            whole = statistic.sensitivity(schema)
+            found = (*found, Reach(statistic.aggregate.where, whole))
         return tuple(
             replace(part, sensitivity=statistic.squared(part.sensitivity), together=together)
             for part in found
@@ -118,9 +126,17 @@ class Concentrated:
         """Give the largest loss of an ε at δ, rounded down."""
         return largest_gaussian_rho(epsilon, self.delta)
 
-    def exposure(self, losses: Sequence[Fraction], units: int, *, separable: bool) -> ConcentratedLoss:
-        """What losses show of each unit of a model: one for all of them, or one each."""
-        return ConcentratedLoss(tuple(losses), units, self.delta, gaussian=True, separable=separable)
+    def exposure(
+        self, losses: Sequence[Fraction], units: int, shared: Shared | None = None
+    ) -> ConcentratedLoss:
+        """What losses show of each unit of a model: one for all of them, or one each.
+
+        `shared` is what parts cost that read several units, if all change and if each alone does, where it is known
+        that all others read one alone.
+        """
+        parts = tuple(SharedPart(read, whole, tuple(each)) for read, (whole, *each) in (shared or {}).items())
+        separable = shared is not None and not shared
+        return ConcentratedLoss(tuple(losses), units, self.delta, True, separable, parts)  # noqa: FBT003  (Gaussian noise)
 
     @property
     def document(self) -> Document:

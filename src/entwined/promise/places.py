@@ -11,11 +11,19 @@ from entwined.queries import Predicate, predicate_from
 
 
 class PartPlace(NamedTuple):
-    """A part of a table: a column, empty for rows, a condition, and all columns that were read with it, if told."""
+    """A part of a table: a column, empty for rows or for all those `together`, and a condition.
+
+    `together` are the columns that a statistic reads, where it reads several and that matters.
+    """
 
     column: str
     where: Predicate
     together: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns whose cells were read, none for rows."""
+        return (self.column,) if self.column else self.together
 
 
 def key_of(where: Predicate, column: str | None, together: Sequence[str] = ()) -> str:

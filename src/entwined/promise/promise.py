@@ -8,12 +8,13 @@ that may be absent is replaced by nothing too.
 For cells the same is done for each column on its own: a column's loss is what changing its cell in one row
 amounts to. The rows themselves are taken to be independent of each other.
 
-Under a δ a total is a valid price however releases were chosen where one number is capped: the loss of every row, or
-of every cell. A model over cells weighs their losses against each other, and which cells were asked about may depend on
-what was seen; a profile is an average over all that might have been seen. So such a promise is for one batch, whose
-losses are all fixed before anything is seen: the ledger refuses a second one.
+Under a δ a total is a valid price however releases were chosen where one number is capped: the loss of every row, of
+every cell, or of all cells of a group together. A model over cells weighs their losses against each other, and which
+cells were asked about may depend on what was seen; a profile is an average over all that might have been seen. So such
+a promise is for one batch, whose losses are all fixed before anything is seen: the ledger refuses a second one.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -23,6 +24,7 @@ from typing import Any, Final, TypeAlias
 from entwined.bounds import Bound, Curve, Exposure, Knowledge
 from entwined.canonical import Document, canonical, sha256
 from entwined.dependence import Dependence, Forms
+from entwined.dependence.model_check import failures
 from entwined.errors import BadModel
 from entwined.numbers import Amount
 from entwined.promise.account import Account
@@ -31,11 +33,11 @@ from entwined.promise.gates import Gates
 from entwined.promise.judge import Judge
 from entwined.promise.measure import PURE, Measure, measure_of
 from entwined.promise.part import Part
-from entwined.promise.places import place_of
+from entwined.promise.places import PartPlace, place_of
 from entwined.promise.price import Price
 from entwined.promise.terms import carried, differences, is_for_one_batch
 from entwined.promise.trusted import ids_compared, known, trusted
-from entwined.queries import Layers
+from entwined.queries import Layers, Predicate
 from entwined.schema import Schema
 
 NOTHING: Final = Fraction(0)
@@ -45,18 +47,30 @@ NOTHING: Final = Fraction(0)
 class BaseLoss:
     """What all charges amount to before dependence, in ε or ρ: for rows one figure, for cells one a column.
 
-    `separable`: every statistic that was charged for reads the cells of one column alone.
+    Where it matters which statistics read several columns, `shared` has what these cost if all their columns change,
+    and then what they cost if one of them alone does, which is in the figure of that column.
     """
 
     nominal: Fraction
     replace: Fraction
     columns: Mapping[str, Fraction] = field(default_factory=dict)
-    separable: bool = False
+    shared: Mapping[tuple[str, ...], tuple[Fraction, ...]] | None = None
 
     def times(self, factor: Fraction) -> "BaseLoss":
         """So many times as much everywhere."""
-        columns = {name: loss * factor for name, loss in self.columns.items()}
-        return replace(self, nominal=self.nominal * factor, replace=self.replace * factor, columns=columns)
+        return replace(
+            self,
+            nominal=self.nominal * factor,
+            replace=self.replace * factor,
+            columns={name: loss * factor for name, loss in self.columns.items()},
+            shared=self.shared
+            and {read: tuple(x * factor for x in each) for read, each in self.shared.items()},
+        )
+
+    @property
+    def separable(self) -> bool:
+        """Whether every statistic is known to read the cells of one column alone."""
+        return self.shared is not None and not self.shared
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,13 +162,24 @@ class Promise:
         return tuple(dict.fromkeys(said))
 
     @property
+    def failures(self) -> tuple[str, ...]:
+        """Say which models failed their check on public data and are covered by no other one declared."""
+        return failures(
+            [
+                (one.title, one.model.learned_from, one.model.check)
+                for one in self.declared
+                if one.model.check is not None
+            ]
+        )
+
+    @property
     def kept(self) -> Declared | None:
         """The model whose groups the engine has to keep small, if there is one."""
         return next((one for one in self.declared if one.by), None)
 
     def price(self, totals: Mapping[str, Part]) -> Price:
         """Price all that has been spent, by part key."""
-        base = self._amount(self._account.of(totals), totals)
+        base = self._amount(self._account.of(totals), totals.values())
         return Price(self.measure.epsilon(base.nominal), self.leakages(base))
 
     def leakages(self, base: BaseLoss) -> dict[str, Fraction | float]:
@@ -179,13 +204,9 @@ class Promise:
 
     def exposure(self, one: Declared, base: BaseLoss) -> Exposure:
         """Say what a loss shows of the units of a model, before dependence."""
-        losses = self._losses(one, base)
-        return self.measure.exposure(losses, one.model.units, separable=base.separable)
-
-    def _losses(self, one: Declared, base: BaseLoss) -> tuple[Fraction, ...]:
-        """Lay a loss out over the units of a model: one figure for all, or one a unit."""
-        if not self.schema.unit.by_column or not (self.measure.is_pure or self.is_for_one_batch):
-            return (base.replace,)
+        by_cell = self.measure.is_pure or self.is_for_one_batch or base.separable
+        if not (self.schema.unit.by_column and by_cell):
+            return self.measure.exposure((base.replace,), one.model.units)
         names = one.variables(self.schema)
         unknown = sorted(base.columns.keys() - set(names))
         if unknown:
@@ -193,23 +214,30 @@ class Promise:
                 f"Column {unknown[0]!r} is read, and the model {one.title!r} says nothing of it. Add it to "
                 "the model, as an independent variable if it is one, or do not ask about it."
             )
-        return tuple(base.columns.get(name, NOTHING) for name in names)
+        losses = tuple(base.columns.get(name, NOTHING) for name in names)
+        shared = {tuple(map(names.index, read)): each for read, each in (base.shared or {}).items()}
+        return self.measure.exposure(losses, len(losses), None if base.shared is None else shared)
 
     def base(self, parts: Iterable[Part]) -> BaseLoss:
         """Find the most that charges amount to at one unit; refuse what a model of forms does not cover."""
         charged = list(parts)
-        return self._amount(self._account.laid(charged), (part.key for part in charged))
+        return self._amount(self._account.laid(charged), charged)
 
     @cached_property
     def _account(self) -> Account:
         return Account(self.gates)
 
-    def _amount(self, laid: Mapping[str, Layers], keys: Iterable[str]) -> BaseLoss:
+    def _amount(self, laid: Mapping[str, Layers], parts: Iterable[Part]) -> BaseLoss:
         if self.schema.unit.by_column:
+            shared = None if self.measure.is_pure else self._shared(parts)
+            if shared and self.is_for_one_batch:
+                laid = self._account.laid(part for part in parts if self._reads_one_cell(place_of(part.key)))
             columns = {column: layers.at_two().value for column, layers in laid.items()}
+            for read, (_, *each) in (shared or {}).items() if self.is_for_one_batch else ():
+                for name, alone in zip(read, each, strict=True):
+                    columns[name] = columns.get(name, NOTHING) + alone
             worst = max(columns.values(), default=NOTHING)
-            separable = not self.measure.is_pure and all(map(self._reads_one_cell, keys))
-            return BaseLoss(worst, worst, columns, separable)
+            return BaseLoss(worst, worst, columns, shared)
         rows = laid.get("", Layers())
         may_leave = self.schema.neighbours == "add_remove"
         replace = rows.at_two(absent=may_leave or self.schema.unit.may_be_absent).value
@@ -217,9 +245,21 @@ class Promise:
             return BaseLoss(rows.at_one.value, replace)
         return BaseLoss(replace, replace)
 
-    def _reads_one_cell(self, key: str) -> bool:
+    def _shared(self, parts: Iterable[Part]) -> dict[tuple[str, ...], tuple[Fraction, ...]]:
+        """What statistics of several columns cost if all of these change, and if each of them alone does."""
+        found: defaultdict[tuple[str, ...], defaultdict[str, list[tuple[Predicate, Fraction, Fraction]]]]
+        found = defaultdict(lambda: defaultdict(list))
+        for part in parts:
+            place = place_of(part.key)
+            if not self._reads_one_cell(place):
+                found[place.together][place.column].append((place.where, part.one, part.both))
+        return {
+            read: tuple(Layers.of(charges[name]).at_two().value for name in ("", *read))
+            for read, charges in sorted(found.items())
+        }
+
+    def _reads_one_cell(self, place: PartPlace) -> bool:
         """Whether what was charged reads one cell of a row: alone, or only where the row's form asks it."""
-        place = place_of(key)
         return not place.together or any(gates.is_where_asked(place) for gates in self.gates)
 
     def largest(self, parts: Iterable[Part], leakage: Fraction, close: float | None = None) -> Fraction:

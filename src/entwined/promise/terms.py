@@ -40,16 +40,13 @@ def carried(before: Mapping[str, Any], now: Mapping[str, Any], totals: Mapping[s
     if totals:
         _require_same_unit(before, now)
         _require_one_batch(before, now)
-    cells = now["schema"]["unit"]["kind"] == "cells"
     old, new = _columns(before), _columns(now)
     found: dict[str, Part] = {}
     for part in totals.values():
-        column, where, together = place_of(part.key)
-        if cells:
-            _require_codes(column, old, new)
-        said = all(
-            _same_codes(old.get(name), new.get(name)) for name in (*where.columns, *([column] * cells))
-        )
+        column, where, together = place = place_of(part.key)
+        for name in place.columns:
+            _require_codes(name, old, new)
+        said = all(_same_codes(old.get(name), new.get(name)) for name in (*where.columns, *place.columns))
         most = max(part.one, part.both)
         taken = part if said else Part(key_of(everything(), column or None, together), most, most)
         found[taken.key] = found[taken.key] + taken if taken.key in found else taken

@@ -39,7 +39,17 @@ NO_GAPS: Final = "No step of a series is missing before or between those that ar
 def trusted(given: Declared, schema: Schema, knowledge: Knowledge) -> tuple[str, ...]:
     """List what has to be believed about a declared model, one sentence or two each."""
     about = _of_cells if schema.unit.by_column else _of_rows
-    return (*about(given, schema, knowledge), *_of_source(given, schema), *_of_missing(given))
+    return (
+        *about(given, schema, knowledge),
+        *_of_source(given, schema),
+        *_of_missing(given),
+        *_of_check(given),
+    )
+
+
+def _of_check(given: Declared) -> Iterator[str]:
+    if given.model.check is not None:
+        yield f"How the {given.title} model did in its check: " + " ".join(given.model.check.words)
 
 
 def known(schema: Schema) -> Iterator[str]:

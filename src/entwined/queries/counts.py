@@ -12,12 +12,12 @@ from entwined.errors import BadQuery
 from entwined.queries.aggregates import Axis, CountOf, TableOf, Term, TotalsOf
 from entwined.queries.conditions import is_missing
 from entwined.queries.predicate import Predicate
-from entwined.queries.query import Answer, Field, Numbers, T, Titled
+from entwined.queries.query import Answer, Field, Numbers, Sampled, T, Titled
 from entwined.queries.sensitivity import Sensitivity
 from entwined.queries.shapes import Shapes
 from entwined.queries.statistic import Statistic
 from entwined.queries.terms import moves_alone, moves_inside
-from entwined.queries.weighted import Sampled, Weight, Weighted
+from entwined.queries.weighted import Weighable, Weight
 from entwined.schema import Coded, Schema
 from entwined.schema.raw import is_whole
 
@@ -29,7 +29,7 @@ CellValue: TypeAlias = object  # the value of a cell, or the pair of its first a
 
 
 @dataclass(frozen=True)
-class _Counts(Weighted):
+class _Counts(Weighable):
     """Numbers of rows, or sums of their weights, which have to agree with each other."""
 
     agrees: ClassVar[bool] = True
@@ -72,7 +72,7 @@ class Count(_Counts):
     @property
     def sampled(self) -> Sampled:
         """Whether rows are inside."""
-        return {"where": self.where}
+        return {"where": self.where, "weight": self.weight}
 
     @property
     def counts_all(self) -> bool:

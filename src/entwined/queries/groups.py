@@ -24,12 +24,12 @@ from entwined.queries.query import Answer, Field, Numbers, T, Titled
 from entwined.queries.shapes import Shapes
 from entwined.queries.statistic import Statistic
 from entwined.queries.terms import total_term
-from entwined.queries.weighted import Weighted
+from entwined.queries.weighted import Weighable
 from entwined.schema import Schema
 
 
 @dataclass(frozen=True)
-class GroupBy(Weighted):
+class GroupBy(Weighable):
     """The number of rows inside for every combination of keys, or the total of a column, perhaps weighted."""
 
     keys: tuple[str, ...]

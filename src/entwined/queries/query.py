@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
-from typing import ClassVar, Final, Self, TypeAlias, TypeVar
+from typing import ClassVar, Final, Self, TypeAlias, TypedDict, TypeVar
 
 from entwined.errors import BadQuery, QueryTooComplex
 from entwined.queries.aggregates import Axis
@@ -27,6 +27,15 @@ Field: TypeAlias = str | int | list[str] | list[int] | None
 Titled: TypeAlias = Callable[[str], str]
 """How a column is called where people read it."""
 T = TypeVar("T")
+
+
+class Sampled(TypedDict, total=False):
+    """What a sampling error is about: a column, or whether rows are inside, and the weights."""
+
+    column: str
+    where: Where
+    of: Where
+    weight: str | None
 
 
 @dataclass(frozen=True)
@@ -93,6 +102,22 @@ class Query(ABC):
         if isinstance(low, int | Fraction) and isinstance(high, int | Fraction):
             return float(high - low)
         return None
+
+    @property
+    def sampled(self) -> Sampled:
+        """What its sampling error is about; refuse where that is not the error of one weighted number."""
+        raise BadQuery(
+            f"The sampling error of a {self.kind}. Ask for that of a weighted count, total, mean or share."
+        )
+
+    @property
+    def counts_all(self) -> bool:
+        """Whether every row with a weight is in its sum, whatever it adds: none is drawn in or out of it."""
+        return False
+
+    def ends(self, schema: Schema) -> tuple[int, int]:  # noqa: ARG002
+        """Give what a row adds for each unit of its weight, at both ends of what its sampling error is about."""
+        return 0, 1
 
     @property
     def numbered(self) -> tuple[str, ...]:

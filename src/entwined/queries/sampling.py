@@ -19,13 +19,13 @@ from entwined.queries.aggregates import Axis, FoldOf
 from entwined.queries.conditions import is_missing
 from entwined.queries.counts import axis_of, without_missing
 from entwined.queries.predicate import Predicate, everything
-from entwined.queries.query import Field, Numbers, T, Titled
+from entwined.queries.query import Field, Numbers, Query, T, Titled
 from entwined.queries.rows import Marks, rows_inside
 from entwined.queries.sensitivity import Sensitivity
 from entwined.queries.shapes import Effective, Shapes
 from entwined.queries.statistic import Statistic
 from entwined.queries.terms import codes_inside, grid_of
-from entwined.queries.weighted import Weight, Weighted
+from entwined.queries.weighted import Weighable, Weight
 from entwined.queries.where import Where, settled
 from entwined.schema import Schema
 
@@ -39,7 +39,7 @@ GRID: Final = Fraction(1, 100)
 
 
 @dataclass(frozen=True)
-class Sampling(Weighted):
+class Sampling(Weighable):
     """How many rows of equal weight would tell as much: (Σw)² / Σw², and what the sampling error is made of.
 
     With a column, it is about the rows inside `where` that have a value there: for a total or a mean. Without one,
@@ -68,9 +68,9 @@ class Sampling(Weighted):
             )
 
     @classmethod
-    def behind(cls, query: Weighted, strata: str | None = None, *, even: bool = False) -> "Sampling":
+    def behind(cls, query: Query, strata: str | None = None, *, even: bool = False) -> "Sampling":
         """Ask for what the sampling error of a weighted count, total, mean or share is made of."""
-        return cls(weight=query.weight, strata=strata, even=even, **query.sampled)
+        return cls(strata=strata, even=even, **query.sampled)
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -86,6 +86,8 @@ class Sampling(Weighted):
         if self.column is not None and not settled(self.of).is_everything:
             raise BadQuery("The sampling error of a column is of the rows inside. Leave `of` out.")
         adding = _Adding.of(self, schema)
+        if adding.about.is_empty:
+            raise BadQuery("sampling: no row can be inside its condition. Ask about values that can be.")
         size = OF_A_STRATUM * adding.strata + OVER_ALL
         most = (*([COARSE] * (size - 3)), FINE, FINE, FINE)
         fold = FoldOf(adding.columns, (0,) * size, most, adding, adding.drawn, TOGETHER)

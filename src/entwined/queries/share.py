@@ -11,17 +11,17 @@ from typing import ClassVar
 from entwined.errors import BadQuery
 from entwined.queries.counts import counted
 from entwined.queries.predicate import Predicate, everything
-from entwined.queries.query import Field, Numbers, T, Titled
+from entwined.queries.query import Field, Numbers, Sampled, T, Titled
 from entwined.queries.shapes import Shapes
 from entwined.queries.statistic import Statistic
 from entwined.queries.sums import COUNTINGS, FINENESS, Counting
-from entwined.queries.weighted import Sampled, Weighted
+from entwined.queries.weighted import Weighable
 from entwined.queries.where import Where, settled
 from entwined.schema import Schema
 
 
 @dataclass(frozen=True)
-class Share(Weighted):
+class Share(Weighable):
     """The share of the rows `of`, all rows if it is left out, that are inside `where` too: from 0 to 1.
 
     The rows `of` that are inside and those that are not are counted with noise of their own: no row is in both, so
@@ -56,7 +56,7 @@ class Share(Weighted):
     @property
     def sampled(self) -> Sampled:
         """Whether the rows that it is of are inside."""
-        return {"where": self.where, "of": self.of}
+        return {"where": self.where, "of": self.of, "weight": self.weight}
 
     @property
     def _whole(self) -> Predicate:

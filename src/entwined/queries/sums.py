@@ -5,7 +5,7 @@ Means and variances add the distance from the middle of the values that can be i
 small.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from typing import ClassVar, Final, Literal, TypeAlias, get_args
@@ -16,12 +16,12 @@ from entwined.queries.conditions import is_missing
 from entwined.queries.counts import COUNT, counted
 from entwined.queries.diagram import Range
 from entwined.queries.predicate import Predicate
-from entwined.queries.query import Answer, Field, Numbers, Query, T, Titled
+from entwined.queries.query import Answer, Field, Numbers, Query, Sampled, T, Titled
 from entwined.queries.sensitivity import Sensitivity
 from entwined.queries.shapes import Quotient, Shapes
 from entwined.queries.statistic import Statistic
 from entwined.queries.terms import codes_inside, grid_of, grid_value, middle_term, moves, total_term
-from entwined.queries.weighted import Sampled, Weighted, sum_of
+from entwined.queries.weighted import Weighable, sum_of
 from entwined.schema import Moment, Schema
 from entwined.schema.grids import STEPS
 
@@ -75,7 +75,7 @@ class _OfColumn(Query):
 
 
 @dataclass(frozen=True)
-class _Summed(Weighted, _OfColumn):
+class _Summed(Weighable, _OfColumn):
     """A query that adds up what a column says, each row once or as often as its weight says."""
 
     @property
@@ -90,7 +90,7 @@ class _Summed(Weighted, _OfColumn):
     @property
     def sampled(self) -> Sampled:
         """The column over the rows inside."""
-        return {"column": self.column, "where": self.where}
+        return {"column": self.column, "where": self.where, "weight": self.weight}
 
     def _added(self, term: Term, schema: Schema) -> Statistic:
         """Add up a term of the column over the rows inside."""
@@ -168,7 +168,10 @@ class Mean(_Summed):
 
     def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
         grid_of(schema.coded(self.column), moments=True)
-        line = self._added(middle_term(self.column, self._codes(schema)), schema)
+        added = self._added(middle_term(self.column, self._codes(schema)), schema)
+        line = replace(
+            added, agrees=self.weight is None
+        )  # products are large, and nothing else is made of them
         if self.count == "public":
             self._check_public(schema)
             return (line,)

@@ -8,7 +8,6 @@ schema says that it is public.
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TypedDict
 
 from entwined.errors import BadQuery
 from entwined.queries.aggregates import SumOf, Term
@@ -17,7 +16,6 @@ from entwined.queries.predicate import Predicate
 from entwined.queries.query import Field, Query, Titled
 from entwined.queries.statistic import Statistic
 from entwined.queries.terms import moves_alone, moves_inside, total_term
-from entwined.queries.where import Where
 from entwined.schema import Numeric, Schema
 from entwined.schema.raw import is_text
 
@@ -53,16 +51,8 @@ class Weight:
         return replace(term, times=self.term)
 
 
-class Sampled(TypedDict, total=False):
-    """What a sampling error is about: a column, or whether rows are inside."""
-
-    column: str
-    where: Where
-    of: Where
-
-
 @dataclass(frozen=True)
-class Weighted(Query):
+class Weighable(Query):
     """A question whose rows may be weighted by a column."""
 
     weight: str | None = field(default=None, kw_only=True)
@@ -97,22 +87,6 @@ class Weighted(Query):
     def weighted_as(self, titled: Titled) -> str:
         """Say the same with the column called as told."""
         return "" if self.weight is None else f", weighted by {titled(self.weight)}"
-
-    @property
-    def sampled(self) -> "Sampled":
-        """What rows, and what of them, its sampling error is about; refuse where that is more than one number."""
-        raise BadQuery(
-            f"The sampling error of a {self.kind}. Ask for that of a count, total, mean or share: one number each."
-        )
-
-    @property
-    def counts_all(self) -> bool:
-        """Whether every row with a weight is in its sum, however it is counted: none is drawn in or out of it."""
-        return False
-
-    def ends(self, schema: Schema) -> tuple[int, int]:  # noqa: ARG002  (every query is asked the same way)
-        """Give what a row adds for each unit of its weight, at both ends of what its sampling error is about."""
-        return 0, 1
 
     def weighing(self, schema: Schema) -> Weight | None:
         """Give what a row counts; none where it counts once."""

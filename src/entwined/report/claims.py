@@ -162,11 +162,11 @@ def model_words(declared: Mapping[str, Any]) -> str:
         case {"kind": "markov_chain", "length": length}:
             return f"series of at most {length:,} steps{by}, each of which depends on the one before it"
         case {"kind": "bayes_net", "variables": variables}:
-            return f"a network of causes between {len(variables):,} quantities"
+            return f"a network of causes between {len(variables):,} quantities{_hidden(model)}"
         case {"kind": "forms", "form": form, "asked": asked, "answers": {"variables": variables}}:
             return (
                 f"a questionnaire in {len(asked):,} forms drawn at random, named by {readable(form)}, with a network "
-                f"of causes between the answers to {len(variables):,} questions"
+                f"of causes between the answers to {len(variables):,} questions{_hidden(model['answers'])}"
             )
         case {"kind": "random_field", "variables": variables}:
             return f"a field of {len(variables):,} quantities that pull at their neighbours"
@@ -175,6 +175,11 @@ def model_words(declared: Mapping[str, Any]) -> str:
         case {"kind": "independent"}:
             return "nothing depends on anything else"
     return f"a model of kind {readable(model.get('kind', 'unknown'))}"
+
+
+def _hidden(model: Mapping[str, Any]) -> str:
+    count = len(model.get("hidden", ()))
+    return f", {count:,} of them hidden" if count else ""
 
 
 def times(leakage: float) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 from entwined.canonical import Document
 from entwined.errors import BadInput
 from entwined.estimate.answers import Answered, Release
+from entwined.estimate.population import Estimated, populations
 from entwined.estimate.spans import Ranks
 from entwined.queries import Axis, Query
 from entwined.queries.counts import labels
@@ -22,6 +23,7 @@ from entwined.schema import Boolean, Categorical, Coded, Ordered, Schema
 from entwined.schema.grids import number_text
 
 MOST_RANGES: Final = 6
+PEOPLE: Final = "of the population"
 LONGEST_CONDITION: Final = 400
 CODES: Final = re.compile(r'("(?:[^"\\]|\\.)*") in ([0-9.,]+) of ([0-9]+)')
 
@@ -56,6 +58,7 @@ class Finding:
     name: str
     answer: Answered
     schema: Schema
+    people: Estimated | None = None
 
     @cached_property
     def query(self) -> Query:
@@ -126,6 +129,13 @@ class Finding:
         return readable(f"{label} ({column})" if label and label != column else column)
 
     @property
+    def of_people(self) -> Cell | None:
+        """The number as one of the population that the rows were drawn from, where its sampling error was released."""
+        return (
+            None if self.people is None else Cell((PEOPLE,), (), self.people.value, *self.people.population)
+        )
+
+    @property
     def is_ordered(self) -> bool:
         """Whether the cells follow each other along one column of numbers or times."""
         return len(self.axes) == 1 and isinstance(self.schema.coded(self.sides[0]), Ordered)
@@ -141,7 +151,11 @@ def findings(release: Release, names: Sequence[str], schema: Schema) -> tuple[Fi
         raise BadInput(
             "The release was made under another schema than this one. Give the one it was made under."
         )
-    return tuple(Finding(name, answer, schema) for name, answer in zip(names, release.answers, strict=True))
+    people = populations(release.under(schema))
+    return tuple(
+        Finding(name, answer, schema, people.get(answer.asked))
+        for name, answer in zip(names, release.answers, strict=True)
+    )
 
 
 def side_names(axis: Axis, schema: Schema) -> list[tuple[str, Any]]:

@@ -9,6 +9,7 @@ from entwined.progress import said
 from entwined.report import charts
 from entwined.report.claims import SOURCES
 from entwined.report.drawings import Drawing
+from entwined.report.model_checks import checks_in
 from entwined.report.page import rendered
 from entwined.report.stronger import stronger_in
 from entwined.report.ways import WayShown, budget_of, exploratory, leaks_drawing, promised, ways_of
@@ -37,6 +38,8 @@ def _content(document: Mapping[str, Any]) -> Document:
     return {
         "title": readable(document.get("title") or "Planned release"),
         "exploratory": exploratory(document),
+        "failed": [readable(sentence, 600) for sentence in document.get("failed_checks", ())],
+        "checks": checks_in(document),
         "asked": _asked(document),
         "ways": ways,
         "unfit": _unfit(ways),

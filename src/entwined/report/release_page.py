@@ -13,6 +13,7 @@ from entwined.report.charts import require_charts
 from entwined.report.claims import SOURCES, Claims, model_words, times, worst
 from entwined.report.drawings import drawing_of
 from entwined.report.findings import Cell, Finding, findings
+from entwined.report.model_checks import checks_of, failed_in
 from entwined.report.page import rendered
 from entwined.report.stronger import Stronger, stronger_of
 from entwined.report.ways import BudgetShown, exploratory, leaks_drawing, ways_of
@@ -40,6 +41,8 @@ def report_page(
         "report.html",
         title=readable(outlook.get("title") or "Released statistics"),
         exploratory=exploratory(outlook),
+        failed=failed_in(promise.models),
+        checks=checks_of(promise.models),
         promise=promise,
         kept=promise.kept,
         factor=times(promise.leakage),
@@ -98,6 +101,8 @@ def _shown(finding: Finding, *, drawn: bool) -> Document:
         "hidden": finding.size - len(lines),
         "noise": "; ".join(noise_words(noise) for noise in finding.answer.noise),
         "ranks": finding.ranks,
+        "people": None if finding.of_people is None else line_of(finding.of_people),
+        "design_effect": None if finding.people is None else f"{finding.people.design_effect:.2f}",
         "moved": any(cell.is_outside for cell in finding.cells()),
     }
 

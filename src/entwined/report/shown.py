@@ -9,6 +9,7 @@ from entwined.estimate.answers import Release
 from entwined.mechanisms.batch import Batch
 from entwined.report.claims import Claims
 from entwined.report.findings import Finding, findings
+from entwined.report.model_checks import failed_in
 from entwined.report.notebook import to_html
 from entwined.report.release_page import line_of
 from entwined.report.values import arrow_table
@@ -31,21 +32,23 @@ def to_text(shown: object) -> str:
 @to_text.register
 def _release(shown: Release) -> str:
     head = f"{plural(len(shown.answers), 'statistic')}"
+    failed = failed_in(shown.certificate["models"]) if shown.certificate else ()
     if shown.certificate:
         head += f", leakage at most {figure(Claims(shown.certificate).leakage, up=True)}"
     lines = [line for one in _findings(shown) for line in _lines(one)]
     cut = [f"… and {len(lines) - MOST_LINES:,} lines more"] if len(lines) > MOST_LINES else []
-    return "\n".join([head, *_aligned(lines[:MOST_LINES]), *cut])
+    return "\n".join([*failed, head, *_aligned(lines[:MOST_LINES]), *cut])
 
 
 @to_text.register
 def _plan(shown: Batch) -> str:
     head = f"Planned, not yet charged: leakage at most {figure(float(shown.price.worst), up=True)}"
+    failed = shown.promise.failures
     lines = [
         (query.words, "; ".join(noise_words(shown.statistics[use].law) for use in uses))
         for query, uses in zip(shown.queries, shown.uses, strict=True)
     ]
-    return "\n".join([head, *_aligned(lines)])
+    return "\n".join([*failed, head, *_aligned(lines)])
 
 
 def to_arrow(shown: object) -> "pa.Table":
@@ -66,7 +69,8 @@ def _findings(shown: Release) -> tuple[Finding, ...]:
 
 def _lines(one: Finding) -> Iterator[tuple[str, str, str]]:
     """One line a number: what it is, its value, and its interval."""
-    for cell in one.cells():
+    of_people = () if one.of_people is None else (one.of_people,)
+    for cell in (*one.cells(), *of_people):
         line = line_of(cell)
         name = one.name + (f" · {cell.name}" if cell.name else "")
         said = " to ".join(line["interval"]) if line["interval"] else ""

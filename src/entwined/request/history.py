@@ -62,7 +62,8 @@ def _never_less(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     for key, part in was.items():
         later = now.get(key)
         if later is None or later.one < part.one or later.both < part.both:
-            given_up[key_of(everything(), place_of(key)[0] or None)] += max(part.one, part.both)
+            place = place_of(key)
+            given_up[key_of(everything(), place.column or None, place.together)] += max(part.one, part.both)
     if given_up and before["schema"] == after["schema"]:
         return False
     for key, least in given_up.items():

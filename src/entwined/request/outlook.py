@@ -19,6 +19,9 @@ from entwined.request.funds import Funds, funds_of
 from entwined.request.request import Request
 
 FORMAT: Final = "entwined plan 2"
+ONE_BATCH: Final = (
+    "the promise is for one batch, so ask for everything at once: the ledger refuses a second one"
+)
 OUT_OF_REACH: Final = "Its noise would be finer or coarser than integers allow."
 
 
@@ -54,6 +57,7 @@ class Outlook:
             "consistent": self.request.consistent,
             "rows": self.request.assumed.rows,
             "models": list(self._models()),
+            "failed_checks": list(self.planned.promise.failures),
             "asked": _asked(self.request),
             "ways": [_way(way, found) for way, found in self.ways],
             "statistics": list(_statistics(self.request)),
@@ -66,7 +70,8 @@ class Outlook:
     def _models(self) -> Iterator[Document]:
         for name, one in zip(self.planned.promise.judges, self.request.dependence, strict=True):
             told = {"name": name, "kind": one.model.kind, "source": one.model.source}
-            yield told | {"curve": self.curves[name].document}
+            checked = {} if one.model.check is None else {"check": one.model.check.document}
+            yield told | checked | {"curve": self.curves[name].document}
 
 
 def outlook(request: Request) -> Outlook:
@@ -78,7 +83,8 @@ def outlook(request: Request) -> Outlook:
     found = [_forecast(way, batch, request, planned) for way in said("comparing ways to protect", ways)]
     others = () if request.leakage is None else tuple(rivals(planned, request.leakage))
     better = [one.words for one in others if one.is_better]
-    because = "; ".join([*reasons(ways, proposed, settled=request.leakage is None), *better])
+    alone = [ONE_BATCH] * planned.promise.is_for_one_batch
+    because = "; ".join([*reasons(ways, proposed, settled=request.leakage is None), *better, *alone])
     funds = funds_of(request, planned)
     return Outlook(
         request,

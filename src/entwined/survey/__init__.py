@@ -1,7 +1,7 @@
 """Surveys planned as a whole.
 
 sense: what the design of a survey shows ─> proposals: the file that the holder confirms
-   └─> sharing, survey: losses for all histograms ─> asking: the request
+   └─> sharing, survey: losses for all histograms ─> asking: the request   (checking: whether its tree holds)
                                                  └─> working_out: what costs nothing
 """
 

@@ -1,7 +1,7 @@
 """From a planned survey to a request file: one histogram a question, each with its share of the loss."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from entwined.schema import Categorical, Coded, Schema
@@ -12,15 +12,16 @@ DIGITS: Final = 9
 HEAD: Final = """\
 # All histograms of a survey of {rows:,} respondents, planned with what {pilot} shows. The unit of protection is one
 # answer of one respondent, not whether somebody took part.
-# Expected L2 error of all histograms: {error:,.0f}; with plain Laplace noise for the same promise {plain:,.0f}.
+# Expected L2 error of all histograms: {error:,.0f}; with {noise} for the same promise {plain:,.0f}.
 title = {title}
 table = {table}
 schema = {schema}
 ledger = {ledger}
 cap = {cap}
 leakage = {leakage}
-knowledge = "{knowledge}"
-
+{delta}knowledge = "{knowledge}"
+"""
+LAW: Final = """
 [[dependence]]
 name = {name}
 model = {model}
@@ -31,23 +32,26 @@ missing_says_nothing = {names}
 """
 
 
-def request_text(plan: SurveyPlan, questions: Schema, **places: str) -> str:
-    """Write a planned survey as release.toml; `places` names the files, and the cap."""
+def request_text(plan: SurveyPlan, questions: Schema, models: Sequence[str], **places: str) -> str:
+    """Write a planned survey as release.toml; `models` names the files of its laws, `places` the others and the cap."""
     pilot = plan.survey.table
     head = HEAD.format(
         rows=plan.rows,
         pilot=pilot,
         error=plan.squared_error**0.5,
         plain=plan.plain_squared_error**0.5,
+        noise=plan.plain_noise,
         leakage=plan.target,
+        delta="" if plan.delta is None else f"delta = {float(plan.delta)!r}   # shares are of ρ\n",
         knowledge=plan.knowledge,
         cap=places.pop("cap"),
         title=json.dumps(f"All questions, planned with {pilot}"),
-        name=json.dumps(plan.survey.learned.title),
         **{key: json.dumps(value) for key, value in places.items()},
     )
     unsaid = plan.survey.unsaid
-    head += UNSAID.format(names=json.dumps(unsaid)) if unsaid else ""
+    more = UNSAID.format(names=json.dumps(unsaid)) if unsaid else ""
+    for (title, _), model in zip(plan.laws, models, strict=True):
+        head += LAW.format(name=json.dumps(title), model=json.dumps(model)) + more
     return head + "".join(_queries(plan, questions)) + "".join(_worked_out(plan))
 
 

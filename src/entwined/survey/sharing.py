@@ -26,6 +26,7 @@ from entwined.bounds.kernel import Link, frontiers_of
 from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.noise_sketch import NoiseSketch
 from entwined.bounds.separable import separable_messages_bound, separable_transport_bound
+from entwined.bounds.separable_filled import FilledConcentrated, separable_blanks_filled_bound
 from entwined.bounds.separable_forms import (
     CellSecrets,
     answers_shown,
@@ -40,7 +41,7 @@ from entwined.bounds.transport import add, transport_bound
 from entwined.dependence import BayesNet, Forms
 from entwined.errors import DoesNotApply
 from entwined.loss import Leakage, Loss
-from entwined.numbers import FloatArray
+from entwined.numbers import FloatArray, round_up
 
 BLANK_SHARE: Final = 0.5  # leaving a respondent out moves one cell, changing an answer two
 
@@ -55,11 +56,22 @@ class OnTree:
     knowledge: Knowledge
     power: int = 2
     close: float = CLOSE
+    fits: int = 0
 
     @property
     def columns(self) -> int:
         """One histogram a column."""
         return self.model.units
+
+    @property
+    def start(self) -> FloatArray:
+        """The same loss for every histogram."""
+        return np.ones(self.columns)
+
+    @property
+    def secret_form(self) -> bool:
+        """There is no form."""
+        return False
 
     @property
     def filled(self) -> bool:
@@ -99,7 +111,11 @@ class OnTree:
         """Bound the leakage about every answer."""
         return self.theorem(self.base(losses), self.model)
 
-    def sketch(self, ceiling: float) -> "OnTree":  # noqa: ARG002  (quick enough)
+    def exposed(self, base: ConcentratedLoss) -> ConcentratedLoss:
+        """What Gaussian noise of these ρ shows."""
+        return base
+
+    def sketch(self, ceiling: float, losses: FloatArray | None = None) -> "OnTree":  # noqa: ARG002  (quick enough)
         """Itself."""
         return self
 
@@ -126,6 +142,7 @@ class OnForms:
     filling: tuple[FloatArray, ...] = ()
     power: int = 2
     close: float = CLOSE
+    fits: int = 0
 
     def __post_init__(self) -> None:
         if self.filled and self.knowledge != "model":
@@ -144,6 +161,11 @@ class OnForms:
         return self.model.units
 
     @property
+    def start(self) -> FloatArray:
+        """The same loss for every histogram."""
+        return np.ones(self.columns)
+
+    @property
     def theorem(self) -> Theorem:
         """The theorem that holds the bound."""
         if self.filled:
@@ -156,9 +178,16 @@ class OnForms:
     def noise_theorem(self) -> Theorem:
         """The theorem that holds the bound of Gaussian noise."""
         known = self.knowledge == "model"
+        if self.filled:
+            return separable_blanks_filled_bound
         if self.model.public:
             return separable_public_form_without_knowledge_bound if known else separable_public_form_bound
         return separable_blanks_left_out_without_knowledge_bound if known else separable_blanks_left_out_bound
+
+    @property
+    def secret_form(self) -> bool:
+        """Whether it is hidden who had which form."""
+        return not self.model.public
 
     @property
     def answers(self) -> BayesNet:
@@ -174,23 +203,36 @@ class OnForms:
 
     @property
     def secrets(self) -> tuple[CellSecrets, ...]:
-        """By each form two answers; by what two forms share also a blank."""
-        return (*answers_shown(self.model), *(() if self.model.public else blanks_shown(self.model)))
+        """By each form two answers; by what two forms share also a blank, filled ones by the form that asks."""
+        answers = tuple(answers_shown(self.model))
+        if self.model.public:
+            return answers
+        if not self.filled:
+            return (*answers, *blanks_shown(self.model))
+        gated = self.model.gated
+        return (
+            *answers,
+            *(CellSecrets(np.flatnonzero(one.read & gated), one.read, blank=True) for one in answers),
+        )
 
     def base(self, losses: FloatArray) -> Loss:
         """Give the base loss of every unit."""
-        return Loss(self.charged @ losses)
+        return Loss(round_up(self.charged @ losses, self.columns))
 
     def leakage(self, losses: FloatArray) -> Leakage:
         """Bound the leakage about every answer and the form."""
         base = self.base(losses)
         return self.theorem(FilledBlanks(base, self.filling) if self.filled else base, self.model)
 
+    def exposed(self, base: ConcentratedLoss) -> ConcentratedLoss | FilledConcentrated:
+        """What Gaussian noise of these ρ shows."""
+        return FilledConcentrated(base, self.filling) if self.filled else base
+
     def with_answers(self, model: BayesNet) -> "OnForms":
         """Say what the same histograms leak under another law of the answers."""
         return replace(self, model=replace(self.model, answers=model))
 
-    def sketch(self, ceiling: float) -> "OnForms":  # noqa: ARG002  (quick enough)
+    def sketch(self, ceiling: float, losses: FloatArray | None = None) -> "OnForms":  # noqa: ARG002  (quick enough)
         """Itself."""
         return self
 
@@ -218,16 +260,22 @@ class UnderNoise:
     terms: OnTree | OnForms
     delta: Fraction
     power: int = 1
-    close: float = 1e-5
+    close: float = 1e-4
 
-    def __post_init__(self) -> None:
-        if self.terms.filled:
-            raise DoesNotApply("Filled blanks are bounded for Laplace noise alone. Leave them out.")
+    @property
+    def fits(self) -> int:
+        """What filled blanks tell of the form is in the sketch by a fit alone."""
+        return 2 if self.terms.filled else 0
 
     @property
     def columns(self) -> int:
         """One histogram a column."""
         return self.terms.columns
+
+    @property
+    def start(self) -> FloatArray:
+        """The same loss for every histogram."""
+        return self.terms.start
 
     @property
     def theorem(self) -> Theorem:
@@ -236,12 +284,12 @@ class UnderNoise:
 
     def base(self, losses: FloatArray) -> ConcentratedLoss:
         """Give the ρ of every unit."""
-        rhos = tuple(map(Fraction, (self.terms.charged @ losses).tolist()))
+        rhos = tuple(map(Fraction, round_up(self.terms.charged @ losses, self.columns).tolist()))
         return ConcentratedLoss(rhos, len(rhos), self.delta, gaussian=True, separable=True)
 
     def leakage(self, losses: FloatArray) -> Leakage:
         """Bound the ε at δ of every unit."""
-        return self.theorem(self.base(losses), self.terms.model)
+        return self.theorem(self.terms.exposed(self.base(losses)), self.terms.model)
 
     def with_answers(self, model: BayesNet) -> "UnderNoise":
         """Say what the same histograms leak under another law of the answers."""
@@ -251,10 +299,19 @@ class UnderNoise:
         """By the sketch."""
         return self.sketch(ceiling).pressure(losses, ceiling)
 
-    def sketch(self, ceiling: float) -> NoiseSketch:
-        """Pass profiles on a coarse grid."""
+    def sketch(self, ceiling: float, losses: FloatArray | None = None) -> NoiseSketch:
+        """Pass profiles on a coarse grid; what filled blanks tell together is as the theorem says of some losses."""
         terms = self.terms
-        return NoiseSketch(terms.answers, terms.knowledge, terms.secrets, terms.charged, self.delta, ceiling)
+        rough = NoiseSketch(
+            terms.answers,
+            terms.knowledge,
+            terms.secrets,
+            terms.charged,
+            self.delta,
+            ceiling,
+            terms.secret_form,
+        )
+        return rough if losses is None else rough.fitted(losses, self.leakage(losses))
 
 
 def slopes_on_tree(model: BayesNet, losses: FloatArray, knowledge: Knowledge) -> FloatArray:

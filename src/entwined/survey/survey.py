@@ -16,19 +16,24 @@ import numpy as np
 from entwined.bounds import Knowledge
 from entwined.bounds.allocate import Shared, share
 from entwined.bounds.filled_blanks import laws_of_columns
+from entwined.bounds.profiles.curves import largest_shift
 from entwined.dependence import BayesNet, Forms
 from entwined.errors import BadInput, Refused
+from entwined.learning.check import Checked
 from entwined.learning.codes import Codes
 from entwined.learning.models import SMOOTHING, Learned, learn
+from entwined.noise.lattice import probability
 from entwined.numbers import FloatArray
 from entwined.queries import Histogram
 from entwined.queries.predicate import codes_in
 from entwined.schema import Schema
 from entwined.survey.sense import Blank, Decided, Form
-from entwined.survey.sharing import OnForms, OnTree
+from entwined.survey.sharing import OnForms, OnTree, UnderNoise
 
 MOVED: Final = 2.0  # changing an answer moves two cells of a histogram by one each
 OF_SCALE: Final = 2.0  # the variance of Laplace noise is twice its squared scale
+PLAIN: Final = "plain {} noise"
+GROUPED: Final = "Gaussian noise with all answers as one group"
 
 Weights: TypeAlias = dict[str, float]
 
@@ -39,7 +44,8 @@ class Survey:
 
     `decided` columns are worked out from others, and `form` says who was asked what; with `public_form` everybody
     may know who that was, and only answers are secret. Missing is an answer, the last of each column, but for those
-    of `missing_says_nothing`; histograms of `dropped` columns do not count it.
+    of `missing_says_nothing`; histograms of `dropped` columns do not count it. With `checked` the tree is the one that
+    was held against richer laws, and those that it needs are declared beside it.
     """
 
     pilot: Codes
@@ -50,6 +56,7 @@ class Survey:
     public_form: bool = False
     missing_says_nothing: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+    checked: Checked | None = None
 
     def __post_init__(self) -> None:
         away = {one.column for one in self.decided}
@@ -98,20 +105,33 @@ class Survey:
     @cached_property
     def learned(self) -> Learned:
         """The tree of the questions, learned from those who were asked."""
+        if self.checked is not None:
+            return self.checked.tree
+        return learn(self.answered, self.table, smoothing=self.smoothing)
+
+    @cached_property
+    def answered(self) -> Codes:
+        """The answers that the tree is learned from."""
         questions = [name for name in self.released if name not in self._form]
         codes = self.pilot.only(questions).without_missing(self.unsaid)
-        return learn(
-            codes.without_blanks({name: one.code for name, one in self.blanks.items()}),
-            self.table,
-            smoothing=self.smoothing,
-        )
+        return codes.without_blanks({name: one.code for name, one in self.blanks.items()})
 
     @cached_property
     def forms(self) -> Forms | None:
         """The questionnaire in forms, if it is one."""
-        if self.form is None:
-            return None
-        return replace(forms_of(self.learned.model, self.form, self.pilot), public=self.public_form)
+        return None if self.form is None else self._in_forms(self.learned.model, self.form)
+
+    def _in_forms(self, answers: BayesNet, form: Form) -> Forms:
+        return replace(forms_of(answers, form, self.pilot), public=self.public_form)
+
+    @cached_property
+    def beside(self) -> tuple[tuple[str, BayesNet | Forms], ...]:
+        """The richer laws that have to be declared beside the tree, by title."""
+        needed = self.checked.covering if self.checked is not None else ()
+        form = self.form
+        return tuple(
+            (one.title, one.model if form is None else self._in_forms(one.model, form)) for one in needed
+        )
 
     def terms(self, knowledge: Knowledge, *, filled: bool = False) -> OnTree | OnForms:
         """Say what histograms leak against such an adversary."""
@@ -155,7 +175,10 @@ class Survey:
 
 @dataclass(frozen=True, eq=False)
 class SurveyPlan:
-    """Losses for a survey's histograms, and how good the histograms will be beside plain Laplace noise."""
+    """Losses for a survey's histograms, and how good the histograms will be beside plain noise.
+
+    With a `delta` the noise is Gaussian and the losses are ρ: a histogram has noise of variance 1/ρ.
+    """
 
     survey: Survey
     knowledge: Knowledge
@@ -163,16 +186,22 @@ class SurveyPlan:
     rows: int
     filled: bool
     shared: Shared = field(repr=False)
+    delta: Fraction | None = None
 
     @property
     def losses(self) -> Mapping[str, float]:
-        """The loss of every histogram released."""
+        """The loss of every histogram released, or its ρ."""
         return dict(zip(self.survey.released, self.shared.losses.tolist(), strict=True))
 
     @property
     def model(self) -> BayesNet | Forms:
         """What depends on what, as a release takes it."""
         return self.survey.forms or self.survey.learned.model
+
+    @property
+    def laws(self) -> tuple[tuple[str, BayesNet | Forms], ...]:
+        """Every law that is declared, by title."""
+        return ((self.survey.learned.title, self.model), *self.survey.beside)
 
     def questions(self, schema: Schema) -> tuple[tuple[Histogram, ...], tuple[Fraction, ...]]:
         """Put the histograms as queries with their shares of the loss, for the door.
@@ -198,36 +227,64 @@ class SurveyPlan:
     def squared_error(self) -> float:
         """The expected squared error of all histograms."""
         filled = self.survey.filled_variance(self.rows) if self.filled else 0.0
+        if self.delta is not None:
+            return MOVED / 2 * self.shared.cost + filled  # σ² = squared change / 2ρ
         return OF_SCALE * MOVED**2 * self.shared.cost + filled
+
+    @cached_property
+    def plain_errors(self) -> Mapping[str, float]:
+        """The same for the same promise as if all answers were one: every histogram gets an equal part."""
+        cells = self.survey.cells
+        scale = MOVED * len(cells) / self.target
+        found = {PLAIN.format("Laplace"): OF_SCALE * scale**2 * sum(cells.values())}
+        if self.delta is not None:
+            shift = largest_shift(Fraction(self.target), self.delta)
+            found[PLAIN.format("Gaussian")] = MOVED * len(cells) / shift**2 * sum(cells.values())
+            roots = np.sqrt(self.survey.weights()).sum()  # the best share of one ρ for all
+            found[GROUPED] = MOVED * float(roots) ** 2 / shift**2
+        return found
+
+    @property
+    def plain_noise(self) -> str:
+        """The plain noise that is best for the same promise."""
+        errors = {noise: error for noise, error in self.plain_errors.items() if noise != GROUPED}
+        return min(errors, key=errors.__getitem__)
 
     @property
     def plain_squared_error(self) -> float:
-        """The same with plain Laplace noise: every histogram gets an equal part, as if all answers were one."""
-        cells = self.survey.cells
-        scale = MOVED * len(cells) / self.target
-        return OF_SCALE * scale**2 * sum(cells.values())
+        """The squared error with it."""
+        return self.plain_errors[self.plain_noise]
 
     @property
     def gain(self) -> float:
-        """How many times smaller the L2 error is than with plain Laplace noise."""
+        """How many times smaller the L2 error is than with plain noise."""
         return float(np.sqrt(self.plain_squared_error / self.squared_error))
 
 
 def plan_survey(
-    survey: Survey, leakage: float, knowledge: Knowledge, rows: int, *, at_the_door: bool = False
+    survey: Survey,
+    leakage: float,
+    knowledge: Knowledge,
+    rows: int,
+    *,
+    at_the_door: bool = False,
+    delta: float | str | Fraction | None = None,
 ) -> SurveyPlan:
     """Share a total leakage among the histograms of a survey; `rows` is the public number of respondents.
 
-    Blanks are left out or filled, whichever makes the smaller error; the door itself only leaves them out.
+    With a `delta` the noise is Gaussian. Blanks are left out or filled, whichever makes the smaller error; the door
+    itself only leaves them out.
     """
+    miss = None if delta is None else probability(delta, "δ")
     can_fill = (
         survey.forms is not None and knowledge == "model" and not at_the_door and not survey.public_form
     )
-    ways = (False, True) if can_fill else (False,)
     plans = []
-    for filled in ways:
-        shared = share(survey.terms(knowledge, filled=filled), survey.weights(filled=filled), leakage)
-        plans.append(SurveyPlan(survey, knowledge, leakage, rows, filled, shared))
+    for filled in (False, True) if can_fill else (False,):
+        terms = survey.terms(knowledge, filled=filled)
+        noisy = terms if miss is None else UnderNoise(terms, miss)
+        shared = share(noisy, survey.weights(filled=filled), leakage)
+        plans.append(SurveyPlan(survey, knowledge, leakage, rows, filled, shared, miss))
     return min(plans, key=lambda one: one.squared_error)
 
 

@@ -108,9 +108,14 @@ class Spark:
         """Keep a list as a view, which Spark sends to where the rows are."""
         key = tuple(codes.items())
         if key not in self._lists:
-            kind = "string" if isinstance(next(iter(codes), ""), str) else "double"
-            rows = [(value if kind == "string" else float(value), code) for value, code in codes.items()]
-            self._lists[key] = self._view(self._session.createDataFrame(rows, f"value {kind}, code int"))
+            import pyarrow as pa
+
+            texts = isinstance(next(iter(codes), ""), str)
+            values = pa.array(codes, pa.string()) if texts else pa.array(map(float, codes), pa.float64())
+            listed = pa.table({"value": values, "code": pa.array(codes.values(), pa.int32())})
+            self._lists[key] = self._view(
+                self._session.createDataFrame(listed)
+            )  # no Python where the rows are
         return self._lists[key]
 
     @contextmanager

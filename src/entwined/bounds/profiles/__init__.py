@@ -5,5 +5,6 @@ curves.ProfileCurve: δ as a function of γ = e^ε          sway.Sway: t(γ), ho
           ├─ through   S_t   a neighbour further
           ├─ beside    ⊕     changes in one mechanism, one after another
           └─ composition.Composition   ⊗   independent parts, as laws of privacy losses
+tails   ⊗ of short grids, for chances too small for a transform
 passing, loops   the same along chains, through forests and around loops
 """

@@ -21,7 +21,9 @@ from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.profiles.sway import DOWN, UP, Sway, further_on
 from entwined.numbers import FloatArray
 
-SHARES: Final = (0.0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0)  # of ε: where γ' is tried; each is valid
+SHARES: Final = tuple(
+    (k / 24) ** 2 for k in range(25)
+)  # of ε: where γ' is tried; each is valid, and the best small
 
 
 def across(alone: PrivacyProfile, joint: PrivacyProfile, sway: Sway) -> PrivacyProfile:
