@@ -50,6 +50,12 @@ def test_what_was_proposed_is_approved_and_holds_every_row(tmp_path):
             assert numbers[-1] == sum(value is None for value in seen[name][1])
 
 
+def test_numbers_just_below_the_largest_are_described():
+    """A code for a missing answer may be so large that its ten thousandfold is no whole number of 64 bits."""
+    found = describe(pa.table({"answer": ["1.5", "2.25", "999999999999999"] * 40}))
+    assert found.schema.column("answer").high == 10**15
+
+
 def test_comments_stay_comments():
     """A value or a name can neither end its comment nor add a field."""
     name = 'id\n[[column]]\nname = "x"'

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from entwined.dependence import LearnedFrom
 from entwined.errors import BadTable, EntwinedError
+from entwined.progress import report
 from entwined.schema import Coded, Schema
 from entwined.tables.fingerprint import fingerprint
 from entwined.tables.rows import CodedRows
@@ -18,6 +19,7 @@ from entwined.tables.steps import statement
 
 MOST_VALUES: Final = 1_000  # a table of two columns then has at most a million cells
 NOT_ASKED: Final = -1
+READING: Final = "reading the public table"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +110,14 @@ def public_codes(source: Any, schema: Schema, *, table: str | None = None) -> Co
     engine = engine_of(source, table=table, declared={one.name: one for one in schema.columns})
     try:
         rows = CodedRows(schema, engine)
+        report(READING, 0, 2)
         steps, last = rows.steps([column.name for column in columns])
         wanted = ", ".join(rows.code(column.name) for column in columns)
         with engine.reading() as reader:
             found = reader.rows(statement(steps, f"SELECT {wanted} FROM {last}"))  # noqa: S608  (our own names)
+        report(READING, 1, 2)
         origin = fingerprint(rows)
+        report(READING, 2, 2)
     except EntwinedError:
         raise
     except Exception:  # noqa: BLE001  (its words may hold cells, and somebody may have named the private table)

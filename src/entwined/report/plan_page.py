@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from entwined.canonical import Document
 from entwined.errors import BadInput
+from entwined.progress import said
 from entwined.report import charts
 from entwined.report.claims import SOURCES
 from entwined.report.drawings import Drawing
@@ -46,7 +47,9 @@ def _content(document: Mapping[str, Any]) -> Document:
         "because": readable(document.get("because") or ""),
         "rivals": document.get("rivals", ()),
         "leaks": leaks_drawing(document),
-        "statistics": [_statistic(document, at) for at in range(len(document["statistics"]))],
+        "statistics": [
+            _statistic(document, at) for at in said("drawing the plan", range(len(document["statistics"])))
+        ],
         "models": [_model(model) for model in document["models"]],
         "stronger": stronger_in(document),
         "budget": budget_of(document),

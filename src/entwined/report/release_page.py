@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from entwined.canonical import Document
 from entwined.estimate.answers import Release
+from entwined.progress import said
 from entwined.report.charts import require_charts
 from entwined.report.claims import SOURCES, Claims, model_words, times, worst
 from entwined.report.drawings import drawing_of
@@ -46,7 +47,9 @@ def report_page(
         kept=promise.kept,
         factor=times(promise.leakage),
         schema=schema,
-        found=[_shown(one, drawn=at < MOST_CHARTS) for at, one in enumerate(found)],
+        found=[
+            _shown(one, drawn=at < MOST_CHARTS) for at, one in enumerate(said("drawing the report", found))
+        ],
         numbers=sum(one.size for one in found),
         agreement=readable(release.agreement, LONGEST_AGREEMENT),
         models=[_model(model) for model in promise.models],

@@ -14,6 +14,7 @@ from entwined.forecast.rivals import Rival, rivals
 from entwined.forecast.ways import Crossing, Way, reasons
 from entwined.mechanisms.batch import Batch
 from entwined.numbers import float_below
+from entwined.progress import said
 from entwined.request.funds import Funds, funds_of
 from entwined.request.request import Request
 
@@ -79,7 +80,7 @@ def outlook(request: Request) -> Outlook:
     ways = Crossing(planned, request.leakage).ways()
     proposed = next(way for way in ways if way.each is planned.loss)
     batch = Draft.of(planned)
-    found = [_forecast(way, batch, request, planned) for way in ways]
+    found = [_forecast(way, batch, request, planned) for way in said("comparing ways to protect", ways)]
     others = () if request.leakage is None else tuple(rivals(planned, request.leakage))
     better = [one.words for one in others if one.is_better]
     alone = [ONE_BATCH] * planned.promise.is_for_one_batch

@@ -4,14 +4,17 @@ Only `describe` calls this. What it finds is private.
 """
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, Literal, TypeAlias
 
+from entwined.errors import BadTable
 from entwined.progress import report
 from entwined.schema.categories import TRUTHS
 from entwined.schema.raw import moment_of, number_of
-from entwined.tables.engine import Engine, Reader
+from entwined.tables.engine import Dialect, Engine, Kind, Reader
 from entwined.tables.reading import (
     DAY,
     Expression,
@@ -24,7 +27,7 @@ from entwined.tables.reading import (
     parts_of_text,
     time_text,
 )
-from entwined.tables.steps import Steps, added, compiled, statement, typed, unbound
+from entwined.tables.steps import Steps, compiled, statement, typed, unbound
 
 Reading: TypeAlias = Literal["number", "time", "truth", "text", "nothing"]
 
@@ -33,8 +36,11 @@ MOSTLY: Final = 0.95
 MOST_LISTED: Final = 1000
 MOST_DECIMALS: Final = 4
 LARGEST: Final = 1e15  # beyond it a double has no decimals
+MOST_WHOLE: Final = 9e18  # what engines round to a whole number of 64 bits
 STEPS: Final = {"day": DAY, "hour": 3600, "minute": 60}
 BATCH: Final = 50  # columns a statement
+COLUMN: Final = "column_of_many"  # stands for the name of every column that reads alike
+READ: Final = ("clean_rows", "read_rows", "timed_rows", "plain_rows")
 
 
 @dataclass(frozen=True)
@@ -98,61 +104,25 @@ class _Batch:
 
     def _scan(self) -> list[Profile]:
         steps: Steps = [self._source]
-        types = {f"r{at}": typed(self._engine.columns[name].kind) for at, name in enumerate(self._names)}
-        table = self._read(steps, unbound(types, "rows"))
-        asked: dict[str, Expression] = {"rows": table.count()}
-        for at in range(len(self._names)):
-            asked |= {f"r{at}_{what}": value for what, value in self._asked(table, at).items()}
-        ask = compiled(table.aggregate(**asked), self._engine.dialect)
-        (row,) = self._reader.rows(statement(steps, ask))
+        ways = [_way_of(*one, self._engine.dialect) for one in self._seen]
+        for name, made_of in zip(READ, zip(*(way.read for way in ways), strict=True), strict=True):
+            _widen(steps, name, made_of, self._engine.dialect)
+        asked: dict[str, str] = {"rows": "COUNT(*)"}
+        for at, way in enumerate(ways):
+            asked |= {_own(what, at): _own(sql, at) for what, sql in way.asked.items()}
+        (row,) = self._reader.rows(
+            statement(steps, f"SELECT {', '.join(asked.values())} FROM {steps[-1][0]} AS t0")
+        )
         answers = dict(zip(asked, row, strict=True))
         return [self._profile(at, answers) for at in range(len(self._names))]
 
-    def _read(self, steps: Steps, table: Expression) -> Expression:
-        """Add steps that read texts as what they seem to be."""
-        for name, made_of in (("clean", self._clean), ("read", self._parts), ("timed", _worked_out)):
-            found = [made_of(at, table) for at in range(len(self._names))]
-            made = {f"r{at}_{part}": value for at, parts in enumerate(found) for part, value in parts.items()}
-            table = added(steps, f"{name}_rows", table, made, self._engine.dialect)
-        return table
-
-    def _clean(self, at: int, table: Expression) -> Mapping[str, Expression]:
-        match self._readings[at], self._engine.columns[self._names[at]].kind:
-            case "number", "text":
-                return {"text": number_text(table[f"r{at}"], self._engine.dialect)}
-            case "time", "text":
-                return {"text": time_text(table[f"r{at}"], self._engine.dialect)}
-        return {}
-
-    def _parts(self, at: int, table: Expression) -> Mapping[str, Expression]:
-        raw = table[f"r{at}"]
-        match self._readings[at], self._engine.columns[self._names[at]].kind:
-            case "number", "text":
-                return {"number": number_of_text(table[f"r{at}_text"], self._engine.dialect)}
-            case "number", _:
-                return {"number": raw.cast("float64")}
-            case "time", "text":
-                return {
-                    f"text_{part}": value
-                    for part, value in parts_of_text(table[f"r{at}_text"])._asdict().items()
-                }
-            case "time", "day":
-                return Instant(raw * DAY, raw * 0)._asdict()
-            case "time", _:
-                return instant_of_micros(raw)._asdict()
-        return {}
-
-    def _asked(self, table: Expression, at: int) -> dict[str, Expression]:
-        raw = table[f"r{at}"]
-        asked = {"there": raw.count(), "different": raw.approx_nunique()}
-        match self._readings[at]:
-            case "number":
-                return asked | _number_asked(table[f"r{at}_number"])
-            case "time":
-                return asked | _time_asked(table[f"r{at}_seconds"], table[f"r{at}_micros"])
-            case "truth" if self._engine.columns[self._names[at]].kind == "text":
-                return asked | {"fitting": raw.lower().isin(list(TRUTHS)).sum()}
-        return asked
+    @property
+    def _seen(self) -> list[tuple[Reading, Kind]]:
+        """How each column seems to read, and how it is stored."""
+        return [
+            (reading, self._engine.columns[name].kind)
+            for reading, name in zip(self._readings, self._names, strict=True)
+        ]
 
     def _profile(self, at: int, answers: Mapping[str, Any]) -> Profile:
         found = {
@@ -193,11 +163,122 @@ class _Batch:
         return listed
 
 
-def _worked_out(at: int, table: Expression) -> Mapping[str, Expression]:
-    if f"r{at}_text_year" not in table.columns:
+@dataclass(frozen=True)
+class _Way:
+    """How columns that read alike are read, step by step, and what is asked of them, for a column called COLUMN."""
+
+    read: tuple[Mapping[str, str], ...]
+    asked: Mapping[str, str]
+
+
+@cache
+def _way_of(reading: Reading, kind: Kind, dialect: Dialect) -> _Way:
+    """Write the SQL of a column once; that of all columns that read alike differs in nothing but the name."""
+    table = unbound({COLUMN: typed(kind)}, "rows")
+    read = []
+    for made_of in (_clean, _parts, _worked_out, _plain):
+        made = {f"{COLUMN}_{part}": value for part, value in made_of(reading, kind, table, dialect).items()}
+        read.append(
+            {name: _expression(table.select(**{name: value}), name, dialect) for name, value in made.items()}
+        )
+        types = {column: str(type_) for column, type_ in table.schema().items()}
+        table = unbound(types | {name: str(value.type()) for name, value in made.items()}, "rows")
+    asked = {
+        f"{COLUMN}_{what}": _expression(table.aggregate(**{what: value}), what, dialect)
+        for what, value in _asked(reading, kind, table).items()
+    }
+    return _Way(tuple(read), asked)
+
+
+def _expression(selected: Expression, name: str, dialect: Dialect) -> str:
+    """Take the one expression out of a statement that selects it from `rows AS t0`."""
+    quote = "`" if dialect == "pyspark" else '"'
+    before, after = "SELECT ", f" AS {quote}{name}{quote} FROM {quote}rows{quote} AS {quote}t0{quote}"
+    text = compiled(selected, dialect)
+    if not (text.startswith(before) and text.endswith(after)):
+        raise BadTable(
+            "No column can be described: this version of Ibis writes statements otherwise. Install another."
+        )
+    return text.removeprefix(before).removesuffix(after)
+
+
+def _own(text: str, at: int) -> str:
+    """Put a column's own name in the place of COLUMN."""
+    return text.replace(COLUMN, f"r{at}")
+
+
+def _widen(steps: Steps, name: str, made: Sequence[Mapping[str, str]], dialect: Dialect) -> None:
+    """Add a step that makes further columns, if there are any."""
+    parts = [
+        f"{_own(sql, at)} AS {_own(part, at)}" for at, each in enumerate(made) for part, sql in each.items()
+    ]
+    if parts:
+        fence = (
+            " OFFSET 0" if dialect == "postgres" else ""
+        )  # else it would write the step into each use of it
+        steps.append((name, f"SELECT t0.*, {', '.join(parts)} FROM {steps[-1][0]} AS t0{fence}"))
+
+
+def _clean(reading: Reading, kind: Kind, table: Expression, dialect: Dialect) -> Mapping[str, Expression]:
+    match reading, kind:
+        case "number", "text":
+            return {"text": number_text(table[COLUMN], dialect)}
+        case "time", "text":
+            return {"text": time_text(table[COLUMN], dialect)}
+    return {}
+
+
+def _parts(reading: Reading, kind: Kind, table: Expression, dialect: Dialect) -> Mapping[str, Expression]:
+    raw = table[COLUMN]
+    match reading, kind:
+        case "number", "text":
+            return {"number": number_of_text(table[f"{COLUMN}_text"], dialect)}
+        case "number", _:
+            return {"number": raw.cast("float64")}
+        case "time", "text":
+            parts = parts_of_text(table[f"{COLUMN}_text"])._asdict()
+            return {f"text_{part}": value for part, value in parts.items()}
+        case "time", "day":
+            return Instant(raw * DAY, raw * 0)._asdict()
+        case "time", _:
+            return instant_of_micros(raw)._asdict()
+    return {}
+
+
+def _worked_out(
+    reading: Reading,
+    kind: Kind,
+    table: Expression,
+    dialect: Dialect,  # noqa: ARG001  (every step is made alike)
+) -> Mapping[str, Expression]:
+    if (reading, kind) != ("time", "text"):
         return {}
-    parts = Pieces(*(table[f"r{at}_text_{part}"] for part in Pieces._fields))
-    return instant_of_parts(parts)._asdict()
+    return instant_of_parts(Pieces(*(table[f"{COLUMN}_text_{part}"] for part in Pieces._fields)))._asdict()
+
+
+def _plain(reading: Reading, kind: Kind, table: Expression, dialect: Dialect) -> Mapping[str, Expression]:  # noqa: ARG001
+    """Give numbers that are some, and of those the ones that have decimals."""
+    import ibis
+
+    if reading != "number":
+        return {}
+    number = table[f"{COLUMN}_number"]
+    there = ibis.cases((number.isnan(), ibis.null("float64")), else_=number)
+    plain = ibis.cases((there.abs() < LARGEST, there), else_=ibis.null("float64"))
+    return {"there_number": there, "plain": plain}
+
+
+def _asked(reading: Reading, kind: Kind, table: Expression) -> Mapping[str, Expression]:
+    raw = table[COLUMN]
+    asked = {"there": raw.count(), "different": raw.approx_nunique()}
+    match reading:
+        case "number":
+            return asked | _number_asked(table[f"{COLUMN}_there_number"], table[f"{COLUMN}_plain"])
+        case "time":
+            return asked | _time_asked(table[f"{COLUMN}_seconds"], table[f"{COLUMN}_micros"])
+        case "truth" if kind == "text":
+            return asked | {"fitting": raw.lower().isin(list(TRUTHS)).sum()}
+    return asked
 
 
 def _reading(kind: str, values: Sequence[Any]) -> Reading:
@@ -205,22 +286,22 @@ def _reading(kind: str, values: Sequence[Any]) -> Reading:
     if kind != "text":
         plain: dict[str, Reading] = {"truth": "truth", "whole": "number", "number": "number", "day": "time"}
         return plain.get(kind, "time" if kind == "moment" else "nothing" if kind == "nothing" else "text")
-    there = [value for value in values if value != ""]
+    there = Counter(value for value in values if value != "")
     if not there:
         return "text" if values else "nothing"
-    enough = MOSTLY * len(there)
-    if sum(number_of(value) is not None for value in there) >= enough:
+    enough = MOSTLY * there.total()
+    if sum(rows for value, rows in there.items() if number_of(value) is not None) >= enough:
         return "number"
-    if sum(moment_of(value) is not None for value in there) >= enough:
+    if sum(rows for value, rows in there.items() if moment_of(value) is not None) >= enough:
         return "time"
-    return "truth" if sum(value.lower() in TRUTHS for value in there) >= enough else "text"
+    return (
+        "truth" if sum(rows for value, rows in there.items() if value.lower() in TRUTHS) >= enough else "text"
+    )
 
 
-def _number_asked(number: Expression) -> dict[str, Expression]:
+def _number_asked(there: Expression, plain: Expression) -> dict[str, Expression]:
     import ibis
 
-    there = ibis.cases((number.isnan(), ibis.null("float64")), else_=number)
-    plain = ibis.cases((there.abs() < LARGEST, there), else_=ibis.null("float64"))
     asked = {
         "fitting": there.count(),
         "least": plain.min(),
@@ -229,6 +310,10 @@ def _number_asked(number: Expression) -> dict[str, Expression]:
     }
     for digits in range(MOST_DECIMALS + 1):
         scaled = plain * 10**digits
+        if (
+            LARGEST * 10**digits > MOST_WHOLE
+        ):  # of a double so large that it is not scaled the decimals are fewer
+            scaled = ibis.cases((scaled.abs() < MOST_WHOLE, scaled), else_=ibis.null("float64"))
         asked[f"beyond_{digits}"] = ((scaled - scaled.round()).abs() > 1e-6).sum()  # noqa: PLR2004  (doubles of decimals)
     return asked
 
