@@ -139,14 +139,15 @@ def naive_sqlite(where, processes, tries):
 
 
 def naive_postgres(where, processes, tries):
-    """The mutant: one conditional INSERT at READ COMMITTED."""
+    """The mutant: one conditional INSERT at READ COMMITTED; it takes a moment, as on a disk."""
     import psycopg
 
     with psycopg.connect(where, autocommit=True) as link:
         link.execute("CREATE TABLE spent (loss INTEGER)")
 
     def act(_):
-        statement = "INSERT INTO spent SELECT 1 WHERE (SELECT COUNT(*) FROM spent) < 100"
+        looked = "(SELECT COUNT(*) AS there FROM spent) AS looked, pg_sleep(0.002)"
+        statement = f"INSERT INTO spent SELECT 1 FROM {looked} WHERE there < 100"
         with psycopg.connect(where, autocommit=True) as own:
             return sum(own.execute(statement).rowcount for _ in range(int(tries)))
 
