@@ -146,8 +146,10 @@ def naive_postgres(where, processes, tries):
         link.execute("CREATE TABLE spent (loss INTEGER)")
 
     def act(_):
-        looked = "(SELECT COUNT(*) AS there FROM spent) AS looked, pg_sleep(0.002)"
-        statement = f"INSERT INTO spent SELECT 1 FROM {looked} WHERE there < 100"
+        statement = (
+            "INSERT INTO spent SELECT 1 FROM (SELECT COUNT(*) AS there FROM spent) AS looked, pg_sleep(0.002) "
+            "WHERE there < 100"
+        )
         with psycopg.connect(where, autocommit=True) as own:
             return sum(own.execute(statement).rowcount for _ in range(int(tries)))
 
