@@ -11,7 +11,9 @@ import pytest
 from entwined.bounds.certificate import digest
 from entwined.canonical import fraction_text
 from entwined.dependence import BayesNet, Box, Forms, Graph, Groups, MarkovChain
+from entwined.door.door import Door
 from entwined.errors import OverBudget, Refused
+from entwined.learning.private import Budget, learn_privately
 from entwined.ledger import Ledger
 from entwined.mechanisms.batch import plan_batch
 from entwined.promise.declared import Declared
@@ -310,3 +312,11 @@ def test_a_condition_within_a_form_is_not_the_form():
             schema, Histogram("q", where=parse(where, schema)), loss=1, delta=DELTA, dependence=model
         )
         assert found.promise.base(found.charged).separable is alone
+
+
+def test_learning_under_such_a_promise_is_refused_before_it_is_charged(tmp_path):
+    with ledger_at(tmp_path) as ledger:
+        door = Door(MemoryTable(CELLS, [ROW]), promise_of(CELLS, TREE, delta=DELTA), ledger)
+        with pytest.raises(Refused, match="one batch"):
+            learn_privately(door, Budget(1, 1))
+        assert ledger.spent().price.worst == 0

@@ -56,12 +56,12 @@ SURVEYS = {
 
 
 @pytest.mark.parametrize(
-    ("kind", "knowledge"), [("forms", "any"), ("forms", "model"), ("public form", "model"), ("tree", "any")]
+    ("kind", "knowledge", "target"),
+    [("forms", "any", 0.3), ("forms", "model", 3.0), ("public form", "model", 1.0), ("tree", "any", 12.0)],
 )
-def test_shared_noise_is_within_the_target_and_no_worse_than_equal_noise(kind, knowledge):
+def test_shared_noise_is_within_the_target_and_no_worse_than_equal_noise(kind, knowledge, target):
     found = SURVEYS[kind]
     terms, weights = UnderNoise(found.terms(knowledge), DELTA), found.weights()
-    target = 0.3 if knowledge == "any" else 3.0
     shared = share(terms, weights, target)
     proved = bound(terms.terms.model, terms.base(shared.losses), knowledge)
     assert target * (1 - 1e-4) <= shared.leakage.worst <= target
@@ -87,12 +87,11 @@ def test_histograms_that_tell_nothing_of_each_other_get_the_whole_target():
     assert shared.losses == pytest.approx(largest_shift(Fraction(1), DELTA) ** 2 / 2, rel=2e-3)
 
 
-@pytest.mark.parametrize(("target", "near"), [(1.0, 0.02), (12.0, 0.1)])
-def test_the_sketch_is_near_the_theorem_and_knows_its_slopes(target, near):
+def test_the_sketch_is_near_the_theorem_and_knows_its_slopes():
     """By differences of the sketch itself, one histogram at a time."""
     found = SURVEYS["forms"]
     terms, weights = UnderNoise(found.terms("model"), DELTA), found.weights()
-    best, sketch = share(terms, weights, target), terms.sketch(target)
+    best, sketch = share(terms, weights, 1.0), terms.sketch(1.0)
     rough = sketch.leakage(best.losses).per_unit
     assert rough == pytest.approx(best.leakage.per_unit, rel=0.05)
     assert (rough >= best.leakage.per_unit * (1 - 1e-3)).all()  # a coarse grid is valid too
@@ -104,7 +103,7 @@ def test_the_sketch_is_near_the_theorem_and_knows_its_slopes(target, near):
             rhos = sketch.charged @ more
             then = sketch.alone(sketch.shown(case, sketch.passed(case, rhos), rhos))
             seen = (then - now) / (0.02 * best.losses[column])
-            assert slopes[:, column] == pytest.approx(seen, rel=0.3, abs=near)
+            assert slopes[:, column] == pytest.approx(seen, rel=0.3, abs=0.02)
 
 
 def test_filled_blanks_are_shared_within_the_target_by_their_theorem():

@@ -15,6 +15,7 @@ import numpy as np
 
 from entwined.dependence import Box
 from entwined.door.door import Door
+from entwined.errors import Refused
 from entwined.learning.models import SMOOTHING, Learned, as_network, chance_intervals, chances
 from entwined.mechanisms.asked import Added
 from entwined.mechanisms.batch import plan_batch
@@ -96,6 +97,11 @@ def learn_privately(
     charged again.
     """
     promise, name = door.promise, request or uuid4().hex
+    if promise.is_for_one_batch:
+        raise Refused(
+            "Learning takes two charges, the second chosen by what the first showed, and under a δ a model over the "
+            "columns is for one batch. Leave delta out, or learn before a model is declared."
+        )
     measure = promise.measure
     search = StructureSearch.of(
         promise, parents, measure.largest(budget.structure), _noise_scale(promise.schema, budget)
