@@ -22,7 +22,7 @@ DIGITS: Final = 12
 SLACKS: Final = (Fraction(0), *(Fraction(10) ** -exponent for exponent in range(DIGITS, 2, -1)))
 """What is given up, if the charges as they are rounded up pass the limit by a little."""
 
-HARDLY: Final = 0.002  # the part of a leakage that a comparison may leave unused
+HARDLY: Final = 0.005  # the part of a leakage that a comparison may leave unused
 
 Shared: TypeAlias = list[tuple[Statistic, Fraction]]  # statistics, and the share of e that each gets
 

@@ -189,8 +189,14 @@ class Judge:
     def _largest_multiple(self, shape: Exposure, leakage: Fraction, near: float) -> float:
         ceiling = float_below(leakage)
 
+        best = 0.0
+
         def largest(theorem: Theorem) -> float:
-            return largest_multiple(theorem, self.model, shape, ceiling, self.knowledge, near).multiple
+            nonlocal best
+            if not best or theorem(shape * best, self.model).worst <= ceiling:  # else it allows less
+                found = largest_multiple(theorem, self.model, shape, ceiling, self.knowledge, near)
+                best = max(best, found.multiple)
+            return best
 
         reached, reasons = self._asked(shape, largest)
         if not reached:
