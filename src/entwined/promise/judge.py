@@ -38,6 +38,7 @@ NEAR: Final = 1e-6
 BETTER: Final = 1e-6  # how much tighter a slower theorem has to be
 STRONGER: Final = (0.1, 0.25, 0.5)  # by how much stronger dependence is tried
 MOST_DRAWN: Final = 10_000
+MANY: Final = 100  # with more units under Gaussian noise one point of the curve is enough: each takes long
 LARGE: Final = 100_000  # the most units for which a plan asks theorems that a release does not ask
 FEW: Final = 20  # the same for Gaussian noise, where bounds take longer
 SLOW: Final = (  # the most units with which these take milliseconds
@@ -166,7 +167,9 @@ class Judge:
             )
             return Curve(self.model.strength, (), why_not=why)
         asked = self.theorems if isinstance(exposure, Loss) else (self.bound(exposure).theorem,)
-        return Probe(self._made, exposure, self.knowledge, asked).curve(self.model.strength, STRONGER, cap)
+        many = not isinstance(exposure, Loss) and self.model.units > MANY
+        shares = STRONGER[1:2] if many else STRONGER
+        return Probe(self._made, exposure, self.knowledge, asked).curve(self.model.strength, shares, cap)
 
     def _made(self, share: float) -> Dependence:
         """Make the model stronger by a share; those of every curve are remembered, with what was worked out of them."""
