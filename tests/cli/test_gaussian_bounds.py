@@ -109,3 +109,19 @@ def test_bad_input_is_one_line(run, words, says):
     assert (code, out) == (2, "")
     assert says in err
     assert err.count("\n") == 1
+
+
+def test_a_noisy_sum_of_gaussian_values_is_bounded_at_a_distance(run):
+    Path("heights.json").write_text('{"kind":"gaussian","covariance":[[49,24.5],[24.5,49]]}')
+    asked = ("bound", "heights.json", "--sd", "20", "--distance", "5", "--delta", "1e-6")
+    code, out, _ = run(*asked, "--json", "-o", "proof.json")
+    said = json.loads(out)
+    assert code == 0
+    assert said["theorem"] == "noisy linear"
+    assert 1 < said["leakage"] < 2
+    assert run("verify", "proof.json")[0] == 0
+    assert "at most 5 apart" in run(*asked)[1]
+    for wrong in (("--loss", "1"), ("--separable",)):
+        assert run(*asked, *wrong)[0] != 0
+    assert run(*asked[:4])[0] != 0
+    assert run("bound", "chain.json", *asked[2:])[0] != 0

@@ -21,7 +21,7 @@ transport, tilted         forests, by their kernels
 quilt, markov, pairwise   what others have published, where it is sound
 forms, filled_blanks      questionnaires in forms; separable_forms, separable_filled under Gaussian noise
 scalar, wasserstein       one noisy sum
-gaussian                  units that are Gaussian
+gaussian                  units that are Gaussian; noisy_linear: weighted sums of them under Gaussian noise
 """
 
 from entwined.bounds.allocate import allocate
@@ -31,6 +31,7 @@ from entwined.bounds.choose import Bound, bound
 from entwined.bounds.concentrated_loss import ConcentratedLoss, SharedPart
 from entwined.bounds.curve import Curve, curve
 from entwined.bounds.exposure import Exposure
+from entwined.bounds.noisy_linear import NoisyLinear
 from entwined.bounds.noisy_sum import NoisySum
 from entwined.bounds.theorem import Knowledge, Theorem
 
@@ -42,6 +43,7 @@ __all__ = [
     "Curve",
     "Exposure",
     "Knowledge",
+    "NoisyLinear",
     "NoisySum",
     "SharedPart",
     "Theorem",

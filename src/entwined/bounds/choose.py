@@ -13,7 +13,7 @@ from entwined.bounds.forms import (
     public_form_bound,
     public_form_without_knowledge_bound,
 )
-from entwined.bounds.gaussian import GAUSSIAN_THEOREMS
+from entwined.bounds.gaussian import GAUSSIAN_THEOREMS, NOISY_LINEAR_THEOREMS
 from entwined.bounds.gaussian_noise import (
     gaussian_group_bound,
     gaussian_messages_bound,
@@ -86,6 +86,7 @@ THEOREMS: tuple[Theorem, ...] = (
     gaussian_transport_bound,
     exact_scalar_accountant_bound,
     wasserstein_bound,
+    *NOISY_LINEAR_THEOREMS,
 )
 
 

@@ -5,6 +5,7 @@ ConcentratedLoss   concentrated losses ρ_j at one δ, of Gaussian noise        
 FilledBlanks       pure losses of a mechanism that fills blanks at random       (filled_blanks)
 FilledConcentrated the same with concentrated losses                            (separable_filled)
 NoisySum           one sum of integer weights with Laplace noise                (noisy_sum)
+NoisyLinear        weighted sums with Gaussian noise, at one δ and distance     (noisy_linear)
 
 A new kind needs no entry anywhere: a theorem that takes it names it in its signature, and a certificate names
 the theorem.

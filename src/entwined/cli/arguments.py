@@ -11,6 +11,7 @@ import typer
 from entwined.errors import BadInput, BadLoss
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from entwined.bounds import ConcentratedLoss, Exposure
@@ -101,6 +102,29 @@ def loss_for(model: "Dependence", loss: str | None, vector: str | None) -> "Loss
     if loss is not None:
         return Loss.uniform(loss, model.units).without(model.hidden)
     return Loss.of(numbers(vector or "", "Loss vector"))
+
+
+def noisy_sum_for(
+    model: "Dependence",
+    deviation: str | None,
+    distance: str | None,
+    delta: str | None,
+    *,
+    besides: "Sequence[object]",
+) -> "Exposure":
+    """Make the noisy sum of all values from --sd, --distance and --delta."""
+    from entwined.bounds import NoisyLinear
+    from entwined.numbers import float_above, float_below, positive_fraction
+
+    if any(besides):
+        raise BadLoss("--sd and --distance say all of a noisy sum. Leave out losses, ρ and --separable.")
+    if deviation is None or distance is None or delta is None:
+        raise BadLoss("A noisy sum of Gaussian values needs all three: --sd, --distance and --delta.")
+    noise, apart = (
+        float_below(positive_fraction(deviation, "Deviation")),
+        float_above(positive_fraction(distance, "Distance")),
+    )
+    return NoisyLinear.total(model.units, noise, apart, delta)
 
 
 def exposure_for(

@@ -14,6 +14,7 @@ from entwined.cli.arguments import (
     ModelFile,
     SeparableOption,
     exposure_for,
+    noisy_sum_for,
 )
 from entwined.cli.show import as_json, number, progress, table
 
@@ -27,6 +28,13 @@ RhosOption = Annotated[
     str | None, typer.Option("--rho-vector", help="Gaussian noise: one ρ a unit, 0 for a hidden unit.")
 ]
 
+DeviationOption = Annotated[
+    str | None, typer.Option("--sd", help="Gaussian values: the deviation of the noise on the sum of all.")
+]
+DistanceOption = Annotated[
+    str | None, typer.Option("--distance", help="With --sd: how far apart two values of a secret are.")
+]
+
 
 def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
     model_file: ModelFile,
@@ -36,6 +44,8 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     ] = None,
     rho: RhoOption = None,
     rho_vector: RhosOption = None,
+    deviation: DeviationOption = None,
+    distance: DistanceOption = None,
     delta: DeltaOption = None,
     separable: SeparableOption = False,  # noqa: FBT002
     knowledge: KnownOption = Adversary.any,
@@ -51,7 +61,12 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
 
     with progress():
         model = read_model(model_file)
-        exposure = exposure_for(model, (loss, loss_vector), (rho, rho_vector), delta, separable=separable)
+        losses = (loss, loss_vector), (rho, rho_vector)
+        exposure = (
+            exposure_for(model, *losses, delta, separable=separable)
+            if deviation is None and distance is None
+            else noisy_sum_for(model, deviation, distance, delta, besides=(*losses[0], *losses[1], separable))
+        )
         found = bound(model, exposure, knowledge.value)
         if certificate is not None:
             write_certificate(certify(seen_from(found, model_file.parent, certificate.parent)), certificate)

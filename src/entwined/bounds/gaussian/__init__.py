@@ -7,6 +7,8 @@ variance                   known covariance, however strong the dependence
 classes                    bounded correlations: the worst law
 max_correlation            one bound for all correlations: the worst law in closed form
 regression                 an adversary who knows no values: exact, any number of units
+linear                     weighted sums with Gaussian noise: exact, the spread of the unknown counted
+linear_shift               the same without the spread: any number of units, bounded correlations
 distances                  what they all ask to be believed
 knowledge                  computes: every set of known units at once
 series                     computes: sums over walks and inverses, rounding counted
@@ -16,6 +18,11 @@ from typing import Final
 
 from entwined.bounds.gaussian.classes import correlation_intervals_bound, weak_correlation_bound
 from entwined.bounds.gaussian.exact import gaussian_exact_bound
+from entwined.bounds.gaussian.linear import noisy_linear_bound, noisy_linear_without_knowledge_bound
+from entwined.bounds.gaussian.linear_shift import (
+    noisy_linear_shift_bound,
+    noisy_linear_shift_without_knowledge_bound,
+)
 from entwined.bounds.gaussian.max_correlation import lange_max_correlation_bound, max_correlation_bound
 from entwined.bounds.gaussian.regression import gaussian_regression_bound
 from entwined.bounds.gaussian.tree import gaussian_tree_bound
@@ -36,6 +43,12 @@ GAUSSIAN_THEOREMS: Final[tuple[Theorem, ...]] = (
     correlation_intervals_bound,
     weak_correlation_bound,
     gaussian_regression_bound,
+)
+NOISY_LINEAR_THEOREMS: Final[tuple[Theorem, ...]] = (
+    noisy_linear_bound,
+    noisy_linear_without_knowledge_bound,
+    noisy_linear_shift_bound,
+    noisy_linear_shift_without_knowledge_bound,
 )
 
 

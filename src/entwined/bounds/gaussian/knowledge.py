@@ -38,9 +38,10 @@ class KnownSets(NamedTuple):
 
 
 class Regressions(NamedTuple):
-    """Bounds for each set: |B|, the diagonal of R_SS⁻¹, and whether they were proved."""
+    """For each set: B and how far it can be off, bounds on the diagonal of R_SS⁻¹, and whether they were proved."""
 
-    slopes: FloatArray
+    near: FloatArray
+    error: FloatArray
     inverse: FloatArray
     proved: NDArray[np.bool_]
 
@@ -71,8 +72,8 @@ def worst_of_known(
         left = losses[known.outside]
         total = np.where(left.sum(axis=1) > 0, np.inf, 0.0)[:, None] * np.ones(count)
         for law in laws:
-            slopes, inverse, proved = regressions(known, law)
-            through = np.einsum("nu,nus->ns", left, slopes)
+            near, error, inverse, proved = regressions(known, law)
+            through = np.einsum("nu,nus->ns", left, np.abs(near) + error)
             if sizes is not None:
                 across = sizes[known.outside[:, :, None], known.outside[:, None, :]]
                 variance = np.einsum("nu,nuv,nv->n", left, across, left)
@@ -84,14 +85,19 @@ def worst_of_known(
 
 def sets_of(units: int, count: int) -> KnownSets:
     """Give all sets of `count` out of `units` units."""
-    inside = np.array(list(combinations(range(units), count)), dtype=np.int64)
+    return known_sets(np.array(list(combinations(range(units), count)), dtype=np.int64), units)
+
+
+def known_sets(inside: IntArray, units: int) -> KnownSets:
+    """Put beside sets of one size the units that are not in them."""
+    count = inside.shape[1]
     is_outside = np.ones((len(inside), units), dtype=bool)
     np.put_along_axis(is_outside, inside, values=False, axis=1)
     return KnownSets(inside, np.nonzero(is_outside)[1].reshape(len(inside), units - count))
 
 
 def regressions(known: KnownSets, law: LawsAround) -> Regressions:
-    """Bound the regression of the unknown units on each set, for every law of the class."""
+    """Find the regression of the unknown units on each set, with its distance from that of any law of the class."""
     inside, outside = known
     count, rows = inside.shape[1], inside[:, :, None]
     own, other = law.centre[rows, inside[:, None, :]], law.centre[rows, outside[:, None, :]]
@@ -111,6 +117,6 @@ def regressions(known: KnownSets, law: LawsAround) -> Regressions:
         missing = missing + spread @ inverse_sizes
     sums = walk_sums(missing * (1 + (count + 8) * ULP))
     ceiling = inverse_sizes @ np.maximum(sums.high, 0.0) * (1 + (count + 2) * ULP)
-    bounds = slope_sizes + ceiling @ excess * (1 + 2 * (count + 8) * ULP)
+    error = ceiling @ excess * (1 + 2 * (count + 8) * ULP)
     diagonal = np.diagonal(ceiling, axis1=1, axis2=2)
-    return Regressions(np.swapaxes(bounds, 1, 2), diagonal, sums.converged)
+    return Regressions(np.swapaxes(slopes, 1, 2), np.swapaxes(error, 1, 2), diagonal, sums.converged)
