@@ -13,6 +13,7 @@ certificate, guarantee    what was proved, in numbers and words; `verify` derive
 
 profiles                  what noise shows at every ε at once, and how it travels
 separable                 Gaussian noise, each part reading one unit: chains and forests, groups
+separable_blocks          the same on chains that forget slowly, blocks of steps at once
 shared_parts              the same with parts that read several units, such as a table of two questions
 gaussian_noise            Gaussian noise in any mechanism: any factor graph, groups
 group                     whatever depends on what inside a group; concentrated_group under Gaussian noise

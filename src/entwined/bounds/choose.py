@@ -32,6 +32,7 @@ from entwined.bounds.separable import (
     separable_messages_bound,
     separable_transport_bound,
 )
+from entwined.bounds.separable_blocks import separable_block_messages_bound, separable_block_transport_bound
 from entwined.bounds.separable_filled import separable_blanks_filled_bound
 from entwined.bounds.separable_forms import (
     separable_blanks_left_out_bound,
@@ -73,6 +74,8 @@ THEOREMS: tuple[Theorem, ...] = (
     separable_group_bound,
     separable_messages_bound,
     separable_transport_bound,
+    separable_block_messages_bound,
+    separable_block_transport_bound,
     separable_blanks_left_out_bound,
     separable_blanks_left_out_without_knowledge_bound,
     separable_public_form_bound,

@@ -116,6 +116,16 @@ def along_chain(
     steady = all(held is own[0] for held in own)
     before = [None, *relay(algebra, own, past, steady=steady)]
     after = [*relay(algebra, own[::-1], future, steady=steady)[::-1], None]
+    return told_with(algebra, own, before, after)
+
+
+def told_with(
+    algebra: Algebra[Held],
+    own: Sequence[Held],
+    before: Sequence[Held | None],
+    after: Sequence[Held | None],
+) -> Told:
+    """What each step shows of itself and by what reaches it from both sides, equal ones once."""
     found: dict[tuple[int, int, int], int] = {}
     profiles: list[PrivacyProfile] = []
     place = np.empty(len(own), np.int64)

@@ -119,6 +119,17 @@ class PrivacyProfile:
         """The smaller of two bounds at each point."""
         return PrivacyProfile(self.grid, np.minimum(self.deltas, other.deltas))
 
+    def convex(self) -> "PrivacyProfile":
+        """The largest convex curve below the points: what it bounds is convex, so no higher."""
+        kept: list[tuple[float, float]] = []
+        for point in zip(self.grid.excess.tolist(), self.deltas.tolist(), strict=True):
+            while len(kept) > 1 and above_chord(kept[-2], kept[-1], point):
+                kept.pop()
+            kept.append(point)
+        corners = np.array(kept)
+        chords = np.interp(self.grid.excess, corners[:, 0], corners[:, 1]) * UP
+        return PrivacyProfile(self.grid, np.minimum(chords, self.deltas))
+
     def below(self, other: "PrivacyProfile") -> bool:
         """Whether it is nowhere above the other."""
         return bool((self.deltas <= other.deltas).all())
@@ -171,6 +182,11 @@ class Chords:
         else:
             first, second = (np.take_along_axis(deltas, at, -1) for at in (self.cell, after))
         return np.asarray(((1 - self.share) * first + self.share * second) * self.weight)
+
+
+def above_chord(start: tuple[float, float], middle: tuple[float, float], end: tuple[float, float]) -> bool:
+    """Say whether the middle point lies on or over the line from start to end."""
+    return (middle[1] - start[1]) * (end[0] - start[0]) >= (end[1] - start[1]) * (middle[0] - start[0])
 
 
 @lru_cache(maxsize=2048)
