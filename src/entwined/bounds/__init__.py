@@ -19,6 +19,7 @@ gaussian_noise            Gaussian noise in any mechanism: any factor graph, gro
 group                     whatever depends on what inside a group; concentrated_group under Gaussian noise
 messages                  any factor graph: chains, trees, loopy; walks, influence, elimination beside it
 transport, tilted         forests, by their kernels
+blocks                    chains that forget slowly, blocks of steps at once
 quilt, markov, pairwise   what others have published, where it is sound
 forms, filled_blanks      questionnaires in forms; separable_forms, separable_filled under Gaussian noise
 scalar, wasserstein       one noisy sum

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Generic
 
+from entwined.bounds.blocks import block_messages_bound, block_transport_bound
 from entwined.bounds.concentrated_group import concentrated_group_bound
 from entwined.bounds.elimination import elimination_bound, elimination_without_knowledge_bound
 from entwined.bounds.exposure import Exposure, Given
@@ -57,6 +58,8 @@ THEOREMS: tuple[Theorem, ...] = (
     influence_matrix_bound,
     tilted_transport_bound,
     transport_bound,
+    block_messages_bound,
+    block_transport_bound,
     markov_closed_form_bound,
     markov_quilt_bound,
     tree_quilt_bound,

@@ -1,14 +1,13 @@
 """Separable releases on chains that forget slowly: blocks of steps are passed over at once."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
+from entwined.bounds.chain_blocks import block_laws, powers_of, rounding_of
 from entwined.bounds.concentrated_loss import ConcentratedLoss
-from entwined.bounds.kernel import MOST_POINTS, SMALLEST, TOO_SMALL, Frontier, start_and_step
 from entwined.bounds.profiles.blocks import Blocks, in_blocks
 from entwined.bounds.profiles.curves import ProfileCurve
 from entwined.bounds.profiles.passing import TOGETHER, Algebra, Held, Told, held_by, leakage_at
@@ -21,18 +20,13 @@ from entwined.bounds.separable import (
     separable_group_bound,
 )
 from entwined.bounds.theorem import theorem
-from entwined.bounds.transport import StepLaws
 from entwined.dependence import Box, MarkovChain
 from entwined.dependence.odds import log_odds
-from entwined.errors import DoesNotApply
 from entwined.loss import Leakage
-from entwined.numbers import ULP, FloatArray
 
-SIZES: Final = (1, 2, 3, *(part * 2**times for times in range(1, 10) for part in (2, 3)))
 MIXED: Final = 3e-3  # a block whose ends sway each other so little is long enough
 IN_ALL: Final = 16  # so many strides in the longest block, at most
 LONGEST_UNEVEN: Final = 16
-FEWEST_STATES: Final = 3
 
 
 @theorem("values", trusted=TRUSTED, needs=("separable",))
@@ -122,71 +116,14 @@ def known_blocks(
 @lru_cache(maxsize=4)
 def known_sides(model: MarkovChain, even: bool) -> tuple[Blocks, Blocks]:  # noqa: FBT001
     """How far steps sway those before them, and those after them, where the law is known."""
-    start, step = start_and_step(model)
-    powers = powers_of(model)
-    with np.errstate(under="raise"):
-        try:
-            course = StepLaws.of(start, step, max(model.length - 1, 1))
-        except FloatingPointError:
-            raise DoesNotApply(TOO_SMALL) from None
-    most = MOST_POINTS // (4 * len(powers) * model.states**3)
-    if len(course.errors) > most:
-        raise DoesNotApply(
-            f"The law of the state still changes after {most:,} steps, too many to try blocks of each. Start from the "
-            "stationary law."
-        )
-    met = np.any([law > 0 for law in course.laws], axis=0)
-    onward = {k: RowsSway(Frontier.of(power[met], rounding_of(model, k))) for k, power in powers.items()}
-    future = same_everywhere(onward, even and course.start == 0 and course.period == 1)
-
-    @cache
-    def back(place: int, size: int) -> Sway:
-        error = course.errors[place] + rounding_of(model, size)
-        return RowsSway(Frontier.of(reversed_law(course.laws[place], powers[size]), error))
+    laws = block_laws(model)
+    onward = {size: RowsSway(frontier) for size, frontier in laws.onward.items()}
+    future = same_everywhere(onward, even and laws.settled == 0)
 
     def sways(step: int) -> list[Sway]:
-        return [back(place_of(course, step - size), size) for size in future.sizes if size <= step]
+        return [RowsSway(laws.back(step, size)) for size in future.sizes if size <= step]
 
-    settled = course.start + future.sizes[-1] if course.period == 1 else math.inf
-    return Blocks(future.sizes, future.stride, sways, settled), future
-
-
-def place_of(course: StepLaws, step: int) -> int:
-    """Which of the laws that were found holds at a step."""
-    return step if step < course.start else course.start + (step - course.start) % course.period
-
-
-def reversed_law(law: FloatArray, power: FloatArray) -> FloatArray:
-    """The law of a state given one so many steps after it, one row a state that can occur there."""
-    joint = (law[:, None] * power).T
-    rows = joint[joint.max(axis=1) > 0]
-    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
-
-
-def powers_of(model: MarkovChain) -> dict[int, FloatArray]:
-    """Give Pᵏ for k = 1, 2, 3, 4, 6, 8, 12, …, as far as no entry is too small for a float."""
-    if not model.transition.is_exact:
-        raise DoesNotApply(
-            "The class has many members, and blocks need known transitions. The messages cover it."
-        )
-    if model.states < FEWEST_STATES:
-        raise DoesNotApply(f"Blocks are tried for chains of {FEWEST_STATES} states or more.")
-    step = np.asarray(model.transition.low)
-    found, patterns = {1: step}, {1: step > 0}
-    for size in SIZES[1:]:
-        half, rest = size // 2, size - size // 2
-        with np.errstate(under="ignore"):
-            power = found[half] @ found[rest]
-        pattern = patterns[half].astype(float) @ patterns[rest] > 0
-        if size >= model.length or power[pattern].min() < SMALLEST:
-            break
-        found[size], patterns[size] = power, pattern
-    return found
-
-
-def rounding_of(model: MarkovChain, size: int) -> float:
-    """How far the log of an entry of a power, and of what is made of it, can be off."""
-    return 4 * (size + 1) * (model.states + 4) * ULP
+    return Blocks(future.sizes, future.stride, sways, laws.settled + future.sizes[-1]), future
 
 
 def same_everywhere(by_size: Mapping[int, Sway], even: bool) -> Blocks:  # noqa: FBT001

@@ -1,0 +1,134 @@
+"""Blocks of steps for pure losses: on chains that forget slowly, steps between count as a group."""
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from entwined.bounds.chain_blocks import block_laws, powers_of, rounding_of
+from entwined.bounds.contraction import contract_one
+from entwined.bounds.theorem import theorem
+from entwined.bounds.transport import add, transport_bound
+from entwined.dependence import Box, MarkovChain
+from entwined.dependence.odds import log_odds
+from entwined.errors import DoesNotApply
+from entwined.loss import Leakage, Loss
+from entwined.numbers import ULP, FloatArray, round_up
+
+NEAR: Final = 1e-10  # a message that moves by less than this share is tried as a ceiling for all that follow
+MOST_SENT: Final = 2_000_000  # messages tried: a few seconds
+
+Send = Callable[[int, int, float], float]
+"""What is left of a leakage some steps before a step: of the step, the size of the block, and the leakage."""
+
+
+@theorem("values")
+def block_messages_bound(loss: Loss, model: MarkovChain) -> Leakage:
+    """Bound the leakage on a chain by messages over blocks of steps, whatever values are known.
+
+    Theorem. Let the units form a homogeneous Markov chain with known transitions P, and let Δ_k be the largest log
+    odds ratio of Pᵏ and T(L; Δ) = 4 atanh(tanh(L/4) tanh(Δ/4)). Let R_i be the least of Σ_{j>i} ε_j and, over the k
+    tried, of ε_{i+1} + … + ε_{i+k−1} + T(ε_{i+k} + R_{i+k}; Δ_k), and R'_i the same to the left. Then for every
+    unit i, values a and b, known values of any other units, and output set S: |log Pr[M ∈ S | x_i = a, known] − log
+    Pr[M ∈ S | x_i = b, known]| ≤ ε_i + R_i + R'_i.
+
+    Checked. The transitions are known, zeros make Δ_k infinite, and powers of P are widened by what rounding can do.
+    Blocks of 1, 2, 3, 4, 6, 8, 12, … steps are tried. With equal losses messages are followed until a ceiling holds for
+    all that is left.
+
+    Trusted. The true law is the model, whatever its start. Of every other unit the adversary knows the value or
+    nothing: to know that a step between is in some set of states can tie the steps around it closer than Pᵏ says.
+
+    Proof. Move x_i from a to b in the likelihood f of the output (at most ε_i), then in the law of one side. On the
+    right let k be given. If a unit between i and i + k is known, the law of all behind it stays, and only units
+    between move. Else replace f by its largest value over the units between: with them f is that, but for a factor
+    of at most exp(ε_{i+1} + … + ε_{i+k−1}), and it still changes by at most e^{ε_j} when another unit j changes. It
+    depends on x_i through x_{i+k} alone, whose law given x_i = a and what is known is proportional to Pᵏ(a, ·)
+    times a weight, so it moves by log odds of at most Δ_k; and averaged over all behind, its log has range at most
+    ε_{i+k} + R_{i+k}. T bounds what is left (Birkhoff). With no far side the units to the right move by their
+    losses.
+
+    Source. New here. A Markov quilt (Song, Wang, Chaudhuri 2017) is a block whose far side shows all.
+    """
+    odds = {
+        size: float(log_odds(Box.exact(power[None]), conditional=False).max()) + rounding_of(model, size)
+        for size, power in powers_of(model).items()
+    }
+
+    def send(_: int, size: int, leakage: float) -> float:
+        return contract_one(leakage, odds[size])
+
+    past, future = (relay(loss, tuple(odds), send, 0, back=back) for back in (False, True))
+    return both_sides(loss, model, past, future)
+
+
+@theorem("model")
+def block_transport_bound(loss: Loss, model: MarkovChain) -> Leakage:
+    """Bound the leakage on a chain by the exact law of steps a block away, if only that law is known.
+
+    Theorem. As for block messages, for an adversary who knows no values, with T_k(L) in place of T(L; Δ_k): the largest
+    log [1 + (e^L − 1) P(A|a)] / [1 + (e^L − 1) P(A|b)] over values a, b that x_i can take and sets A of values of the
+    unit k steps to the right (for R) or to the left (for R'), P(·|a) its law given x_i = a. The leakage is at most that
+    of the theorem "transport".
+
+    Checked. The model has one law, and the laws of steps a block away are computed from it in both directions,
+    widened by what rounding, and the distance of a long chain from the law in which it settles, can do. Blocks are
+    tried as for block messages.
+
+    Trusted. The true law is the model, its initial law included, and the adversary knows the value of no
+    unit. One who knows some values may learn more than this bound says.
+
+    Proof. As for block messages; the ratio of two means of a function whose log has range L is largest where it
+    takes two values only, and that maximum is T_k(L).
+
+    Source. New here. A Markov quilt (Song, Wang, Chaudhuri 2017) is a block whose far side shows all.
+    """
+    laws = block_laws(model)
+    sizes = tuple(laws.onward)
+    settled = laws.settled + sizes[-1]
+    past = relay(loss, sizes, lambda step, size, held: laws.back(step, size)(held), settled, back=False)
+    future = relay(loss, sizes, lambda _, size, held: laws.onward[size](held), 0, back=True)
+    found = both_sides(loss, model, past, future)
+    return Leakage(np.minimum(found.per_unit, transport_bound(loss, model).per_unit))
+
+
+def both_sides(loss: Loss, model: MarkovChain, past: FloatArray, future: FloatArray) -> Leakage:
+    """ε of each step and what reaches it from before and after."""
+    total = round_up(loss.per_unit + past + future[::-1])
+    return Leakage(np.minimum(total, model.group_totals(loss)))
+
+
+def relay(loss: Loss, sizes: tuple[int, ...], send: Send, settled: float, *, back: bool) -> FloatArray:
+    """What reaches each step from those before it (or after it), each time by the best block."""
+    losses = (loss.per_unit[::-1] if back else loss.per_unit).tolist()
+    sums: list[float] = [0.0, *np.cumsum(losses).tolist()]
+    same = loss.common
+    passed = [0.0] * loss.units
+
+    def between(step: int, count: int) -> float:
+        """The losses of so many steps just before one, rounded up."""
+        if same is not None:
+            return count * same * (1 + ULP)
+        return max(sums[step] - sums[step - count], 0.0) + 4 * loss.units * ULP * sums[step]
+
+    def best(step: int, far: Callable[[int], float]) -> float:
+        least = between(step, step)
+        for size in sizes:
+            near = between(step, size - 1) if size <= step else least
+            if near >= least:
+                break
+            least = min(least, add(near, send(step, size, add(losses[step - size], far(step - size)))))
+        return least
+
+    for step in range(1, loss.units):
+        if step * len(sizes) > MOST_SENT:
+            raise DoesNotApply("What passes over blocks of steps does not settle soon enough.")
+        passed[step] = best(step, passed.__getitem__)
+        moved = abs(passed[step] - passed[step - 1])
+        if same is None or step < max(settled, sizes[-1]) or moved > NEAR * passed[step]:
+            continue
+        ceiling = max(passed[step - sizes[-1] : step + 1]) * (1 + NEAR)
+        if best(step, lambda _, all_later=ceiling: all_later) <= ceiling:  # type: ignore[misc]
+            passed[step + 1 :] = [ceiling] * (loss.units - step - 1)
+            break
+    return np.array(passed)

@@ -1,0 +1,104 @@
+"""The laws of a chain over blocks of steps: powers of its transitions, forth and back."""
+
+import math
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from entwined.bounds.kernel import MOST_POINTS, SMALLEST, TOO_SMALL, Frontier, start_and_step
+from entwined.bounds.transport import StepLaws
+from entwined.dependence import MarkovChain
+from entwined.errors import DoesNotApply
+from entwined.numbers import ULP, FloatArray
+
+SIZES: Final = (1, 2, 3, *(part * 2**times for times in range(1, 10) for part in (2, 3)))
+FEWEST_STATES: Final = 3
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class BlockLaws:
+    """What a step says of those a block away, for each size of blocks, where the law of the chain is known.
+
+    `onward` is for later steps, with all values that a step can ever take as secrets.
+    """
+
+    chain: MarkovChain
+    course: StepLaws
+    powers: dict[int, FloatArray]
+    onward: dict[int, Frontier]
+    _back: dict[tuple[int, int], Frontier] = field(default_factory=dict)
+
+    def back(self, step: int, size: int) -> Frontier:
+        """What the value at a step says of the step so many before it."""
+        place = place_of(self.course, step - size)
+        if (place, size) not in self._back:
+            error = self.course.errors[place] + rounding_of(self.chain, size)
+            law = reversed_law(self.course.laws[place], self.powers[size])
+            self._back[place, size] = Frontier.of(law, error)
+        return self._back[place, size]
+
+    @property
+    def settled(self) -> float:
+        """From which step on the law of the state is the same."""
+        return self.course.start if self.course.period == 1 else math.inf
+
+
+@lru_cache(maxsize=4)
+def block_laws(model: MarkovChain) -> BlockLaws:
+    """Find the laws of a chain over blocks, or say why they cannot be had."""
+    start, step = start_and_step(model)
+    powers = powers_of(model)
+    with np.errstate(under="raise"):
+        try:
+            course = StepLaws.of(start, step, max(model.length - 1, 1))
+        except FloatingPointError:
+            raise DoesNotApply(TOO_SMALL) from None
+    most = MOST_POINTS // (4 * len(powers) * model.states**3)
+    if len(course.errors) > most:
+        raise DoesNotApply(
+            f"The law of the state still changes after {most:,} steps, too many to try blocks of each. Start from the "
+            "stationary law."
+        )
+    met = np.any([law > 0 for law in course.laws], axis=0)
+    onward = {size: Frontier.of(power[met], rounding_of(model, size)) for size, power in powers.items()}
+    return BlockLaws(model, course, powers, onward)
+
+
+def place_of(course: StepLaws, step: int) -> int:
+    """Which of the laws that were found holds at a step."""
+    return step if step < course.start else course.start + (step - course.start) % course.period
+
+
+def reversed_law(law: FloatArray, power: FloatArray) -> FloatArray:
+    """The law of a state given one so many steps after it, one row a state that can occur there."""
+    joint = (law[:, None] * power).T
+    rows = joint[joint.max(axis=1) > 0]
+    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def powers_of(model: MarkovChain) -> dict[int, FloatArray]:
+    """Give Pᵏ for k = 1, 2, 3, 4, 6, 8, 12, …, as far as no entry is too small for a float."""
+    if not model.transition.is_exact:
+        raise DoesNotApply(
+            "The class has many members, and blocks need known transitions. The messages cover it."
+        )
+    if model.states < FEWEST_STATES:
+        raise DoesNotApply(f"Blocks are tried for chains of {FEWEST_STATES} states or more.")
+    step = np.asarray(model.transition.low)
+    found, patterns = {1: step}, {1: step > 0}
+    for size in SIZES[1:]:
+        half, rest = size // 2, size - size // 2
+        with np.errstate(under="ignore"):
+            power = found[half] @ found[rest]
+        pattern = patterns[half].astype(float) @ patterns[rest] > 0
+        if size >= model.length or power[pattern].min() < SMALLEST:
+            break
+        found[size], patterns[size] = power, pattern
+    return found
+
+
+def rounding_of(model: MarkovChain, size: int) -> float:
+    """How far the log of an entry of a power, and of what is made of it, can be off."""
+    return 4 * (size + 1) * (model.states + 4) * ULP

@@ -1,0 +1,93 @@
+"""Blocks of steps under pure losses: the exact oracle on short chains, the Markov quilt on long ones."""
+
+import numpy as np
+import pytest
+
+from entwined.bounds import bound, certify, verify
+from entwined.bounds.blocks import block_messages_bound, block_transport_bound
+from entwined.bounds.group import group_bound
+from entwined.bounds.messages import message_passing_bound
+from entwined.bounds.quilt import markov_quilt_bound
+from entwined.bounds.transport import transport_bound
+from entwined.errors import DoesNotApply
+from entwined.loss import Loss
+from support.chains import CHAINS, chain_of, symmetric
+from support.oracle import chain_joint, worst_leakages_by_knowledge
+
+PAIRS = ((block_messages_bound, message_passing_bound), (block_transport_bound, transport_bound))
+
+
+def walk(states, stay, length):
+    step = np.eye(states) * stay
+    for state in range(states):
+        for beside in (max(state - 1, 0), min(state + 1, states - 1)):
+            step[state, beside] += (1 - stay) / 2
+    return chain_of(length, step, np.full(states, 1 / states))
+
+
+def drawn(rng, length):
+    stay = rng.choice([0.3, 0.6, 0.9])
+    step = stay * np.eye(3) + (1 - stay) * rng.dirichlet(np.full(3, 0.7), size=3)
+    if rng.random() < 0.4:
+        step = walk(3, stay, 2).transition.low
+    start = np.full(3, 1 / 3) if rng.random() < 0.5 else rng.dirichlet(np.ones(3))
+    return chain_of(length, step, start), 10 ** rng.uniform(-1, 0.5, length)
+
+
+def test_no_mechanism_on_a_chain_of_three_states_leaks_more():
+    rng, better = np.random.default_rng(91), 0
+    for length in [2, 3, 3, 4, 4] * 3:
+        chain, losses = drawn(rng, length)
+        truths = worst_leakages_by_knowledge(chain_joint(chain.initial, chain.transition.low, length), losses)
+        for blocks, steps in PAIRS:
+            found, one = (theorem(Loss(losses), chain).per_unit for theorem in (blocks, steps))
+            assert (found >= truths[blocks.knowledge] * (1 - 1e-7)).all(), chain
+            assert (found <= one * (1 + 1e-9)).all()
+            better += int((found < 0.99 * one).any())
+    assert better >= 5
+
+
+@pytest.mark.parametrize("length", [40, 3000])
+def test_blocks_are_below_the_markov_quilt_and_the_group(length):
+    chain = walk(8, 0.8, length)
+    for epsilon in (0.001, 0.01, 0.1):
+        loss = Loss.uniform(epsilon, length)
+        blocks, told, quilt, group = (
+            theorem(loss, chain).worst
+            for theorem in (block_transport_bound, block_messages_bound, markov_quilt_bound, group_bound)
+        )
+        assert blocks <= quilt * (1 + 1e-9)
+        assert blocks <= told * (1 + 1e-9) <= group * (1 + 1e-9)
+    assert block_transport_bound(Loss.uniform(0.01, 3000), walk(8, 0.8, 3000)).worst < 0.7 * (
+        markov_quilt_bound(Loss.uniform(0.01, 3000), walk(8, 0.8, 3000)).worst
+    )
+
+
+def test_one_ceiling_holds_for_all_steps_of_a_long_chain():
+    for theorem in (block_messages_bound, block_transport_bound):
+        long, short = (theorem(Loss.uniform(0.01, n), walk(4, 0.6, n)).worst for n in (100_000, 3000))
+        assert short * (1 - 1e-9) <= long <= short * (1 + 1e-6)
+
+
+def test_chains_of_all_kinds_leak_no_more_than_step_by_step():
+    rng = np.random.default_rng(92)
+    for name, chain in CHAINS.items():
+        losses = Loss(rng.uniform(0.01, 0.1, chain.length))
+        for blocks, steps in PAIRS:
+            try:
+                found = blocks(losses, chain).per_unit
+            except DoesNotApply as reason:
+                assert "states" in str(reason) or "start" in str(reason), name  # noqa: PT017
+                continue
+            assert (found <= steps(losses, chain).per_unit * (1 + 1e-9)).all(), name
+            assert (found >= losses.per_unit).all()
+
+
+def test_it_is_certified_and_two_states_are_left_to_steps():
+    chain = walk(4, 0.7, 30)
+    for knowledge, name in (("values", "block messages"), ("model", "block transport")):
+        proved = bound(chain, Loss.uniform(0.05, 30), knowledge)
+        assert verify(certify(proved).document).valid
+        assert name in {proved.theorem.name, *(said.theorem.name for said in proved.alternatives)}
+    with pytest.raises(DoesNotApply, match="3 states or more"):
+        block_messages_bound(Loss.uniform(0.1, 5), symmetric(0.1, 5))
