@@ -152,7 +152,7 @@ class Survey:
         }
         for name, blank in counted.items():
             spread = float(np.sum(self.fillings[name] ** 2)) if filled else 0.0
-            others = self.pilot.sizes[self.pilot.place(blank.by)] - len(blank.asked)
+            others = sum(code not in blank.asked for code in range(self.cells[blank.by]))
             found[blank.by] += others * (1 + spread) * (1 + uses[name])
         return np.array([found[name] for name in self.released])
 
