@@ -276,7 +276,7 @@ class SurveyPlan:
         return float(np.sqrt(self.plain_squared_error / self.squared_error))
 
 
-def plan_survey(
+def plan_survey(  # noqa: PLR0913  (a plan is described by so many public choices)
     survey: Survey,
     leakage: float,
     knowledge: Knowledge,
@@ -284,15 +284,16 @@ def plan_survey(
     *,
     at_the_door: bool = False,
     delta: float | str | Fraction | None = None,
+    fill: bool = True,
 ) -> SurveyPlan:
     """Share a total leakage among the histograms of a survey; `rows` is the public number of respondents.
 
-    With a `delta` the noise is Gaussian. Blanks are left out or filled, whichever makes the smaller error; the door
-    fills them with Gaussian noise alone.
+    With a `delta` the noise is Gaussian. Blanks are left out or, unless `fill` says no, filled, whichever makes the
+    smaller error; the door fills them with Gaussian noise alone.
     """
     miss = None if delta is None else probability(delta, "δ")
     secret = survey.forms is not None and not survey.public_form
-    can_fill = secret and knowledge == "model" and not (at_the_door and miss is None)
+    can_fill = fill and secret and knowledge == "model" and not (at_the_door and miss is None)
     plans = []
     for filled in (False, True) if can_fill else (False,):
         terms = survey.terms(knowledge, filled=filled)
