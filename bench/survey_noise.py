@@ -32,8 +32,9 @@ from entwined.bounds import Knowledge
 from entwined.bounds.profiles.curves import largest_shift
 from entwined.learning.codes import Codes, public_codes
 from entwined.noise import DiscreteGaussian
+from entwined.noise.filling import drawn
 from entwined.survey.sharing import UnderNoise
-from entwined.survey.survey import SurveyPlan, plan_survey
+from entwined.survey.survey import WEIGHED, SurveyPlan, plan_survey
 
 DELTA: Final = Fraction(1, 10**6)
 
@@ -56,8 +57,18 @@ def simulated(plan: SurveyPlan, rest: Codes) -> float:
         if blank is None:
             noisy[name] = noise.add(truth[name])
             continue
-        others = np.delete(noisy[blank.by], list(blank.asked)).sum()
-        noisy[name] = np.insert(noise.add(np.delete(truth[name], blank.code)), blank.code, others)
+        others, answers = (
+            np.delete(noisy[blank.by], list(blank.asked)).sum(),
+            np.delete(truth[name], blank.code),
+        )
+        if plan.filled:
+            law = survey.fillings[name]
+            blanks = rest.rows - int(answers.sum())
+            weights = np.maximum(1, np.round(law * WEIGHED)).astype(np.int64).tolist()
+            answers = noise.add(answers + drawn(blanks, weights)) - others * law
+        else:
+            answers = noise.add(answers)
+        noisy[name] = np.insert(answers.astype(float), blank.code, others)
     for one in survey.decided:
         found = np.zeros(len(truth[one.column]) + 2)  # −1, an answer nobody gave, is the last
         np.add.at(found, list(one.answers[: len(noisy[one.by])]), noisy[one.by])
@@ -76,15 +87,15 @@ def planned(name: str, knowledge: Knowledge, target: float) -> dict[str, Any]:
     status = Path("/proc/self/status").read_text()
     peak = int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) / 1024
     pure = plan_survey(survey, target, knowledge, rows, at_the_door=True)
-    drawn = [simulated(plan, cut.rest) for _ in range(TRIALS)]
+    errors = [simulated(plan, cut.rest) for _ in range(TRIALS)]
     leaks = plan.shared.leakage.per_unit / target
-    terms = UnderNoise(survey.terms(knowledge), DELTA)
+    terms = UnderNoise(survey.terms(knowledge, filled=plan.filled), DELTA)
     alone = largest_shift(Fraction(target), DELTA) ** 2 / 2
     record: dict[str, Any] = {
         "knowledge": knowledge, "leakage": target, "questions": found, "cpu": taken, "megabytes": peak,
         "worst": plan.shared.leakage.worst, "gain_over_plain_gaussian":
         (plan.plain_errors["plain Gaussian noise"] / plan.squared_error) ** 0.5,
-        "l2": plan.squared_error**0.5, "simulated_l2": float(np.mean(drawn)) ** 0.5,
+        "l2": plan.squared_error**0.5, "simulated_l2": float(np.mean(errors)) ** 0.5, "filled": plan.filled,
         **{noise: error**0.5 for noise, error in plan.plain_errors.items()},
         "Laplace noise, shared": pure.squared_error**0.5,
         "share_of_answers_at_the_target": float(np.mean(leaks > 0.95)), "median_answer": float(np.median(leaks)),

@@ -7,18 +7,24 @@ import numpy as np
 import pytest
 
 from entwined.bounds import bound
-from entwined.bounds.allocate import share, within
+from entwined.bounds.allocate import Shared, share, within
 from entwined.bounds.profiles.curves import largest_shift
 from entwined.dependence import BayesNet, Variable
 from entwined.errors import EntwinedError, Refused
+from entwined.estimate.as_drawn import as_drawn
 from entwined.learning import Codes, learn, pair_counts
 from entwined.ledger import Ledger
+from entwined.loss import Leakage
+from entwined.mechanisms.batch import plan_batch
+from entwined.mechanisms.draws import draw
+from entwined.promise.declared import Declared
 from entwined.promise.promise import Promise, promise_of
 from entwined.request.verbs import release
 from entwined.schema import Categorical, Cells, Schema
 from entwined.survey.sense import blank_codes, decided_columns, forms
 from entwined.survey.sharing import OnTree, UnderNoise
-from entwined.survey.survey import Survey, plan_survey
+from entwined.survey.survey import Survey, SurveyPlan, plan_survey
+from entwined.survey.working_out import worked_out
 from support.memory_table import MemoryTable
 
 DELTA = Fraction(1, 10**6)
@@ -119,21 +125,65 @@ def test_filled_blanks_are_shared_within_the_target_by_their_theorem():
     assert terms.base(shared.losses).rhos[-1] == pytest.approx(shared.losses[-1])  # no blank moves the form
 
 
-def test_blanks_are_filled_where_that_is_better_and_never_at_the_door():
-    """Six questions that two forms share out: the draws are an error themselves, the larger the more rows."""
+def six_questions(rows=900, size=3):
+    """Six questions that two forms share out; with a size of 4 missing is a value that nobody has."""
     rng = np.random.default_rng(14)
-    form, mood = rng.integers(0, 2, 900), rng.integers(0, 2, 900)
-    drawn = np.where(rng.random((900, 6)) < 0.2, mood[:, None], rng.integers(0, 2, (900, 6)))
+    form, mood = rng.integers(0, 2, rows), rng.integers(0, 2, rows)
+    drawn = np.where(rng.random((rows, 6)) < 0.2, mood[:, None], rng.integers(0, 2, (rows, 6)))
     values = np.where(form[:, None] == np.arange(6) % 2, drawn, 2)
-    codes = Codes.of({"form": 2} | {f"q{j}": 3 for j in range(6)}, np.column_stack([form, values]))
+    names = {"form": size - 1} | {f"q{j}": size for j in range(6)}
+    codes = Codes.of(names, np.column_stack([form, values]))
     (sheet,) = forms(pair_counts(codes), blank_codes(pair_counts(codes)))
-    found = Survey(codes, "pilot", form=sheet)
-    few = plan_survey(found, 1.0, "model", 10, delta="1e-4")
-    left_out = plan_survey(found, 1.0, "model", 10, delta="1e-4", at_the_door=True)
-    assert (few.filled, left_out.filled) == (True, False)
-    assert few.squared_error < 0.95 * left_out.squared_error < replace(few, rows=10**9).squared_error
-    with pytest.raises(Refused, match="does not fill"):
-        few.questions(Schema((Categorical("form", ("0", "1")),)))
+    unsaid = tuple(f"q{j}" for j in range(6)) if size == 4 else ()
+    return Survey(codes, "pilot", form=sheet, missing_says_nothing=unsaid, dropped=unsaid)
+
+
+def test_blanks_are_filled_where_that_is_better_and_at_the_door_with_a_delta():
+    """The draws are an error themselves, the larger the more rows."""
+    found = six_questions()
+    few = plan_survey(found, 1.0, "model", 10, delta="1e-4", at_the_door=True)
+    pure = plan_survey(found, 1.0, "model", 10, at_the_door=True)
+    assert (few.filled, pure.filled) == (True, False)
+    left_out = share(UnderNoise(found.terms("model"), Fraction(1, 10**4)), found.weights(), 1.0).cost
+    assert few.squared_error < 0.95 * left_out < replace(few, rows=10**9).squared_error
+    with pytest.raises(Refused, match="Gaussian noise alone"):
+        replace(few, delta=None).questions(
+            Schema((Categorical("form", ("0", "1")), *QUESTIONS), unit=Cells())
+        )
+
+
+QUESTIONS = tuple(Categorical(f"q{j}", ("0", "1", "-7"), missing="drop") for j in range(6))
+
+
+def test_what_was_filled_is_taken_off_again_and_intervals_cover():
+    """By 60 releases with real draws of 18 cells each that are worked out; the form is in all of them."""
+    found, rows = six_questions(size=4), 900
+    schema = Schema((Categorical("form", ("0", "1")), *QUESTIONS), unit=Cells(), rows=rows).approve()
+    shared = Shared(np.full(7, 0.05), Leakage(np.ones(7)), 1.0)
+    planned = SurveyPlan(found, "model", 1.0, rows, filled=True, shared=shared, delta=DELTA)
+    queries, shares = planned.questions(schema)
+    assert [one.kind for one in queries] == ["filled_histogram"] * 6 + ["histogram"]
+    assert all(one.weights[2:] == (0, 0) and abs(sum(one.weights) - 10**12) < 3 for one in queries[:6])
+    declared = Declared(planned.model, missing_says_nothing=found.unsaid)
+    batch = plan_batch(promise_of(schema, [declared], "model", DELTA), queries, loss=1, shares=shares)
+    names, values = found.pilot.names, found.pilot.values.tolist()
+    texts = {"form": ("0", "1")} | {f"q{j}": ("0", "1", "-7") for j in range(6)}
+    people = [{name: texts[name][code] for name, code in zip(names, row, strict=True)} for row in values]
+    exact = MemoryTable(schema, people).answer(batch.needs(schema))
+    truth = {
+        (name, text): sum(one[name] == text for one in people) for name in names[1:] for text in texts[name]
+    }
+    errors, inside = [], []
+    for _ in range(60):
+        told = worked_out(found, schema, as_drawn(batch, draw(batch.statistics, exact)))
+        assert {(one.column, one.answer) for one in told} == truth.keys()
+        errors.append([one.value - truth[one.column, one.answer] for one in told])
+        inside.append([one.low <= truth[one.column, one.answer] <= one.high for one in told])
+    assert 0.92 < np.mean(inside) < 0.985
+    spread = np.std(errors, axis=0) / 60**0.5
+    assert (np.abs(np.mean(errors, axis=0)) < 5.5 * spread + 0.5).all()
+    narrow = [one.law.half_width("0.95") for one in batch.statistics]
+    assert max(narrow) < np.mean([one.high - one.low for one in told]) / 2  # noise alone would not cover
 
 
 @pytest.mark.parametrize("delta", ["0", "1", "-1e-6", "x"])
@@ -169,14 +219,14 @@ def squared_error(planned, codes, rng):
 
 
 def test_plain_gaussian_noise_moves_two_cells_of_every_histogram():
-    planned = plan_survey(survey(), 1.0, "model", 900, delta=DELTA, at_the_door=True)
+    planned = plan_survey(survey(public_form=True), 1.0, "model", 900, delta=DELTA, at_the_door=True)
     cells, columns, deviations = 24, 8, 4.225  # of one number that moves by one, at ε 1 and δ 10⁻⁶
     assert planned.plain_errors["plain Gaussian noise"] == pytest.approx(
         cells * 2 * columns * deviations**2, rel=1e-3
     )
     assert planned.plain_noise == "plain Gaussian noise"
     assert planned.squared_error < min(planned.plain_errors.values())
-    loose = plan_survey(survey(), 20.0, "model", 900, delta=DELTA, at_the_door=True)
+    loose = plan_survey(survey(public_form=True), 20.0, "model", 900, delta=DELTA, at_the_door=True)
     assert loose.plain_noise == "plain Laplace noise"
     pure = plan_survey(survey(), 1.0, "model", 900)
     assert list(pure.plain_errors) == ["plain Laplace noise"]

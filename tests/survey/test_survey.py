@@ -551,7 +551,7 @@ def test_the_door_charges_what_the_plan_says(tmp_path):
     assert {name: float(loss) for name, loss in base.items()} == pytest.approx(expected, rel=1e-6)
     first = released.of(queries[found.released.index("first")])
     assert len(first.value) == 4
-    with pytest.raises(Refused, match="does not fill"):
+    with pytest.raises(Refused, match="Gaussian noise alone"):
         SurveyPlan(found, "model", 1.0, 10, filled=True, shared=planned.shared).questions(schema)
 
 

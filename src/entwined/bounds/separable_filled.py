@@ -67,6 +67,21 @@ class FilledConcentrated:
     def __post_init__(self) -> None:
         check_filling(self.filling, self.units - 1)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FilledConcentrated) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[ConcentratedLoss, tuple[bytes, ...]]:
+        return self.loss, tuple(law.tobytes() for law in self.filling)
+
+    @property
+    def separable(self) -> bool:
+        """Whether each part reads one cell alone."""
+        return self.loss.separable
+
     @property
     def released(self) -> str:
         """One batch, and every blank filled."""
@@ -135,7 +150,8 @@ def separable_blanks_filled_bound(exposed: FilledConcentrated, model: Forms) -> 
     Pairs of forms of which another tells more are left out. Profiles are rounded up as for separable transport.
 
     Trusted. Forms are drawn at random, independently of the answers, and every respondent has one of those listed.
-    The law of the answers is the model. The adversary knows no cell.
+    A question is blank where the form does not ask it; where it asks, a blank says nothing about anything. The law
+    of the answers is the model. The adversary knows no cell.
 
     Proof. Two answers: given the form, filled cells do not depend on Y, and what is left is separable transport;
     both sides are mixtures over forms with equal weights. Take any asked part j of form s, and let h be what other

@@ -170,16 +170,17 @@ def derive(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the histograms, as CSV.")],
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
-    """Add up the histograms of columns that others decide from a release; it costs nothing."""
+    """Add up the histograms of columns that others decide, and take filled blanks off; it costs nothing."""
     from entwined.estimate.answers import Release
     from entwined.report.values import harmless
     from entwined.survey.proposals import read_confirmed
-    from entwined.survey.working_out import worked_out
+    from entwined.survey.working_out import filled_questions, worked_out
 
     require_new(output)
     with progress():
         schema, survey = read_confirmed(proposals)
-        found = worked_out(survey, schema, Release.from_document(read_release(released)))
+        release = Release.from_document(read_release(released))
+        found, filled = worked_out(survey, schema, release), filled_questions(survey, release)
     rows = io.StringIO()
     writer = csv.writer(rows)
     writer.writerow(["column", "answer", "value", "low", "high"])
@@ -188,9 +189,12 @@ def derive(
     )
     write_whole(output, rows.getvalue())
     if as_document:
-        as_json({"file": str(output), "columns": len(survey.decided), "cells": len(found)})
+        told = {"file": str(output), "columns": len(survey.decided), "cells": len(found)}
+        as_json(told | ({"filled": len(filled)} if filled else {}))
         return
     say(f"The histograms of {len(survey.decided)} columns that others decide are in {output}.")
+    if filled:
+        say(f"So are those of {len(filled)} questions whose blanks were filled, without what was filled in.")
 
 
 def read_release(folder: Path) -> Any:

@@ -7,6 +7,7 @@ from typing import Self, TypeAlias
 import numpy as np
 
 from entwined.noise import Additive, ExponentialChoice
+from entwined.noise.filling import fill
 from entwined.numbers import IntArray
 from entwined.queries import Scores, Statistic
 
@@ -48,6 +49,15 @@ class Alone(_Noised):
 
 
 @dataclass(frozen=True, slots=True)
+class Filled(_Noised):
+    """Counts whose blanks are filled by draws before noise is added."""
+
+    def drawn(self, exact: IntArray) -> IntArray:
+        """Fill the blanks, and add noise to each integer."""
+        return self.law.add(fill(exact, self.statistic.filling))
+
+
+@dataclass(frozen=True, slots=True)
 class Chosen:
     """A statistic of the batch of which one place is chosen."""
 
@@ -76,4 +86,4 @@ class Chosen:
         return np.array(places, dtype=np.int64).reshape(*exact.shape[:-1], 1)
 
 
-Asked: TypeAlias = Added | Alone | Chosen
+Asked: TypeAlias = Added | Alone | Filled | Chosen

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 from entwined.canonical import Document, canonical, fraction_from, fraction_text
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery
-from entwined.mechanisms.asked import Added, Alone, Asked, Chosen
+from entwined.mechanisms.asked import Added, Alone, Asked, Chosen, Filled
 from entwined.mechanisms.draws import draw
 from entwined.mechanisms.fitting import Shared, fitted, losses, nearly_fitted, worst_change
 from entwined.numbers import Amount, positive_fraction
@@ -223,6 +223,7 @@ def _unique(schema: Schema, given: list[Query]) -> tuple[Query, ...]:
 def _asked(statistic: Statistic, each: Fraction, promise: Promise) -> Asked:
     worst = worst_change(promise, statistic)
     if statistic.choice is None:
-        kind = Added if statistic.agrees else Alone
+        noised = Added if statistic.agrees else Alone
+        kind = Filled if statistic.filling else noised
         return kind(statistic, promise.measure.added(each, worst))
     return Chosen(statistic, promise.measure.chosen(each, worst), statistic.choice)

@@ -66,7 +66,7 @@ def losses(promise: Promise, statistics: Shared, each: Fraction) -> tuple[Part, 
                 for moved in (part.sensitivity.one, part.sensitivity.both)
             )
             if one or both:
-                loss = Part(key_of(part.where, part.column, part.together), one, both)
+                loss = Part(key_of(part.where, part.column, part.together, part.filling), one, both)
                 charged[loss.key] = charged[loss.key] + loss if loss.key in charged else loss
     return tuple(charged[key] for key in sorted(charged))
 

@@ -149,6 +149,14 @@ def _are_named(column: Coded, values: Sequence[str], *, without: bool) -> bool:
     return len(given) == len(own) - 1 and all(name in left for name in given)
 
 
+def fits_but_for(column: Coded, values: Sequence[str], blank: int, *, without: bool) -> bool:
+    """Whether values are those of a column but for one that is a blank, by their names if they have some."""
+    own = [_text(column, code) for code in range(column.levels) if code != blank]
+    if len(values) != column.size - without - 1:
+        return False
+    return tuple(values) == _codes(len(values)) or list(values[: len(own)]) == own
+
+
 def _text(column: Coded, code: int) -> str:
     value = column.value(code)
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -19,6 +19,7 @@ import numpy as np
 
 from entwined.dependence import Forms
 from entwined.errors import BadModel, Refused
+from entwined.promise.domains import fits_but_for
 from entwined.promise.places import PartPlace
 from entwined.queries import Predicate
 from entwined.queries.predicate import codes_in
@@ -33,6 +34,7 @@ class Gates:
 
     model: Forms
     schema: Schema
+    says_nothing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         levels, listed = self.column.levels, len(self.model.asked)
@@ -83,6 +85,38 @@ class Gates:
                     f"The question {name!r} is read where the form does not ask it, and a blank would tell the "
                     f"form. Ask only where {self.column.name!r} is {self._values(self.asked[name])}."
                 )
+
+    def check_filling(self, place: PartPlace) -> None:
+        """Refuse to fill what is no blank of the model: a filled cell may be read whatever the form asks."""
+        name, weights = place.column, place.filling
+        if name not in self.asked:
+            raise Refused(
+                f"The question {name!r} has blanks filled, and no form leaves it out. Ask for a histogram."
+            )
+        column, values = (
+            self.schema.coded(name),
+            self.model.answers.values[self.model.answers.names.index(name)],
+        )
+        if not place.where.is_everything or len(weights) != column.size:
+            raise Refused(
+                f"The question {name!r} is not filled as a whole. Ask for a filled histogram of it."
+            )
+        if not self.lists_missing:
+            raise Refused(
+                f"Blanks of {name!r} are filled, and the model does not say what is asked of who has no form. List "
+                "missing as the last form, or ask only where the form asks."
+            )
+        unsaid = name in self.says_nothing
+        blanks = [code for code in range(column.levels + (not unsaid)) if not weights[code]]
+        if (
+            len(blanks) != 1
+            or (unsaid and weights[-1])
+            or not fits_but_for(column, values, blanks[0], without=unsaid)
+        ):
+            raise Refused(
+                f"The weights that fill {name!r} do not fit the model: the one code that is none of its values has no "
+                "weight, nor has missing if that says nothing, and every answer has one. Give such weights."
+            )
 
     def _codes(self, where: Predicate) -> frozenset[int]:
         """The codes of the form that a row inside can have."""

@@ -13,12 +13,14 @@ from entwined.queries import Predicate, predicate_from
 class PartPlace(NamedTuple):
     """A part of a table: a column, empty for rows or for all those `together`, and a condition.
 
-    `together` are the columns that a statistic reads, where it reads several and that matters.
+    `together` are the columns that a statistic reads, where it reads several and that matters, and `filling` the
+    weights by which the blanks of its column are filled.
     """
 
     column: str
     where: Predicate
     together: tuple[str, ...] = ()
+    filling: tuple[int, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -26,12 +28,15 @@ class PartPlace(NamedTuple):
         return (self.column,) if self.column else self.together
 
 
-def key_of(where: Predicate, column: str | None, together: Sequence[str] = ()) -> str:
+def key_of(
+    where: Predicate, column: str | None, together: Sequence[str] = (), filling: Sequence[int] = ()
+) -> str:
     """Name the part of a table that a charge falls on; equal parts have equal names."""
     about = ({} if column is None else {"column": column}) | (
         {"together": list(together)} if together else {}
     )
-    return canonical({"where": where.document} | about)
+    filled = {"filling": list(filling)} if filling else {}
+    return canonical({"where": where.document} | about | filled)
 
 
 @lru_cache(maxsize=4096)
@@ -40,7 +45,10 @@ def place_of(key: str) -> PartPlace:
     try:
         given: Any = json.loads(key)
         return PartPlace(
-            given.get("column", ""), predicate_from(given["where"]), tuple(given.get("together", ()))
+            given.get("column", ""),
+            predicate_from(given["where"]),
+            tuple(given.get("together", ())),
+            tuple(map(int, given.get("filling", ()))),
         )
     except (BadQuery, ValueError, KeyError, TypeError, AttributeError):
         raise LedgerDamaged(

@@ -25,10 +25,11 @@ from entwined.bounds import Bound, Curve, Exposure, Knowledge
 from entwined.canonical import Document, canonical, sha256
 from entwined.dependence import Dependence, Forms
 from entwined.dependence.model_check import failures
-from entwined.errors import BadModel
+from entwined.errors import BadModel, Refused
 from entwined.numbers import Amount
 from entwined.promise.account import Account
 from entwined.promise.declared import Declared
+from entwined.promise.filled import Fillings, filled_exposure, fillings
 from entwined.promise.gates import Gates
 from entwined.promise.judge import Judge
 from entwined.promise.measure import PURE, Measure, measure_of
@@ -48,13 +49,15 @@ class BaseLoss:
     """What all charges amount to before dependence, in ε or ρ: for rows one figure, for cells one a column.
 
     Where it matters which statistics read several columns, `shared` has what these cost if all their columns change,
-    and then what they cost if one of them alone does, which is in the figure of that column.
+    and then what they cost if one of them alone does, which is in the figure of that column. `filling` has the weights
+    by which the blanks of a column are filled.
     """
 
     nominal: Fraction
     replace: Fraction
     columns: Mapping[str, Fraction] = field(default_factory=dict)
     shared: Mapping[tuple[str, ...], tuple[Fraction, ...]] | None = None
+    filling: Fillings = field(default_factory=dict)
 
     def times(self, factor: Fraction) -> "BaseLoss":
         """So many times as much everywhere."""
@@ -151,7 +154,11 @@ class Promise:
     @cached_property
     def gates(self) -> tuple[Gates, ...]:
         """Where models of forms allow questions to be read."""
-        return tuple(Gates(one.model, self.schema) for one in self.declared if isinstance(one.model, Forms))
+        return tuple(
+            Gates(one.model, self.schema, one.missing_says_nothing)
+            for one in self.declared
+            if isinstance(one.model, Forms)
+        )
 
     @property
     def trusted(self) -> tuple[str, ...]:
@@ -216,12 +223,25 @@ class Promise:
             )
         losses = tuple(base.columns.get(name, NOTHING) for name in names)
         shared = {tuple(map(names.index, read)): each for read, each in (base.shared or {}).items()}
-        return self.measure.exposure(losses, len(losses), None if base.shared is None else shared)
+        exposed = self.measure.exposure(losses, len(losses), None if base.shared is None else shared)
+        return filled_exposure(exposed, one.model, base.filling) if base.filling else exposed
 
     def base(self, parts: Iterable[Part]) -> BaseLoss:
         """Find the most that charges amount to at one unit; refuse what a model of forms does not cover."""
         charged = list(parts)
         return self._amount(self._account.laid(charged), charged)
+
+    def _filling(self, parts: Iterable[Part]) -> Fillings:
+        """By which weights blanks are filled, or nothing; refuse what the bounds for filled blanks do not cover."""
+        places = [place_of(part.key) for part in parts]
+        if not any(place.filling for place in places):
+            return {}
+        if len(self.gates) != len(self.declared) or not self.gates:
+            raise Refused(
+                "Blanks are filled, and not every model says which form asks what. Declare a questionnaire in forms "
+                "alone, or ask for histograms."
+            )
+        return fillings(places, self.gates, self.measure, self.knowledge)
 
     @cached_property
     def _account(self) -> Account:
@@ -237,7 +257,7 @@ class Promise:
                 for name, alone in zip(read, each, strict=True):
                     columns[name] = columns.get(name, NOTHING) + alone
             worst = max(columns.values(), default=NOTHING)
-            return BaseLoss(worst, worst, columns, shared)
+            return BaseLoss(worst, worst, columns, shared, self._filling(parts))
         rows = laid.get("", Layers())
         may_leave = self.schema.neighbours == "add_remove"
         replace = rows.at_two(absent=may_leave or self.schema.unit.may_be_absent).value

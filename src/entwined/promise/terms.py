@@ -43,10 +43,14 @@ def carried(before: Mapping[str, Any], now: Mapping[str, Any], totals: Mapping[s
     old, new = _columns(before), _columns(now)
     found: dict[str, Part] = {}
     for part in totals.values():
-        column, where, together = place = place_of(part.key)
+        column, where, together, filling = place = place_of(part.key)
         for name in place.columns:
             _require_codes(name, old, new)
         said = all(_same_codes(old.get(name), new.get(name)) for name in (*where.columns, *place.columns))
+        if filling and not said:
+            raise Refused(
+                f"Blanks of {column!r} were filled by weights of its codes, and the new schema has others. {KEEP}"
+            )
         most = max(part.one, part.both)
         taken = part if said else Part(key_of(everything(), column or None, together), most, most)
         found[taken.key] = found[taken.key] + taken if taken.key in found else taken

@@ -7,8 +7,9 @@
         │                                                            │
         └─ shapes: how the answer is made                            └─ sensitivity.Reach: where a loss falls
 
-Queries are in `counts`, `sums`, `share`, `quantile`, `groups` and `custom`, and may be `weighted`; `sampling` is what
-the error of a sample is made of. `terms` are what a row adds to a sum, `aggregates` what an engine is asked for.
+Queries are in `counts`, `filled`, `sums`, `share`, `quantile`, `groups` and `custom`, and may be `weighted`; `sampling`
+is what the error of a sample is made of. `terms` are what a row adds to a sum, `aggregates` what an engine is asked
+for.
 `cover` finds the most that losses on several predicates amount to at one row (`diagram`, `bunches`, `heights`).
 `documents` reads and writes queries; engines are held against `rows`.
 """
@@ -20,6 +21,7 @@ from entwined.queries.cover import Cover, Layers, max_cover, max_pair
 from entwined.queries.custom import Custom
 from entwined.queries.documents import query_from
 from entwined.queries.expressions import Col, Expression, col
+from entwined.queries.filled import FilledHistogram
 from entwined.queries.groups import GroupBy
 from entwined.queries.parser import parse
 from entwined.queries.predicate import Predicate, Ranges, codes_in, everything, nothing, predicate_from
@@ -46,6 +48,7 @@ __all__ = [
     "Custom",
     "Effective",
     "Expression",
+    "FilledHistogram",
     "FoldOf",
     "GroupBy",
     "Histogram",

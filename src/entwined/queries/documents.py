@@ -8,6 +8,7 @@ from typing import Final
 from entwined.errors import BadQuery
 from entwined.queries.counts import Count, Histogram, Marginal
 from entwined.queries.custom import Custom
+from entwined.queries.filled import FilledHistogram
 from entwined.queries.groups import GroupBy
 from entwined.queries.parser import parse
 from entwined.queries.predicate import Predicate, predicate_from
@@ -18,7 +19,7 @@ from entwined.queries.share import Share
 from entwined.queries.sums import Mean, Total, Variance
 from entwined.queries.where import settled
 from entwined.schema import Schema
-from entwined.schema.raw import is_text
+from entwined.schema.raw import is_text, is_whole
 
 KINDS: Final[Mapping[str, type[Query]]] = {
     "count": Count,
@@ -30,6 +31,7 @@ KINDS: Final[Mapping[str, type[Query]]] = {
     "minimum": Minimum,
     "maximum": Maximum,
     "histogram": Histogram,
+    "filled_histogram": FilledHistogram,
     "marginal": Marginal,
     "group_by": GroupBy,
     "share": Share,
@@ -133,6 +135,10 @@ def _is_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
+def _is_wholes(value: object) -> bool:
+    return isinstance(value, list) and all(map(is_whole, value))
+
+
 SHAPES: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "column": (is_text, "a column's name"),
     "total": (is_text, "a column's name"),
@@ -140,6 +146,7 @@ SHAPES: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "of": (_is_texts, "a list of columns' names"),
     "keys": (_is_texts, "a list of columns' names"),
     "weight": (is_text, "a column's name"),
+    "weights": (_is_wholes, "a list of whole numbers"),
     "even": (lambda value: isinstance(value, bool), "true or false"),
     "strata": (is_text, "a column's name"),
     "bins": (lambda value: isinstance(value, int), "a number"),

@@ -38,13 +38,14 @@ class Reach:
 
     Between two values of a row (or of a cell in it) the answer moves by `sensitivity.one` if exactly one of
     them is inside `where`, by `sensitivity.both` if both are, and not at all otherwise. `together` lists the columns
-    that the answer reads where it reads several.
+    that the answer reads where it reads several, and `filling` the weights by which its blanks are filled.
     """
 
     where: Predicate
     sensitivity: Sensitivity
     column: str | None = None
     together: tuple[str, ...] = ()
+    filling: tuple[int, ...] = ()
 
     def worst(self, schema: Schema) -> Fraction:
         """Give the largest change between neighbouring tables; noise is scaled by it."""

@@ -33,7 +33,8 @@ class Statistic:
     integers are not released: one of their places is chosen by scores that move by at most the sensitivity
     each; choosing by score / scale costs 2 · change / scale. `concentration` is what the squared L2 change is of
     the square of the L1 change at most: 1, if all of it may fall on one integer. Counts and sums that `agrees` marks
-    are made to agree with others about the same rows.
+    are made to agree with others about the same rows. Rows of cells whose weight in a `filling` is 0 are moved to
+    others by draws before noise is added.
     """
 
     aggregate: Aggregate
@@ -42,6 +43,7 @@ class Statistic:
     choice: Scores | None = None
     agrees: bool = True
     concentration: Sensitivity = Sensitivity(Fraction(1), Fraction(1))  # noqa: RUF009  (a frozen value)
+    filling: tuple[int, ...] = ()
 
     @property
     def selects(self) -> bool:
@@ -69,7 +71,12 @@ class Statistic:
         leaves = dict.fromkeys(where.columns, change.one)
         none = Fraction(0)
         return tuple(
-            Reach(where, Sensitivity(leaves.get(column, none), stays.get(column, none)), column)
+            Reach(
+                where,
+                Sensitivity(leaves.get(column, none), stays.get(column, none)),
+                column,
+                filling=self.filling,
+            )
             for column in sorted(stays.keys() | leaves.keys())
             if not schema.coded(column).public
         )

@@ -63,7 +63,8 @@ def _never_less(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
         later = now.get(key)
         if later is None or later.one < part.one or later.both < part.both:
             place = place_of(key)
-            given_up[key_of(everything(), place.column or None, place.together)] += max(part.one, part.both)
+            whole = key_of(everything(), place.column or None, place.together, place.filling)
+            given_up[whole] += max(part.one, part.both)
     if given_up and before["schema"] == after["schema"]:
         return False
     for key, least in given_up.items():

@@ -58,9 +58,13 @@ def request_text(plan: SurveyPlan, questions: Schema, models: Sequence[str], **p
 def _queries(plan: SurveyPlan, schema: Schema) -> Iterator[str]:
     for name, loss in plan.losses.items():
         blank = plan.survey.blanks.get(name)
-        where = f"where = {json.dumps(_condition(blank, schema))}\n" if blank else ""
+        kind, more = "histogram", ""
+        if blank and plan.filled:
+            kind, more = "filled_histogram", f"weights = {list(plan.weights_filling(blank, schema))}\n"
+        elif blank:
+            more = f"where = {json.dumps(_condition(blank, schema))}\n"
         yield (
-            f'\n[[query]]\nkind = "histogram"\ncolumn = {json.dumps(name)}\n{where}share = {loss:.{DIGITS}g}\n'
+            f'\n[[query]]\nkind = "{kind}"\ncolumn = {json.dumps(name)}\n{more}share = {loss:.{DIGITS}g}\n'
         )
 
 

@@ -24,7 +24,7 @@ from entwined.learning.codes import Codes
 from entwined.learning.models import SMOOTHING, Learned, learn
 from entwined.noise.lattice import probability
 from entwined.numbers import FloatArray
-from entwined.queries import Histogram
+from entwined.queries import FilledHistogram, Histogram, Query
 from entwined.queries.predicate import codes_in
 from entwined.schema import Schema
 from entwined.survey.sense import Blank, Decided, Form
@@ -32,6 +32,7 @@ from entwined.survey.sharing import OnForms, OnTree, UnderNoise
 
 MOVED: Final = 2.0  # changing an answer moves two cells of a histogram by one each
 OF_SCALE: Final = 2.0  # the variance of Laplace noise is twice its squared scale
+WEIGHED: Final = 10**12  # the sum of the weights by which blanks are filled, about
 PLAIN: Final = "plain {} noise"
 GROUPED: Final = "Gaussian noise with all answers as one group"
 
@@ -151,7 +152,7 @@ class Survey:
         }
         for name, blank in counted.items():
             spread = float(np.sum(self.fillings[name] ** 2)) if filled else 0.0
-            others = self.pilot.sizes[self.pilot.place(blank.by)] - len(blank.asked)
+            others = sum(code not in blank.asked for code in range(self.cells[blank.by]))
             found[blank.by] += others * (1 + spread) * (1 + uses[name])
         return np.array([found[name] for name in self.released])
 
@@ -203,25 +204,39 @@ class SurveyPlan:
         """Every law that is declared, by title."""
         return ((self.survey.learned.title, self.model), *self.survey.beside)
 
-    def questions(self, schema: Schema) -> tuple[tuple[Histogram, ...], tuple[Fraction, ...]]:
+    def questions(self, schema: Schema) -> tuple[tuple[Query, ...], tuple[Fraction, ...]]:
         """Put the histograms as queries with their shares of the loss, for the door.
 
-        A question that some forms do not ask is asked for only where the form asks it.
+        A question that some forms do not ask is asked for only where the form asks it, or its blanks are filled.
         """
-        if self.filled:
-            raise Refused(
-                "The door does not fill blanks. SurveyPlan for an adversary of knowledge any, or simulate."
-            )
-        asked = []
+        asked: list[Query] = []
         for name in self.survey.released:
             blank = self.survey.blanks.get(name)
             if blank is None:
                 asked.append(Histogram(name))
+            elif self.filled:
+                asked.append(FilledHistogram(name, self.weights_filling(blank, schema)))
             else:
                 size = schema.coded(blank.by).size
                 where = codes_in(blank.by, size, tuple(_runs(blank.asked)))
                 asked.append(Histogram(name, where=where))
         return tuple(asked), tuple(map(Fraction, self.shared.losses.tolist()))
+
+    def weights_filling(self, blank: Blank, schema: Schema) -> tuple[int, ...]:
+        """Give every answer a whole number in proportion to its chance, and the blank none."""
+        if self.delta is None:
+            raise Refused("The door fills blanks with Gaussian noise alone. Give a delta, or simulate.")
+        column, law = schema.coded(blank.column), self.survey.fillings[blank.column].tolist()
+        without = {blank.code, *([column.missing_code] if blank.column in self.survey.unsaid else ())}
+        codes = [code for code in range(column.size) if code not in without]
+        if len(codes) != len(law):
+            raise BadInput(
+                f"The answers to {blank.column!r} are not those of the pilot. Plan with the schema of the pilot."
+            )
+        chances = dict(zip(codes, law, strict=True))
+        return tuple(
+            round(chances[code] * WEIGHED) or 1 if code in chances else 0 for code in range(column.size)
+        )
 
     @property
     def squared_error(self) -> float:
@@ -261,7 +276,7 @@ class SurveyPlan:
         return float(np.sqrt(self.plain_squared_error / self.squared_error))
 
 
-def plan_survey(
+def plan_survey(  # noqa: PLR0913  (a plan is described by so many public choices)
     survey: Survey,
     leakage: float,
     knowledge: Knowledge,
@@ -269,16 +284,16 @@ def plan_survey(
     *,
     at_the_door: bool = False,
     delta: float | str | Fraction | None = None,
+    fill: bool = True,
 ) -> SurveyPlan:
     """Share a total leakage among the histograms of a survey; `rows` is the public number of respondents.
 
-    With a `delta` the noise is Gaussian. Blanks are left out or filled, whichever makes the smaller error; the door
-    itself only leaves them out.
+    With a `delta` the noise is Gaussian. Blanks are left out or, unless `fill` says no, filled, whichever makes the
+    smaller error; the door fills them with Gaussian noise alone.
     """
     miss = None if delta is None else probability(delta, "δ")
-    can_fill = (
-        survey.forms is not None and knowledge == "model" and not at_the_door and not survey.public_form
-    )
+    secret = survey.forms is not None and not survey.public_form
+    can_fill = fill and secret and knowledge == "model" and not (at_the_door and miss is None)
     plans = []
     for filled in (False, True) if can_fill else (False,):
         terms = survey.terms(knowledge, filled=filled)

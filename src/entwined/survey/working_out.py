@@ -1,39 +1,75 @@
-"""Histograms of columns that others decide, added up from a release: post-processing, so it costs nothing.
+"""Histograms worked out from a release: of columns that others decide, and of questions whose blanks were filled.
 
-A respondent whose form does not ask a question is counted by the form instead.
+It is post-processing, so it costs nothing. A respondent whose form does not ask a question is counted by the form
+instead. Where blanks were filled by draws, as many of each answer are taken off as were to be expected: their number
+comes from the form, so its noise is in every cell, and how the draws fell is an error of its own.
 """
 
 import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from entwined.errors import BadInput
 from entwined.estimate.answers import Answered, Release
 from entwined.estimate.error_law import ErrorLaw
 from entwined.estimate.spans import CONFIDENCE
 from entwined.noise import additive
+from entwined.queries import FilledHistogram, Histogram
 from entwined.schema import Schema
 from entwined.survey.sense import Decided
 from entwined.survey.survey import Survey
 
+NO_NOISE: Final = ErrorLaw(())
+
 
 @dataclass(frozen=True, slots=True)
 class DerivedCell:
-    """A released count: what was published, what was drawn, and the law of the noise in it."""
+    """A count: what was published, what was drawn, and the law of the noise in it.
 
-    value: int
-    drawn: int
+    `others` is how often the noise in the number of those who were not asked is in it, and `not_asked` that noise.
+    """
+
+    value: float
+    drawn: float
     law: ErrorLaw
+    others: float = 0.0
+    not_asked: ErrorLaw = NO_NOISE
 
     def __add__(self, other: "DerivedCell") -> "DerivedCell":
-        """Count both."""
-        return DerivedCell(self.value + other.value, self.drawn + other.drawn, self.law + other.law)
+        """Count both, of one column."""
+        return DerivedCell(
+            self.value + other.value,
+            self.drawn + other.drawn,
+            self.law + other.law,
+            self.others + other.others,
+            self.not_asked if self.not_asked.shares else other.not_asked,
+        )
+
+    def unfilled(self, chance: float, filled: "DerivedCell") -> "DerivedCell":
+        """Take off the draws that were to be expected of so many blanks, each with a chance to fall here."""
+        spread = max(filled.drawn, 0.0) * chance * (1 - chance)
+        return DerivedCell(
+            self.value - chance * filled.value,
+            self.drawn - chance * filled.drawn,
+            self.law + ErrorLaw((), spread),
+            -chance,
+            filled.law,
+        )
+
+    def shown(self, column: str, answer: str) -> "WorkedOut":
+        """Give the count, and where the truth lies."""
+        law = self.law + self.not_asked * self.others
+        reach = law.half_width(CONFIDENCE) if law.variance else 0.0
+        value = max(0, round(self.value))
+        low, high = max(0, math.floor(self.drawn - reach)), max(0, math.ceil(self.drawn + reach))
+        return WorkedOut(column, answer, value, min(low, value), max(high, value))
 
 
 @dataclass(frozen=True, slots=True)
 class WorkedOut:
-    """One answer of a column that another decides: how many gave it, and where the truth lies with 95 %."""
+    """One answer of a column: how many gave it, and where the truth lies with 95 %."""
 
     column: str
     answer: str
@@ -42,21 +78,35 @@ class WorkedOut:
     high: int
 
 
-NOBODY = DerivedCell(0, 0, ErrorLaw(()))
+NOBODY: Final = DerivedCell(0, 0, NO_NOISE)
 
 
 def worked_out(survey: Survey, schema: Schema, release: Release) -> list[WorkedOut]:
-    """Add up the histogram of every decided column from the one that decides it."""
+    """Work out the histogram of every question with filled blanks, and of every column that another decides."""
     released = {json.loads(one.asked).get("column"): one for one in release.answers}
     found = []
+    for name in filled_questions(survey, release):
+        counted = enumerate(_cells(survey, schema, name, released))
+        found += [
+            cell.shown(name, _answer(schema, name, code)) for code, cell in counted if cell is not NOBODY
+        ]
     for decided in survey.decided:
         cells = _cells(survey, schema, decided.by, released)
         if len(cells) != len(decided.answers):
             raise BadInput(
                 f"The histogram of {decided.by!r} is cut otherwise than in the pilot. Release it whole."
             )
-        found += [_answer(decided, schema, code, cells) for code in range(_size(decided, schema))]
+        for code in range(_size(decided, schema)):
+            there = (cell for cell, answer in zip(cells, decided.answers, strict=True) if answer == code)
+            found.append(sum(there, NOBODY).shown(decided.column, _answer(schema, decided.column, code)))
     return found
+
+
+def filled_questions(survey: Survey, release: Release) -> tuple[str, ...]:
+    """The questions whose blanks were filled before their answers were counted."""
+    asked = [json.loads(one.asked) for one in release.answers]
+    filled = {one["column"] for one in asked if one["query"] == FilledHistogram.kind}
+    return tuple(name for name in survey.released if name in filled)
 
 
 def _size(decided: Decided, schema: Schema) -> int:
@@ -66,23 +116,29 @@ def _size(decided: Decided, schema: Schema) -> int:
     return min(most, max(decided.answers, default=-1) + 1)
 
 
-def _answer(decided: Decided, schema: Schema, code: int, cells: list[DerivedCell]) -> WorkedOut:
-    total = sum((cell for cell, answer in zip(cells, decided.answers, strict=True) if answer == code), NOBODY)
-    reach = total.law.half_width(CONFIDENCE) if total.law.shares else 0.0
-    low, high = max(0, math.floor(total.drawn - reach)), max(0, math.ceil(total.drawn + reach))
-    column = schema.coded(decided.column)
-    shown = "missing" if code == column.missing_code else str(column.value(code))
-    return WorkedOut(decided.column, shown, total.value, min(low, total.value), max(high, total.value))
+def _answer(schema: Schema, name: str, code: int) -> str:
+    column = schema.coded(name)
+    return "missing" if code == column.missing_code else str(column.value(code))
 
 
 def _cells(survey: Survey, schema: Schema, name: str, released: Mapping[str, Answered]) -> list[DerivedCell]:
     """Give the counts of a column; those who were not asked are counted by the form."""
-    cells = _histogram(schema, name, released)
     blank = survey.blanks.get(name)
-    if blank is not None:
-        form = _histogram(schema, blank.by, released)
-        others = [cell for code, cell in enumerate(form) if code not in blank.asked]
-        cells[blank.code] = sum(others, NOBODY)
+    if blank is None:
+        return _histogram(schema, name, released)
+    form = _histogram(schema, blank.by, released)
+    others = sum((cell for code, cell in enumerate(form) if code not in blank.asked), NOBODY)
+    weights = json.loads(released[name].asked).get("weights") if name in released else None
+    if weights is None:
+        cells = _histogram(schema, name, released)
+    else:
+        counted = _counts(released[name])
+        chances = [weight / sum(weights) for weight in weights]
+        cells = [
+            cell.unfilled(chance, others) if chance else NOBODY
+            for cell, chance in zip(counted, chances, strict=True)
+        ]
+    cells[blank.code] = DerivedCell(others.value, others.drawn, NO_NOISE, 1.0, others.law)
     return cells
 
 
@@ -92,12 +148,17 @@ def _histogram(schema: Schema, name: str, released: Mapping[str, Answered]) -> l
     if (
         answer is None
         or not isinstance(answer.value, tuple)
-        or json.loads(answer.asked)["query"] != "histogram"
+        or json.loads(answer.asked)["query"] != Histogram.kind
     ):
         raise BadInput(f"The release has no histogram of {name!r}. Give the release of this survey.")
-    law = ErrorLaw.of([1], [additive(answer.noise[0])])
-    published = [value for value in answer.value if isinstance(value, int)]
-    cells = [
-        DerivedCell(value, drawn, law) for value, drawn in zip(published, answer.numbers[0], strict=True)
-    ]
+    cells = _counts(answer)
     return [*cells, NOBODY] if schema.coded(name).missing == "drop" else cells
+
+
+def _counts(answer: Answered) -> list[DerivedCell]:
+    """Give the counts of a histogram, each with its noise."""
+    law = ErrorLaw.of([1], [additive(answer.noise[0])])
+    published = (
+        [value for value in answer.value if isinstance(value, int)] if isinstance(answer.value, tuple) else []
+    )
+    return [DerivedCell(value, drawn, law) for value, drawn in zip(published, answer.numbers[0], strict=True)]
