@@ -1,7 +1,8 @@
 """The smallest valid leakage over all theorems, and what each of the others says."""
 
 from dataclasses import dataclass
-from typing import Generic
+from difflib import get_close_matches
+from typing import Final, Generic
 
 from entwined.bounds.blocks import block_messages_bound, block_transport_bound
 from entwined.bounds.concentrated_group import concentrated_group_bound
@@ -51,6 +52,7 @@ from entwined.dependence import Dependence
 from entwined.errors import BadInput, DoesNotApply, NoTheorem
 from entwined.loss import Leakage
 
+NEAREST: Final = 3  # names that are told to who spelt one wrong
 THEOREMS: tuple[Theorem, ...] = (
     message_passing_bound,
     group_bound,
@@ -170,6 +172,7 @@ def named(name: str) -> Theorem:
     for theorem in THEOREMS:
         if theorem.name == name:
             return theorem
+    near = get_close_matches(str(name), [known.name for known in THEOREMS], n=NEAREST, cutoff=0.0)
     raise BadInput(
-        f"There is no theorem {name!r}. The theorems are: {', '.join(known.name for known in THEOREMS)}."
+        f"There is no theorem {name!r:.60}. The nearest of {len(THEOREMS)} are: {', '.join(near)}."
     )

@@ -15,7 +15,7 @@ a promise is for one batch, whose losses are all fixed before anything is seen: 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -42,6 +42,7 @@ from entwined.queries import Layers, Predicate
 from entwined.schema import Schema
 
 NOTHING: Final = Fraction(0)
+REMEMBERED: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +187,7 @@ class Promise:
 
     def price(self, totals: Mapping[str, Part]) -> Price:
         """Price all that has been spent, by part key."""
-        base = self._amount(self._account.of(totals), totals.values())
+        base = self._once(tuple(totals.values()), lambda: self._account.of(totals))
         return Price(self.measure.epsilon(base.nominal), self.leakages(base))
 
     def leakages(self, base: BaseLoss) -> dict[str, Fraction | float]:
@@ -228,8 +229,20 @@ class Promise:
 
     def base(self, parts: Iterable[Part]) -> BaseLoss:
         """Find the most that charges amount to at one unit; refuse what a model of forms does not cover."""
-        charged = list(parts)
-        return self._amount(self._account.laid(charged), charged)
+        charged = tuple(parts)
+        return self._once(charged, lambda: self._account.laid(charged))
+
+    def _once(self, parts: tuple[Part, ...], lay: Callable[[], Mapping[str, Layers]]) -> BaseLoss:
+        """Work out once what the same charges amount to."""
+        if parts not in self._bases:
+            if len(self._bases) >= REMEMBERED:
+                self._bases.clear()
+            self._bases[parts] = self._amount(lay(), parts)
+        return self._bases[parts]
+
+    @cached_property
+    def _bases(self) -> dict[tuple[Part, ...], BaseLoss]:
+        return {}
 
     def _filling(self, parts: Iterable[Part]) -> Fillings:
         """By which weights blanks are filled, or nothing; refuse what the bounds for filled blanks do not cover."""
