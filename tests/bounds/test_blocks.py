@@ -11,18 +11,10 @@ from entwined.bounds.quilt import markov_quilt_bound
 from entwined.bounds.transport import transport_bound
 from entwined.errors import DoesNotApply
 from entwined.loss import Loss
-from support.chains import CHAINS, chain_of, symmetric
+from support.chains import CHAINS, chain_of, symmetric, walk
 from support.oracle import chain_joint, worst_leakages_by_knowledge
 
 PAIRS = ((block_messages_bound, message_passing_bound), (block_transport_bound, transport_bound))
-
-
-def walk(states, stay, length):
-    step = np.eye(states) * stay
-    for state in range(states):
-        for beside in (max(state - 1, 0), min(state + 1, states - 1)):
-            step[state, beside] += (1 - stay) / 2
-    return chain_of(length, step, np.full(states, 1 / states))
 
 
 def drawn(rng, length):

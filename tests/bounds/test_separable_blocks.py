@@ -24,21 +24,12 @@ from entwined.bounds.separable_blocks import (
 )
 from entwined.dependence import Box, MarkovChain
 from entwined.errors import DoesNotApply
-from support.chains import chain_of, symmetric
+from support.chains import chain_of, symmetric, walk
 from support.hockey_sticks import ChannelCurve, secrets, separable_sticks, stick, through_channels
 from support.oracle import chain_joint
 
 DELTA = "1e-6"
 IN_BLOCKS = {"values": (tilted_blocks, tilted_messages), "model": (known_blocks, known_messages)}
-
-
-def walk(states, stay, length):
-    """A state that stays, or moves to one beside it; its stationary law is uniform."""
-    step = np.eye(states) * stay
-    for state in range(states):
-        for beside in (max(state - 1, 0), min(state + 1, states - 1)):
-            step[state, beside] += (1 - stay) / 2
-    return chain_of(length, step, np.full(states, 1 / states))
 
 
 def gaussian(scale, units):

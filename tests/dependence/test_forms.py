@@ -30,31 +30,11 @@ from entwined.request.verification import verify
 from entwined.schema import Categorical, Cells, Integer, Person, Schema, Text
 from support.joints import joint_of
 from support.memory_table import MemoryTable
+from support.sheets import answers, copies
 
 SHEETS = ("A", "B")
 BLANK = "-7"
 TRIALS = 24
-
-
-def answers(rng, sizes=(2, 2, 2)):
-    """A tree over the answers, weak or nearly deterministic."""
-    variables = []
-    for j, size in enumerate(sizes):
-        above = () if j == 0 else (int(rng.integers(j)),)
-        table = np.exp(rng.normal(0, rng.choice([0.5, 1.5, 3.0]), (sizes[above[0]] if above else 1, size)))
-        law = (table / table.sum(1, keepdims=True)).tolist()
-        variables.append(Variable(f"q{j}", tuple(map(str, range(size))), tuple(f"q{k}" for k in above), law))
-    return BayesNet.of(variables)
-
-
-def copies(count, flip=0.05, source="declared"):
-    """A chain of near copies."""
-    step = [[1 - flip, flip], [flip, 1 - flip]]
-    return BayesNet.of(
-        [Variable("q0", ("0", "1"), (), [[0.5, 0.5]])]
-        + [Variable(f"q{j}", ("0", "1"), (f"q{j - 1}",), step) for j in range(1, count)],
-        source,
-    )
 
 
 def questionnaire(model, missing="drop"):

@@ -89,3 +89,12 @@ REFUSED = {
     ),
     "not about": Independent(3),
 }
+
+
+def walk(states, stay, length):
+    """A state that stays, or moves to one beside it; its stationary law is uniform."""
+    step = np.eye(states) * stay
+    for state in range(states):
+        for beside in (max(state - 1, 0), min(state + 1, states - 1)):
+            step[state, beside] += (1 - stay) / 2
+    return chain_of(length, step, np.full(states, 1 / states))

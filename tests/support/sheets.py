@@ -10,7 +10,7 @@ APART = np.array([[True, False, True], [False, True, True]])
 THREE = np.array([[True, True, False], [True, False, True], [False, True, True]])
 
 
-def answers(rng, sizes):
+def answers(rng, sizes=(2, 2, 2)):
     """A tree over the answers, weak or nearly deterministic."""
     variables = []
     for j, size in enumerate(sizes):
@@ -21,10 +21,9 @@ def answers(rng, sizes):
     return BayesNet.of(variables)
 
 
-def copies(count, flip):
+def copies(count, flip=0.05, source="declared"):
     """A chain of near copies."""
     step = [[1 - flip, flip], [flip, 1 - flip]]
     first = Variable("q0", ("0", "1"), (), [[0.5, 0.5]])
-    return BayesNet.of(
-        [first, *(Variable(f"q{j}", ("0", "1"), (f"q{j - 1}",), step) for j in range(1, count))]
-    )
+    others = (Variable(f"q{j}", ("0", "1"), (f"q{j - 1}",), step) for j in range(1, count))
+    return BayesNet.of([first, *others], source)

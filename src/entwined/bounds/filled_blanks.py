@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 
 import numpy as np
 
+from entwined.bounds.concentrated_loss import ConcentratedLoss
 from entwined.bounds.contraction import contract_one
 from entwined.bounds.forms import knowing_law
 from entwined.bounds.kernel import ROOT, Frontier, frontiers_of
@@ -29,19 +30,16 @@ ANSWER_OR_BLANK: Final = Secret(
 )
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class FilledBlanks:
+Losses = TypeVar("Losses", Loss, ConcentratedLoss)
+
+
+@dataclass(frozen=True, eq=False)
+class FilledLosses(Generic[Losses]):
     """Losses of a mechanism that fills the blanks of question j by draws from `filling[j]` before it looks."""
 
-    loss: Loss
+    loss: Losses
     filling: tuple[FloatArray, ...]
-    plural: ClassVar[str] = "losses where blanks are filled"
-    released: ClassVar[str] = "anything released with these losses where every blank is filled by a draw"
-    believed: ClassVar[str] = (
-        "The mechanism fills every blank by a draw of its own from the stated law, and has the stated base loss for "
-        "each unit."
-    )
-    delta: ClassVar[Fraction] = Fraction(0)
+    kind_of_loss: ClassVar[type[Loss] | type[ConcentratedLoss]]
 
     def __post_init__(self) -> None:
         check_filling(self.filling, self.units - 1)
@@ -60,7 +58,8 @@ class FilledBlanks:
     def from_document(cls, document: Mapping[str, Any]) -> Self:
         """Read losses and laws back."""
         losses = {key: value for key, value in document.items() if key != "filling"}
-        return cls(Loss.from_document(losses), filling_laws(document["filling"]))
+        loss: Any = cls.kind_of_loss.from_document(losses)
+        return cls(loss, filling_laws(document["filling"]))
 
     def widened(self, units: int) -> Self:
         """Refuse: no model of questions has more of them for being stronger."""
@@ -71,6 +70,20 @@ class FilledBlanks:
     def __mul__(self, factor: float) -> Self:
         """The same mechanism, this many times."""
         return type(self)(self.loss * factor, self.filling)
+
+
+@dataclass(frozen=True, eq=False)
+class FilledBlanks(FilledLosses[Loss]):
+    """Pure losses, blanks filled."""
+
+    kind_of_loss = Loss
+    plural: ClassVar[str] = "losses where blanks are filled"
+    released: ClassVar[str] = "anything released with these losses where every blank is filled by a draw"
+    believed: ClassVar[str] = (
+        "The mechanism fills every blank by a draw of its own from the stated law, and has the stated base loss for "
+        "each unit."
+    )
+    delta: ClassVar[Fraction] = Fraction(0)
 
 
 def check_filling(filling: tuple[FloatArray, ...], questions: int) -> None:

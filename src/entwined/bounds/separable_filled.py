@@ -5,12 +5,12 @@ those seen before tell of the next. Noise lets them tell little, but for a chanc
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from itertools import permutations
-from typing import Any, ClassVar, Final, Self
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from entwined.bounds.concentrated_loss import ConcentratedLoss
 from entwined.bounds.filled_blanks import (
     ANSWER_OR_BLANK,
     LAWS_ERROR,
-    check_filling,
-    filling_laws,
+    FilledLosses,
     laws_of_columns,
 )
 from entwined.bounds.kernel import Forest, Link, all_but_one
@@ -39,10 +38,9 @@ from entwined.bounds.profiles.tails import IN_TAILS, TailLaw
 from entwined.bounds.separable import known_forest, known_messages, refuse_inseparable, wholes
 from entwined.bounds.separable_forms import NOTHING, CellSecrets, answers_shown, rhos_of, worst_shown
 from entwined.bounds.theorem import theorem
-from entwined.canonical import Document
 from entwined.dependence import BayesNet, Forms
 from entwined.dependence.forms import Flags
-from entwined.errors import BadLoss, DoesNotApply
+from entwined.errors import DoesNotApply
 from entwined.loss import Leakage, Loss
 from entwined.numbers import ULP, FloatArray, IntArray, float_above, float_below
 
@@ -56,16 +54,12 @@ TRUSTED: Final = (
 )
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class FilledConcentrated:
-    """Concentrated losses of a mechanism that fills the blanks of question j by draws from `filling[j]`."""
+@dataclass(frozen=True, eq=False)
+class FilledConcentrated(FilledLosses[ConcentratedLoss]):
+    """Concentrated losses, blanks filled."""
 
-    loss: ConcentratedLoss
-    filling: tuple[FloatArray, ...]
+    kind_of_loss = ConcentratedLoss
     plural: ClassVar[str] = "concentrated losses where blanks are filled"
-
-    def __post_init__(self) -> None:
-        check_filling(self.filling, self.units - 1)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FilledConcentrated) and self._key == other._key
@@ -98,32 +92,6 @@ class FilledConcentrated:
     def delta(self) -> Fraction:
         """That of the losses."""
         return self.loss.delta
-
-    @property
-    def units(self) -> int:
-        """The questions and the form."""
-        return self.loss.units
-
-    @property
-    def document(self) -> Document:
-        """The losses, and the laws that fill blanks."""
-        return {**self.loss.document, "filling": [law.tolist() for law in self.filling]}
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Self:
-        """Read losses and laws back."""
-        losses = {key: value for key, value in document.items() if key != "filling"}
-        return cls(ConcentratedLoss.from_document(losses), filling_laws(document["filling"]))
-
-    def widened(self, units: int) -> Self:
-        """Refuse: no model of questions has more of them for being stronger."""
-        if units > self.units:
-            raise BadLoss(f"There are {self.units} units, not {units}. Give one of as many units.")
-        return self
-
-    def __mul__(self, factor: float) -> Self:
-        """The same mechanism, this many times."""
-        return type(self)(self.loss * factor, self.filling)
 
 
 @theorem("model", secret=ANSWER_OR_BLANK, trusted=TRUSTED, needs=("separable",))
