@@ -7,6 +7,7 @@ import pytest
 
 from entwined.dependence import BayesNet, Groups
 from entwined.forecast.rivals import rivals
+from entwined.forecast.ways import Crossing, reasons
 from entwined.promise.declared import Declared
 from entwined.queries import Count, Histogram, Total, parse
 from entwined.request.verbs import plan
@@ -74,3 +75,17 @@ def test_whole_rows_are_the_group_of_all_cells(delta):
     assert other.how == ("give delta = 1e-06" if delta is None else "leave delta out")
     assert rows.how == "protect rows in the schema"
     assert (rows.times == pytest.approx(1, abs=0.01)) == (delta is not None)
+
+
+def test_noise_for_single_answers_is_not_called_differential_privacy():
+    """That protects whole rows, and leaks no more than it says; noise for one answer alone does."""
+    crossing = Crossing(plan(SURVEY, ALL[:2], leakage=1, dependence=CHAIN), Fraction(1))
+    plain, proposed = crossing.plain(), crossing.proposed()
+    assert plain.title == "Noise for each answer alone"
+    assert not plain.keeps_promise
+    told = " ".join(reasons((plain, proposed), proposed, settled=False))
+    assert f"noise for each answer alone would leak up to {plain.worst:.4g}" in told
+    rows = Schema((Boolean("ill"),), most_rows=100).approve()
+    assert Crossing(plan(rows, Histogram("ill"), leakage=1, dependence=Groups(3)), Fraction(1)).plain().title == (
+        "Plain differential privacy"
+    )

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import sync_playwright
 
-from entwined.report import plan_page, report_page
-from support.reports import HOSTILE, hostile, released
+from entwined.report import charts, plan_page, report_page
+from support.reports import HOSTILE, hostile, questionnaire, released, repeated
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDTHS = {"phone": (375, 800), "laptop": (1280, 900)}
@@ -25,16 +25,22 @@ def browser():
         opened.close()
 
 
+def report_of(made):
+    return report_page(
+        made.release, names=made.names, schema=made.schema, outlook=made.outlook, budget=made.budget
+    )
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     """Write a report and a plan as files, of ordinary and of hostile names."""
     at = tmp_path_factory.mktemp("pages")
     written = {}
-    for kind, made in {"survey": released(at / "survey"), "hostile": hostile(at)}.items():
-        report = report_page(
-            made.release, names=made.names, schema=made.schema, outlook=made.outlook, budget=made.budget
-        )
-        for name, page in {"report": report, "plan": plan_page(made.outlook)}.items():
+    many = questionnaire(at / "many")
+    many.outlook["statistics"][4] |= {"usable": False, "why": "Its interval is as wide as the table."}
+    kinds = {"survey": released(at / "survey"), "hostile": hostile(at), "many": many}
+    for kind, made in kinds.items():
+        for name, page in {"report": report_of(made), "plan": plan_page(made.outlook)}.items():
             written[name, kind] = at / f"{kind} {name}.html"
             written[name, kind].write_text(page, encoding="utf-8")
     return written
@@ -88,7 +94,7 @@ def test_charts_are_drawn(opened, kind):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("kind", ["survey", "hostile"])
+@pytest.mark.parametrize("kind", ["survey", "hostile", "many"])
 @pytest.mark.parametrize("name", ["report", "plan"])
 def test_nothing_overflows_and_all_can_be_read(opened, name, kind, width):
     tab = opened(name, kind, width)
@@ -110,7 +116,7 @@ def test_nothing_overflows_and_all_can_be_read(opened, name, kind, width):
             return parseFloat(getComputedStyle(one).fontSize) * scale; }))"""
     )
     assert letters >= 9.5
-    assert tab.evaluate("() => document.scripts.length") == 0
+    assert tab.evaluate("() => document.scripts.length") == (kind == "many")
 
 
 CONTRAST = """() => {
@@ -126,9 +132,10 @@ CONTRAST = """() => {
             return (high + 0.05) / (low + 0.05); })); }"""
 
 
+@pytest.mark.parametrize("kind", ["survey", "many"])
 @pytest.mark.parametrize("name", ["report", "plan"])
-def test_contrast_is_enough_for_everybody(opened, name):
-    assert opened(name, "survey").evaluate(CONTRAST) >= 4.5
+def test_contrast_is_enough_for_everybody(opened, name, kind):
+    assert opened(name, kind).evaluate(CONTRAST) >= 4.5
 
 
 @pytest.mark.parametrize("name", ["report", "plan"])
@@ -156,4 +163,136 @@ def test_a_script_that_got_in_would_not_run(browser, tmp_path, pages):
     tab.goto((tmp_path / "planted.html").as_uri())
     assert tab.title() == "Election survey 1996"
     assert tab.evaluate("() => document.images[0].complete && document.images[0].naturalWidth") == 0
+    tab.close()
+
+
+# many questions
+
+
+@pytest.mark.parametrize("name", ["report", "plan"])
+def test_questions_are_found_by_words_and_codes(opened, name):
+    tab = opened(name, "many", "phone")
+    box, told, asked = tab.get_by_role("searchbox"), tab.locator(".find output"), tab.locator(".asked")
+    for words, found in (
+        ("trust institutions NUMBER 3", 1),
+        ("med_0", 10),
+        ("hëalth", 12),
+        ("no such words", 0),
+    ):
+        box.fill(words)
+        assert told.inner_text() == f"{found} of 60"
+        assert asked.filter(visible=True).count() == found
+        assert tab.locator(".topic").filter(visible=True).count() == bool(found)
+    box.fill("med_07")
+    assert asked.filter(visible=True).locator("code").inner_text() == "med_07"
+    assert asked.filter(visible=True).bounding_box()["y"] < WIDTHS["phone"][1]
+    box.fill("")
+    assert told.inner_text() == ""
+    assert asked.filter(visible=True).count() == 60
+
+
+def test_contents_lead_to_every_section_and_question(opened):
+    tab = opened("report", "many")
+    tab.locator("nav summary").nth(2).click()
+    tab.locator("nav details[open] a").nth(5).click()
+    assert tab.url.endswith("#q29")
+    box = tab.locator("#q29").bounding_box()
+    assert tab.locator(".find").bounding_box()["height"] <= box["y"] < 200  # not under the search
+    assert tab.locator("nav details a").count() == 60
+
+
+@pytest.mark.parametrize(("width", "beside"), [("phone", 1), ("laptop", 3)])
+def test_cards_stand_side_by_side_and_their_intervals_are_seen(opened, width, beside):
+    tab = opened("report", "many", width)
+    cards = "() => [...document.querySelectorAll('.card')].map(one => one.getBoundingClientRect().left)"
+    assert len(set(tab.evaluate(cards))) == beside
+    seen = tab.evaluate(
+        """() => [...document.querySelectorAll('td.i')].map(one => one.getBoundingClientRect())
+            .map(box => box.left > 0 && box.right <= innerWidth && box.width > 40)"""
+    )
+    assert len(seen) == 360
+    assert all(seen)
+
+
+def test_intervals_of_ordinary_tables_are_seen_on_a_phone(opened):
+    """A table of three sides is wider than a phone: its last column stays where it can be seen."""
+    for kind in ("survey", "hostile"):
+        seen = opened("report", kind, "phone").evaluate(
+            """() => [...document.querySelectorAll('td.i')].map(one => one.getBoundingClientRect())
+                .map(box => box.left > 0 && box.right <= innerWidth && box.width > 20)"""
+        )
+        assert len(seen) > 100
+        assert all(seen)
+
+
+MEETING = """() => [...document.querySelectorAll('svg')].flatMap(drawn => {
+    const boxes = [...drawn.querySelectorAll('text')].map(one => [one.textContent, one.getBoundingClientRect()]);
+    return boxes.flatMap(([text, a], at) => boxes.slice(at + 1).filter(([, b]) =>
+        Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+        Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2.5).map(([other]) => [text, other])); })"""
+
+
+def test_labels_never_meet(opened, browser):
+    for name, kind in (("report", "survey"), ("report", "hostile"), ("plan", "survey"), ("plan", "hostile")):
+        assert opened(name, kind).evaluate(MEETING) == []
+    long = [
+        "Married or in a registered civil partnership",
+        "Mostly WWW and MMM, but not always so",
+        "長い名前の答え" * 3,
+    ]
+    tab = browser.new_page()
+    for size in (2, 8, 14, 25):
+        names = (long * 9)[:size]
+        rows = [
+            {
+                "label": label,
+                "value": 1.5e5 * at,
+                "low": at,
+                "high": 2.1e5 * at,
+                "said": "15,000",
+                "kept": "no",
+            }
+            for at, label in enumerate(charts.labelled(names), 1)
+        ]
+        values = [float(at) for at in range(size * size)]
+        drawn = [
+            charts.heat(names, names, values, "rows"),
+            charts.bars(rows, "rows"),
+            charts.spread(rows, "±"),
+        ]
+        drawn.append(charts.compared(rows, "leakage: the ε that an adversary really gets", 3.0))
+        tab.set_content("".join(f'<div style="width: 430px">{one}</div>' for one in drawn))
+        assert tab.evaluate(MEETING) == []
+    tab.close()
+
+
+def printed(tab):
+    return tab.pdf(format="A4").count(b"/Type /Page\n")
+
+
+def test_sixty_questions_print_on_few_pages(opened):
+    assert 6 <= printed(opened("report", "many")) <= 14
+    assert printed(opened("plan", "many")) <= 7
+
+
+@pytest.mark.slow
+def test_four_hundred_questions_print_on_fewer_than_sixty_pages(browser, tmp_path):
+    many = repeated(questionnaire(tmp_path / "of", answers=8), 400)
+    tab = browser.new_page()
+    for page, most in ((report_of(many), 60), (plan_page(many.outlook), 30)):
+        (tmp_path / "long.html").write_text(page, encoding="utf-8")
+        tab.goto((tmp_path / "long.html").as_uri())
+        assert 10 <= printed(tab) < most
+    tab.close()
+
+
+def test_no_other_script_runs_beside_the_search(browser, tmp_path, pages):
+    page = pages["report", "many"].read_text()
+    planted = page.replace("<h2", "<script>document.title = 'ran'</script><h2", 1)
+    (tmp_path / "planted.html").write_text(planted.replace("<h1>", "<h1 onclick=\"document.title = 'ran'\">"))
+    tab = browser.new_page()
+    tab.goto((tmp_path / "planted.html").as_uri())
+    tab.locator("h1").click()
+    assert tab.title() == "Election survey 1996"
+    assert tab.locator(".find").is_visible()
     tab.close()

@@ -1,5 +1,6 @@
 """Releases to be shown, of ordinary names and of names that mean harm."""
 
+from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
 from types import SimpleNamespace
@@ -10,11 +11,12 @@ import pandas as pd
 from entwined.dependence import Groups
 from entwined.ledger import Ledger
 from entwined.promise.declared import Declared
-from entwined.promise.measure import PURE
+from entwined.promise.measure import PURE, Concentrated
 from entwined.promise.promise import Promise
 from entwined.queries import Count, GroupBy, Histogram, Marginal, Mean, Median, Total, Variance, parse
 from entwined.request.verbs import release
-from entwined.schema import Boolean, Categorical, Integer, Moment, Real, Schema, Text
+from entwined.schema import Boolean, Categorical, Cells, Integer, Moment, Real, Schema, Text
+from entwined.schema.unit import unit_from
 from entwined.tables import open_table
 
 SURVEY = Schema(
@@ -184,7 +186,7 @@ def outlook_of(names, asked, certificate):
         ],
         "asked": {"leakage": 2.0},
         "ways": [
-            way("plain", "Plain differential privacy", nominal * 4, 4, False),
+            way("plain", unit_from(certificate["unit"]).plain, nominal * 4, 4, False),
             way("group", "Group privacy", nominal, 1, True),
             unfit,
         ],
@@ -226,3 +228,49 @@ def hostile(tmp_path, title=""):
     queries |= {HOSTILE[5]: Median("'", where=parse("value = 'a'", schema)), HOSTILE[6]: Mean("'")}
     model = Declared(Groups(2), name=HOSTILE[0])
     return released(tmp_path / "of", schema, queries, frame, (model,), title=title or HOSTILE[1])
+
+
+SCALE = (
+    "Strongly agree", "Agree", "Neither agree nor disagree", "Disagree", "Strongly disagree", "Do not know or refused",
+    "Cannot choose between them", "Was never asked about it before",
+)  # fmt: skip
+TOPICS = {"pol": "Trust in institutions", "med": "Media", "hea": "Health and care", "wrk": "Work", "eco": ""}
+
+
+def questionnaire(folder, answers=6, rows=600):
+    """Release a survey of five topics with twelve questions each, one answer of which is protected."""
+    codes = [str(at) for at in range(answers)]
+    columns = tuple(
+        Categorical(
+            f"{stem}_{at:02d}",
+            tuple(codes),
+            labels=SCALE[:answers],
+            label=f"{topic}: how much do you trust number {at} of those that you named before?"
+            if topic
+            else "",
+            missing="drop",
+        )
+        for stem, topic in TOPICS.items()
+        for at in range(12)
+    )
+    schema = Schema(columns, unit=Cells(), rows=rows, most_rows=rows).approve()
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame({one.name: rng.binomial(answers - 1, 0.3, rows).astype(str) for one in columns})
+    queries = {f"histogram of {one.name}": Histogram(one.name) for one in columns}
+    of_a_person = Declared(Groups(len(columns)), name="answers of a person")
+    measure = Concentrated(Fraction(1, 10**6))
+    made = released(folder, schema, queries, frame, (of_a_person,), leakage="4", measure=measure)
+    for told, column in zip(made.outlook["statistics"], columns, strict=True):
+        told |= {"label": column.label, "sql_or_text": told["name"], "query": {"column": column.name}}
+    return made
+
+
+def repeated(made, size):
+    """The same answers again and again, as if so many had been asked for."""
+    times_over = -(-size // len(made.names))
+    release = replace(made.release, answers=(made.release.answers * times_over)[:size])
+    statistics = (made.outlook["statistics"] * times_over)[:size]
+    ways = [way | {"statistics": (way["statistics"] * times_over)[:size]} for way in made.outlook["ways"]]
+    outlook = made.outlook | {"statistics": statistics, "ways": ways}
+    names = (made.names * times_over)[:size]
+    return SimpleNamespace(**vars(made) | {"release": release, "names": names, "outlook": outlook})

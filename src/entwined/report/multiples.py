@@ -12,7 +12,7 @@ from entwined.report.drawings import Drawing, drawing_of, suits_bars
 from entwined.report.findings import Cell, Finding
 from entwined.report.fits import Fit
 from entwined.report.scales import Scale, sums
-from entwined.report.sections import Section, Subject, sections
+from entwined.report.sections import Labelled, Section, sections
 from entwined.report.words import noise_words, readable
 
 FEW: Final = 24  # statistics that each get a chart and a table beside it
@@ -43,12 +43,12 @@ class Card:
     def title(self) -> str:
         """What it is called: by the label of its column, if nobody gave it another name."""
         one = self.finding
-        return self.section.without_topic(title_of(one.name, one.query.words, subject_of(one).label))
+        return self.section.without_topic(title_of(one.name, one.query.words, labelled_of(one).label))
 
     @property
     def code(self) -> str:
         """The column that it is about, where the title does not say so."""
-        column = subject_of(self.finding).column
+        column = labelled_of(self.finding).column
         return "" if column in self.title else readable(column, 60)
 
     @property
@@ -130,7 +130,7 @@ def topics(found: Sequence[Finding], fits: Sequence[Fit]) -> list[Topic]:
     """Sort statistics into sections; bars of one section that count the same have one scale."""
     return [
         Topic(number, readable(one.title, 80), tuple(_cards(one, found, fits)))
-        for number, one in enumerate(sections([subject_of(finding) for finding in found]))
+        for number, one in enumerate(sections([labelled_of(finding) for finding in found]))
     ]
 
 
@@ -139,11 +139,11 @@ def title_of(name: str, unnamed: str, label: str) -> str:
     return readable(label if label and name == unnamed else name, LONGEST_TITLE)
 
 
-def subject_of(finding: Finding) -> Subject:
+def labelled_of(finding: Finding) -> Labelled:
     """Say which column a statistic is about first of all."""
     column = next(iter(finding.sides or finding.query.values), "")
     known = finding.schema.column(column).label if column else ""
-    return Subject(column, known or "")
+    return Labelled(column, known or "")
 
 
 def _cards(section: Section, found: Sequence[Finding], fits: Sequence[Fit]) -> Iterator[Card]:

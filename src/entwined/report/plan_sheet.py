@@ -7,7 +7,7 @@ from typing import Any
 from entwined.report.fits import Fit, fit_of
 from entwined.report.multiples import title_of
 from entwined.report.scales import Scale, sums
-from entwined.report.sections import Section, Subject, sections
+from entwined.report.sections import Labelled, Section, sections
 from entwined.report.words import figure, readable
 
 
@@ -38,7 +38,7 @@ class SheetTopic:
 def sheet(statistics: Sequence[Mapping[str, Any]], shown: Sequence[Mapping[str, Any]]) -> list[SheetTopic]:
     """Sort the statistics of a plan into sections; `shown` has their figures on each way, in the same order."""
     found = []
-    for number, section in enumerate(sections([_subject(one) for one in statistics])):
+    for number, section in enumerate(sections([_labelled(one) for one in statistics])):
         reach = [_mine(shown[at])["half_width"] for at in section.places if _mine(shown[at])]
         scale = sums([one for one in reach if one is not None], 0.0, 100.0, most=2)
         lines = tuple(_expected(at, statistics[at], shown[at], section, scale) for at in section.places)
@@ -46,9 +46,9 @@ def sheet(statistics: Sequence[Mapping[str, Any]], shown: Sequence[Mapping[str, 
     return found
 
 
-def _subject(statistic: Mapping[str, Any]) -> Subject:
+def _labelled(statistic: Mapping[str, Any]) -> Labelled:
     column = (statistic.get("query") or {}).get("column")
-    return Subject(str(column or ""), str(statistic.get("label") or ""))
+    return Labelled(str(column or ""), str(statistic.get("label") or ""))
 
 
 def _mine(shown: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -64,7 +64,7 @@ def _expected(
 ) -> Expected:
     mine = _mine(shown)
     half_width = mine.get("half_width")
-    asked = _subject(statistic)
+    asked = _labelled(statistic)
     title = section.without_topic(
         title_of(statistic["name"], statistic.get("sql_or_text") or "", asked.label)
     )

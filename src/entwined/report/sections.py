@@ -15,7 +15,7 @@ OTHERS: Final = "Other questions"
 ALL: Final = "All questions"
 
 
-class Subject(NamedTuple):
+class Labelled(NamedTuple):
     """What a statistic is sorted by: its column, and the label of it."""
 
     column: str
@@ -40,10 +40,10 @@ class Section:
         return rest[:1].upper() + rest[1:] if rest != title else title
 
 
-def sections(questions: Sequence[Subject]) -> list[Section]:
+def sections(questions: Sequence[Labelled]) -> list[Section]:
     """Gather questions of a topic or of a stem of names; what has neither comes last.
 
-    >>> asked = [Subject(f"tv{at}", "") for at in range(3)] + [Subject("age", "")]
+    >>> asked = [Labelled(f"tv{at}", "") for at in range(3)] + [Labelled("age", "")]
     >>> [(one.title, one.places) for one in sections(asked)]
     [('tv…', (0, 1, 2)), ('Other questions', (3,))]
     """
