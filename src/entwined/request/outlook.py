@@ -1,13 +1,15 @@
 """The outlook of a request: what each way to protect it would cost and give, and what the ledger will say."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from entwined.bounds import Curve
 from entwined.canonical import Document
 from entwined.errors import BadNoise
+from entwined.estimate.usefulness import TableSize, Usefulness, judged
 from entwined.forecast.draft import Draft
 from entwined.forecast.forecast import Forecast, forecasts
 from entwined.forecast.rivals import Rival, rivals
@@ -43,6 +45,16 @@ class Outlook:
         """What to expect of each question on the proposed way, in the order asked."""
         return next(found for way, found in self.ways if way is self.proposed)
 
+    @cached_property
+    def usefulness(self) -> tuple[Usefulness, ...]:
+        """What each answer will be good for on the proposed way, in the order asked."""
+        schema = self.request.schema
+        size = TableSize.of(schema, self.request.rows)
+        return tuple(
+            judged(question.query, schema, size, found.reach, found.deviation)
+            for question, found in zip(self.request.questions, self.forecasts, strict=True)
+        )
+
     @property
     def document(self) -> Document:
         """The outlook as JSON."""
@@ -60,7 +72,7 @@ class Outlook:
             "failed_checks": list(self.planned.promise.failures),
             "asked": _asked(self.request),
             "ways": [_way(way, found) for way, found in self.ways],
-            "statistics": list(_statistics(self.request)),
+            "statistics": list(_statistics(self.request, self.usefulness)),
             "proposed": self.proposed.name,
             "because": self.because,
             "rivals": [one.document for one in self.rivals],
@@ -138,8 +150,8 @@ def _way(way: Way, found: tuple[Forecast, ...]) -> Document:
     }
 
 
-def _statistics(request: Request) -> Iterator[Document]:
-    for question in request.questions:
+def _statistics(request: Request, usefulness: Sequence[Usefulness]) -> Iterator[Document]:
+    for question, good in zip(request.questions, usefulness, strict=True):
         asked = question.query.statistics(request.schema)
         yield {
             "name": question.name,
@@ -147,4 +159,5 @@ def _statistics(request: Request) -> Iterator[Document]:
             "sql_or_text": question.text,
             "cells": 1 if asked[0].selects else asked[0].aggregate.cells,
             "wanted": None if question.within is None else float(question.within),
+            **good.document,
         }
