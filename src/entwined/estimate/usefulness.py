@@ -86,14 +86,14 @@ class Yardstick:
         if reach is not None and 2 * reach >= self.width * LAST_BITS:
             return Usefulness(
                 "wider than the table",
-                f"Its 95 % interval, ± {_figure(reach)}, is as wide as all that is possible in a table of {size.words} "
-                f"({_figure(self.width)}): it says nothing.",
+                f"Its 95 % interval, ± {figure(reach)}, is as wide as all that is possible in a table of {size.words} "
+                f"({figure(self.width)}): it says nothing.",
             )
         if self.guess is not None and deviation is not None and deviation >= self.guess:
             return Usefulness(
                 "worse than a guess",
-                f"Its expected error, {_figure(deviation)} in a cell, is above the most that a uniform guess over its "
-                f"{self.cells:,} cells can be off by in a table of {size.words} ({_figure(self.guess)}).",
+                f"Its expected error, {figure(deviation)} in a cell, is above the most that a uniform guess over its "
+                f"{self.cells:,} cells can be off by in a table of {size.words} ({figure(self.guess)}).",
             )
         return Usefulness()
 
@@ -174,5 +174,6 @@ def _each(end: End) -> tuple[int, ...]:
     return end if isinstance(end, tuple) else (end,)
 
 
-def _figure(value: float) -> str:
+def figure(value: float) -> str:
+    """Write a figure of a sentence."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"  # noqa: PLR2004  (where three digits end)

@@ -12,6 +12,7 @@ from entwined.report.drawings import Drawing
 from entwined.report.model_checks import checks_in
 from entwined.report.page import rendered
 from entwined.report.stronger import stronger_in
+from entwined.report.useful import useful_plan
 from entwined.report.ways import WayShown, budget_of, exploratory, leaks_drawing, promised, ways_of
 from entwined.report.words import figure, readable
 
@@ -53,6 +54,7 @@ def _content(document: Mapping[str, Any]) -> Document:
         "models": [_model(model) for model in document["models"]],
         "stronger": stronger_in(document),
         "budget": budget_of(document),
+        "useful": useful_plan(document),
         "again": bool((document.get("budget") or {}).get("again")),
     }
 

@@ -1,7 +1,7 @@
 """The outlook of a request: what each way to protect it would cost and give, and what the ledger will say."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -9,9 +9,10 @@ from typing import Final
 from entwined.bounds import Curve
 from entwined.canonical import Document
 from entwined.errors import BadNoise
-from entwined.estimate.usefulness import TableSize, Usefulness, judged
+from entwined.estimate.usefulness import TableSize
 from entwined.forecast.draft import Draft
 from entwined.forecast.forecast import Forecast, forecasts
+from entwined.forecast.prospects import Prospects, prospects
 from entwined.forecast.rivals import Rival, rivals
 from entwined.forecast.ways import Crossing, Way, reasons
 from entwined.mechanisms.batch import Batch
@@ -46,13 +47,15 @@ class Outlook:
         return next(found for way, found in self.ways if way is self.proposed)
 
     @cached_property
-    def usefulness(self) -> tuple[Usefulness, ...]:
-        """What each answer will be good for on the proposed way, in the order asked."""
-        schema = self.request.schema
-        size = TableSize.of(schema, self.request.rows)
-        return tuple(
-            judged(question.query, schema, size, found.reach, found.deviation)
-            for question, found in zip(self.request.questions, self.forecasts, strict=True)
+    def prospects(self) -> Prospects:
+        """What each answer will be good for on the proposed way, and what would help."""
+        return prospects(
+            self.planned,
+            [query.bound(self.request.schema) for query in self.request.queries],
+            self.forecasts,
+            TableSize.of(self.request.schema, self.request.rows),
+            leakage=self.request.leakage,
+            beside=self.rivals,
         )
 
     @property
@@ -72,7 +75,8 @@ class Outlook:
             "failed_checks": list(self.planned.promise.failures),
             "asked": _asked(self.request),
             "ways": [_way(way, found) for way, found in self.ways],
-            "statistics": list(_statistics(self.request, self.usefulness)),
+            "statistics": list(_statistics(self.request, self.prospects)),
+            "usefulness": self.prospects.document,
             "proposed": self.proposed.name,
             "because": self.because,
             "rivals": [one.document for one in self.rivals],
@@ -150,8 +154,8 @@ def _way(way: Way, found: tuple[Forecast, ...]) -> Document:
     }
 
 
-def _statistics(request: Request, usefulness: Sequence[Usefulness]) -> Iterator[Document]:
-    for question, good in zip(request.questions, usefulness, strict=True):
+def _statistics(request: Request, found: Prospects) -> Iterator[Document]:
+    for question, good in zip(request.questions, found.answers, strict=True):
         asked = question.query.statistics(request.schema)
         yield {
             "name": question.name,
