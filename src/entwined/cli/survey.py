@@ -112,7 +112,6 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
     model = output.with_suffix(".model.json")
     require_new(output, model)
     with progress():
-        place = schema_named(proposals)
         schema, survey = read_confirmed(proposals)
         if not schema.unit.by_column:
             raise Refused(UNIT)
@@ -126,7 +125,7 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
         planned, pure = both[0], both[-1]
         refuse_private_pilot(table, output, schema, planned)
         require_new(*(models := [model, *beside(planned, output)]))
-        places = {"table": table, "schema": relative(place, output), "ledger": ledger}
+        places = {"table": table, "schema": relative(schema_named(proposals), output), "ledger": ledger}
         text = request_text(planned, schema, [path.name for path in models], cap=f"{cap:g}", **places)
     written(planned, text, output, models)
     show(planned, pure, output, model, as_document=as_document)

@@ -23,30 +23,35 @@ ROWS = (
 )
 
 
+PilotFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="PILOT",
+        help="A public table of the same questions: SPSS, Stata, CSV, Parquet. Not the private one.",
+    ),
+]
+TableArgument = Annotated[
+    str | None, typer.Argument(metavar="[TABLE]", help="The private table; only its column names are read.")
+]
+FolderOption = Annotated[
+    Path, typer.Option("--output", "-o", help="The folder for schema.toml and survey.toml.")
+]
+RowsOption = Annotated[int | None, typer.Option("--rows", min=1, help="How many rows the private table has.")]
+MissingOption = Annotated[
+    str, typer.Option("--missing", help="Codes that are no answers in any column, such as 998,999.")
+]
+MostOption = Annotated[
+    int, typer.Option("--most-answers", min=2, help="Columns with more different answers are set aside.")
+]
+
+
 def command(  # noqa: PLR0913, PLR0917  (options of one command)
-    pilot: Annotated[
-        Path,
-        typer.Argument(
-            metavar="PILOT",
-            help="A public table of the same questions: SPSS, Stata, CSV, Parquet. Not the private one.",
-        ),
-    ],
-    table: Annotated[
-        str | None,
-        typer.Argument(metavar="[TABLE]", help="The private table; only its column names are read."),
-    ] = None,
-    folder: Annotated[
-        Path, typer.Option("--output", "-o", help="The folder for schema.toml and survey.toml.")
-    ] = Path(),
-    rows: Annotated[
-        int | None, typer.Option("--rows", min=1, help="How many rows the private table has.")
-    ] = None,
-    missing: Annotated[
-        str, typer.Option("--missing", help="Codes that are no answers in any column, such as 998,999.")
-    ] = "",
-    most: Annotated[
-        int, typer.Option("--most-answers", min=2, help="Columns with more different answers are set aside.")
-    ] = 30,
+    pilot: PilotFile,
+    table: TableArgument = None,
+    folder: FolderOption = Path(),
+    rows: RowsOption = None,
+    missing: MissingOption = "",
+    most: MostOption = 30,
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Write a schema of answers from a public pilot and its labels, and propose forms and what others decide."""
