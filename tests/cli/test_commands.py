@@ -161,21 +161,16 @@ def test_a_file_that_grew_is_asked_and_charged_anew(folder, run):
     assert Path("one/release.json").read_bytes() != Path("two/release.json").read_bytes()
 
 
-def test_without_charts_everything_but_the_report_is_released(folder, run, monkeypatch):
-    with monkeypatch.context() as lacking:
-        lacking.setitem(sys.modules, "altair", None)
-        code, out, err = run("release", "release.toml", "-o", "out")
-        assert (code, err) == (0, "")
-        assert "There is no report.html" in out
-        assert "pip install 'entwined[charts]'" in out
-        again = document(run("release", "release.toml", "-o", "second", "--json"))
-    assert "entwined[charts]" in again["no_report"]
-    assert not list(Path().glob("*/report.html"))
-    assert run("verify", "out/certificate.json")[0] == 0
-    drawn = document(run("release", "release.toml", "-o", "drawn", "--json"))
-    assert drawn["no_report"] is None
+def test_reports_need_no_extra_and_papers_say_which_they_need(folder, run, monkeypatch):
+    for name in ("altair", "vl_convert"):
+        monkeypatch.setitem(sys.modules, name, None)
+    drawn = document(run("release", "release.toml", "-o", "out", "--json"))
     assert "report.html" in drawn["files"]
-    assert Path("drawn/release.json").read_bytes() == Path("out/release.json").read_bytes()
+    assert "<svg" in Path("out/report.html").read_text(encoding="utf-8")
+    assert run("verify", "out/certificate.json")[0] == 0
+    code, _, err = run("paper", "golden", "-o", "figures")
+    assert code
+    assert "pip install 'entwined[papers]'" in err
 
 
 def test_over_the_cap_nothing_is_charged_and_no_ledger_begun(folder, run):

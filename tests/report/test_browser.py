@@ -66,7 +66,7 @@ def opened(browser, pages):
 
 
 MARKS = """() => [...document.querySelectorAll('figure svg')].map(drawn =>
-    [...drawn.querySelectorAll('.mark-rect path, .mark-symbol path, .mark-line path, .mark-area path, .mark-rule line')]
+    [...drawn.querySelectorAll('.bars rect, .dots circle, .tiles rect, .line path, .band path, .whiskers path')]
         .map(mark => mark.getBoundingClientRect())
         .filter(box => box.width > 0.5 || box.height > 0.5).length)"""
 
@@ -77,7 +77,7 @@ def test_charts_are_drawn(opened, kind):
     marks = tab.evaluate(MARKS)
     assert len(marks) >= 5
     assert all(count >= 2 for count in marks), marks
-    bars = tab.locator("figure svg").first.locator("g.mark-rect.role-mark").first.locator("path")
+    bars = tab.locator("figure svg").first.locator("g.bars rect")
     assert (
         bars.count() == {"survey": 6, "hostile": len(HOSTILE) + 1}[kind]
     )  # one a value, and one for missing

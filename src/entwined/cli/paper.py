@@ -46,8 +46,8 @@ def command(
 
 def golden(output: Path, *, as_document: bool) -> None:
     """The noise that a chain of 100 steps needs, by every method."""
+    from entwined.papers.drawing import require_charts
     from entwined.papers.golden import chart, golden_rows, show
-    from entwined.report import require_charts
 
     require_charts()
     with progress():
@@ -63,11 +63,11 @@ def golden(output: Path, *, as_document: bool) -> None:
 
 def tabular_ddp(output: Path, trials: int | None, beside: Path | None, *, as_document: bool) -> None:
     """Maughan and Near's mechanism, which is not private: the first line says so."""
+    from entwined.papers.drawing import require_charts
     from entwined.papers.tabular_ddp import NOTICE
     from entwined.papers.tabular_ddp.experiments import TRIALS, run
     from entwined.papers.tabular_ddp.pages import read_beside, write
     from entwined.papers.tabular_ddp.surveys import surveys
-    from entwined.report import require_charts
 
     require_charts()
     others = read_beside(beside) if beside is not None else []

@@ -42,7 +42,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     with_earlier: EarlierOption = False,  # noqa: FBT002
 ) -> None:
     """Release the statistics of a request: the ledger is charged first, and what is written may be published."""
-    from entwined.report import no_charts, require_free, write_release
+    from entwined.report import require_free, write_release
     from entwined.request.fulfil import fulfil
     from entwined.request.outlook import outlook
     from entwined.request.request_file import read_request
@@ -70,7 +70,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     if as_document:
         told = {"folder": str(output), "files": [path.name for path in files]}
         good = usefulness(done.release, ahead.prospects)
-        as_json({**told, "no_report": no_charts() or None, "usefulness": good, "budget": done.funds.document})
+        as_json({**told, "usefulness": good, "budget": done.funds.document})
         return
     _say(output, files, done, key)
     warn(done.release, ahead.prospects)
@@ -106,12 +106,8 @@ def confirm_price(planned: "Batch", funds: "Funds", *, yes: bool) -> None:
 
 def _say(output: Path, files: "list[Path]", done: "Fulfilled", key: "Key | None") -> None:
     """Say what was written, what it cost, and how to check it."""
-    from entwined.report import no_charts
-
     names = ", ".join(path.name for path in files)
     say(f"Released {len(done.release.answers)} statistics into {output}: {names}.")
-    if lacking := no_charts():
-        say(f"There is no report.html: {lacking} The same request then gives it, and is not charged again.")
     say(spent(done.funds.document, stored=done.was_stored))
     say(f"receipt {done.funds.receipt}")
     if key is not None:

@@ -22,9 +22,10 @@ from entwined.progress import report
 from entwined.promise.declared import Declared
 from entwined.promise.judge import Judge
 from entwined.promise.promise import BaseLoss, Promise
+from entwined.schema.unit import Unit
 
 PLAIN: Final = "plain"
-TITLES: Final = {PLAIN: "Plain differential privacy", "group": "Group privacy"}
+TITLES: Final = {"group": "Group privacy"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +41,12 @@ class Way:
     nominal: float = 0.0
     leakage: Mapping[str, float] = field(default_factory=dict)
     keeps_promise: bool = False
+    called: str = ""
 
     @property
     def title(self) -> str:
         """What people call it."""
-        return TITLES.get(self.name, self.name[:1].upper() + self.name[1:])
+        return self.called or TITLES.get(self.name, self.name[:1].upper() + self.name[1:])
 
     @property
     def applies(self) -> bool:
@@ -73,6 +75,11 @@ class Crossing:
         """What the leakages are asked of."""
         return self.planned.promise
 
+    @property
+    def unit(self) -> Unit:
+        """Whose secret is protected."""
+        return self.promise.schema.unit
+
     def ways(self) -> tuple[Way, ...]:
         """Give plain noise first, then the way that is proposed, then the others by their noise."""
         proposed = self.proposed()
@@ -95,7 +102,7 @@ class Crossing:
         nominal = float_above(price.nominal)
         if not leakage:
             why = "No dependence is declared: units are taken to be independent of each other."
-            return Way(PLAIN, why, self.planned.loss, nominal, {}, keeps_promise=True)
+            return Way(PLAIN, why, self.planned.loss, nominal, {}, keeps_promise=True, called=self.unit.plain)
         bounds = self.promise.bounds(self.base)
         theorem = bounds[max(leakage, key=lambda name: leakage[name])].theorem
         return Way(theorem.name, theorem.title, self.planned.loss, nominal, leakage, keeps_promise=True)
@@ -113,7 +120,7 @@ class Crossing:
             f"Noise for ε = {nominal:.4g} of one unit alone, as if units were independent. Who knows what "
             f"depends on what can learn up to {max(found.values()):.4g}."
         )
-        return Way(PLAIN, why, self.planned.loss * times, nominal, found, keeps)
+        return Way(PLAIN, why, self.planned.loss * times, nominal, found, keeps, self.unit.plain)
 
     def by(self, theorem: Theorem) -> Way:
         """Go by one theorem wherever it applies, and by the tightest one elsewhere."""
@@ -188,4 +195,4 @@ def reasons(ways: tuple[Way, ...], proposed: Way, *, settled: bool) -> Iterator[
         if times > 1.005:  # noqa: PLR2004  (what rounds to more than 1)
             yield f"group privacy would need {times:.3g} times as much"
         if not plain.keeps_promise:
-            yield f"plain noise would leak up to {plain.worst:.4g}"
+            yield f"{plain.title[:1].lower()}{plain.title[1:]} would leak up to {plain.worst:.4g}"

@@ -5,21 +5,19 @@
     certificate ─> claims: what it promises, in words ────────┴─> release_page ─> folder: all of it, or nothing
     plan ─> plan_page
 
-`page` fills templates, `charts` and `drawings` draw, `ways` compares ways to protect, `stronger`
-shows the sensitivity curve, `words` writes texts and numbers.
+`page` fills templates; `scales`, `charts` and `drawings` draw; many statistics are sorted into `sections` and shown as
+`multiples`, in a plan as a `plan_sheet`; `fits` reads what is of use, `ways` compares ways to protect, `stronger` shows
+the sensitivity curve, `cells` and `words` write numbers and texts.
 """
 
-from entwined.report.charts import no_charts, require_charts
 from entwined.report.folder import require_free, write_release
 from entwined.report.notebook import to_html
 from entwined.report.plan_page import plan_page
 from entwined.report.release_page import report_page
 
 __all__ = [
-    "no_charts",
     "plan_page",
     "report_page",
-    "require_charts",
     "require_free",
     "to_html",
     "write_release",

@@ -1,299 +1,358 @@
-"""Charts, drawn once as SVG through Vega: they print, scale and stay readable without any script.
+"""Charts, drawn as small SVG of our own: they print, scale and stay readable without any script.
 
-Every field has a name of ours and every text has been made readable, so no column, category or title can be
-taken for a Vega expression or for markup. Space for labels is measured by the widest usual font: which one
-the reader has is not known here.
+Every text is made readable and escaped here, so no column, category or title can be taken for markup. Space
+for labels is measured by the widest usual font: which one the reader has is not known here. What stands out
+is hollow, so that nothing is told by colour alone.
 """
 
-import importlib.util
+import itertools
 import textwrap
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import wraps
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
-from entwined.canonical import Document
-from entwined.errors import BadInput
+from markupsafe import escape
+
+from entwined.report.scales import Scale, factors, sums, times
 from entwined.report.words import readable
-
-if TYPE_CHECKING:
-    import altair as alt
 
 INK: Final = "#22303c"
 FAINT: Final = "#d9dee3"
 OURS: Final = "#2a6592"
 OVER: Final = "#b3541e"
+PALE: Final = (0xEA, 0xF1, 0xF7)
+DARK: Final = (0x14, 0x42, 0x68)
 WIDTH: Final = 430
 STEP: Final = 27
+TALL: Final = 36
 DENSE: Final = 20
 FONT: Final = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 FONT_SIZE: Final = 12.5
 LETTER: Final = 0.62 * FONT_SIZE
+LINE_HEIGHT: Final = 14.5
 LINE: Final = 23
 MANY: Final = 14
 LINES: Final = 2
 LONG_LINE: Final = 29
-LARGE: Final = 100_000
 FAR: Final = 12
-SHORT: Final = 2  # letters that fit over the narrowest tile
-SAID: Final = 56  # room for a figure after the longest bar
-OWN_LINES: Final = "slice(split(datum.label, '\\n'), 1)"  # a label starts with its number, so that all differ
-
-MOST_KNOWN: Final = 64  # looks of charts that are remembered
+EDGE: Final = 14
+SAID: Final = 62  # room for a figure after the longest bar
+UNDER: Final = 40  # room for an axis and its title
+HIGH: Final = 210  # of a line in its band
+FEWEST_LETTERS: Final = 6
+MOST_TURNED: Final = LETTER * LONG_LINE
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
+Label: TypeAlias = tuple[str, ...]
 
 
-def no_charts() -> str:
-    """Say what is lacking to draw charts and how to install it, or nothing."""
-    lacking = [name for name in ("altair", "vl_convert") if importlib.util.find_spec(name) is None]
-    if not lacking:
-        return ""
-    return (
-        f"The report needs charts, and {' and '.join(lacking)} cannot be found. "
-        "Install what is lacking with: pip install 'entwined[charts]'."
-    )
-
-
-def require_charts() -> None:
-    """Refuse a page that could not be drawn."""
-    if lacking := no_charts():
-        raise BadInput(lacking)
-
-
-def svg(chart: "alt.LayerChart | Mapping[str, Any]") -> str:
-    """Draw a chart."""
-    import altair as alt
-    import vl_convert
-
-    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    drawn = chart if isinstance(chart, Mapping) else _written(chart)
-    return str(vl_convert.vegalite_to_svg(dict(drawn), vl_version=version))
-
-
-def _written(chart: "alt.LayerChart") -> Document:
-    """Write a chart down; the tests draw every kind, and checking it each time takes half of the time."""
-    return dict(chart.to_dict(validate=False))
-
-
-def _shared(draw: "Callable[[Rows, str], alt.LayerChart]") -> Callable[[Rows, str], Document]:
-    """Build charts that differ in nothing but their rows once: Altair takes as long as the drawing itself."""
-    known: dict[Hashable, Document] = {}
-
-    @wraps(draw)
-    def shared(rows: Rows, unit: str) -> Document:
-        looks = unit, _widest(rows), _height(rows), tuple(_short(rows)), _is_wide(rows)
-        if looks not in known:
-            if len(known) >= MOST_KNOWN:
-                known.clear()
-            known[looks] = _written(draw(rows, unit))
-        return known[looks] | {"data": {"values": [dict(row) for row in rows]}}
-
-    return shared
-
-
-def labelled(texts: Sequence[str]) -> list[str]:
-    r"""Give every label a number and one or two lines; labels that are cut alike stay apart.
+def labelled(texts: Sequence[str]) -> list[Label]:
+    """Break every label into one or two lines.
 
     >>> labelled(["a", "Somewhere very far away from here indeed, and farther"])
-    ['0\na', '1\nSomewhere very far away\nfrom here indeed, and…']
+    [('a',), ('Somewhere very far away', 'from here indeed, and…')]
     """
     width, lines = (LINE, LINES) if len(texts) <= MANY else (LONG_LINE, 1)
-    return [f"{at}\n" + "\n".join(_lines(readable(text), width, lines)) for at, text in enumerate(texts)]
+    return [_lines(readable(text), width, lines) for text in texts]
 
 
-def _lines(text: str, width: int, lines: int) -> list[str]:
-    return textwrap.wrap(text, width, max_lines=lines, placeholder="…", break_on_hyphens=False) or [""]
+def _lines(text: str, width: int, lines: int) -> Label:
+    if _em(text) > LETTER * len(text):  # wide letters take the room of two
+        width //= 2
+    found = textwrap.wrap(text, width, max_lines=lines, placeholder="…", break_on_hyphens=False)
+    return tuple(found) or ("",)
 
 
-@_shared
-def bars(rows: Rows, unit: str) -> "alt.LayerChart":
+def bars(rows: Rows, unit: str) -> str:
     """Horizontal bars with whiskers, one a row of label, value, low and high."""
-    import altair as alt
+    step, left = _step(rows), _room(rows)
+    scale = sums(_ends(rows), left, WIDTH - EDGE)
+    drawn = [_bar(scale, row["value"], (at + 0.17) * step, 0.66 * step) for at, row in enumerate(rows)]
+    return _drawn(
+        step * len(rows),
+        _across(scale, step * len(rows), unit),
+        _group("bars", drawn, fill=OURS, fill_opacity="0.75"),
+        _whiskers(rows, scale, step),
+        _names(rows, step, left),
+    )
 
-    base = alt.Chart(_data(rows)).encode(y=_names(rows))
-    amount = _amount(rows, unit)
-    bar = base.mark_bar(color=OURS, opacity=0.75, height=alt.RelativeBandSize(0.66)).encode(x=amount)
-    return _finished(_marked(bar, base, "quantitative"), height=_height(rows))
 
-
-def dots(rows: Rows, unit: str, *, times: bool = False) -> "alt.LayerChart":
+def dots(rows: Rows, unit: str, *, dated: bool = False) -> str:
     """Dots with whiskers, for numbers that need not be seen from zero."""
-    import altair as alt
-
-    base = alt.Chart(_data(rows)).encode(y=_names(rows, shown=len(rows) > 1))
-    kind: Any = "temporal" if times else "quantitative"
-    scale = alt.Scale(padding=14) if times else alt.Scale(zero=False, nice=True, padding=14)
-    dot = base.mark_point(color=OURS, filled=True, size=90, opacity=1).encode(
-        x=_amount(rows, unit, type=kind, scale=scale)
+    step, left = _step(rows), _room(rows) if len(rows) > 1 else EDGE
+    ends = left + EDGE, WIDTH - 3 * EDGE
+    scale = times(_ends(rows), *ends) if dated else sums(_ends(rows), *ends, zero=False)
+    drawn = [_dot(scale.at(row["value"]), (at + 0.5) * step) for at, row in enumerate(rows)]
+    return _drawn(
+        step * len(rows),
+        _across(scale, step * len(rows), unit),
+        _whiskers(rows, scale, step),
+        _group("dots", drawn, fill=OURS),
+        _names(rows, step, left) if len(rows) > 1 else "",
     )
-    return _finished(_marked(dot, base, kind), height=_height(rows) + 8)
 
 
-def line(rows: Rows, side: str, unit: str, *, times: bool) -> "alt.LayerChart":
+def line(rows: Rows, side: str, unit: str, *, dated: bool) -> str:
     """A stepped line in a band of intervals, for many cells that follow each other."""
-    import altair as alt
-
-    kind: Any = "temporal" if times else "quantitative"
-    along = alt.X("at", type=kind, title=side, scale=alt.Scale(zero=False, nice=False))
-    base = alt.Chart(_data(rows)).encode(x=along)
-    amount = alt.Y("low", type="quantitative", title=unit, axis=alt.Axis(tickCount=5))
-    band = base.mark_area(color=OURS, opacity=0.22, interpolate="step").encode(y=amount, y2="high")
-    drawn = base.mark_line(color=OURS, strokeWidth=1.6, interpolate="step").encode(
-        y=alt.Y("value", type="quantitative", title=unit)
+    high = sums(_ends(rows), HIGH, 8.0, zero=False)
+    left = max(_em(text) for _, text in high.ticks) + 12
+    along = (times if dated else _plainly)([row["at"] for row in rows], left, WIDTH - 2 * EDGE)
+    value, low, above = (
+        [high.at(row.get(end, row["value"])) for row in rows] for end in ("value", "low", "high")
     )
-    return _finished(_layered(band, drawn), height=210)
-
-
-def heat(rows: Rows, unit: str) -> "alt.LayerChart":
-    """A table of two sides as tiles; intervals stand in the table beside it."""
-    import altair as alt
-
-    across = alt.X("column", type="nominal", sort=None, title=None)
-    shade = alt.Color("value", type="quantitative", title=unit, scale=alt.Scale(scheme="blues"))
-    tiles = (
-        alt.Chart(_data(rows))
-        .mark_rect(stroke="white")
-        .encode(
-            x=across.axis(labelExpr=OWN_LINES, labelLimit=0, labelAngle=_angle(rows)),
-            y=_names(rows),
-            color=shade.legend(type="symbol", symbolType="square", tickCount=4),
-        )
+    places = [along.at(row["at"]) for row in rows]
+    out, back = _stairs(places, above), _stairs(places[::-1], low[::-1])
+    return _drawn(
+        HIGH,
+        _along(high, left, unit),
+        _across(along, HIGH, side, grid=False),
+        _group("band", [f'<path d="M{out}L{back}Z"/>'], fill=OURS, fill_opacity="0.22"),
+        _group(
+            "line", [f'<path d="M{_stairs(places, value)}"/>'], fill="none", stroke=OURS, stroke_width="1.6"
+        ),
+        top=LINE_HEIGHT + 4,
     )
-    return _finished(_layered(tiles), height=20 * len({row["label"] for row in rows}))
 
 
-def _angle(rows: Rows) -> int:
-    """Turn the labels under tiles that are too narrow for them."""
-    return 0 if all(len(row["column"].partition("\n")[2]) <= SHORT for row in rows) else -90
+def heat(downs: Sequence[str], across: Sequence[str], values: Sequence[float], unit: str) -> str:
+    """A table of two sides as tiles, row by row; intervals stand in the table beside it."""
+    under = [_cut(readable(text), MOST_TURNED) for text in across]
+    left = min(max(map(_em, downs)) + 12, MOST_TURNED, WIDTH - EDGE - LINE_HEIGHT * len(across))
+    wide = min((WIDTH - EDGE - left) / len(across), 4 * STEP)
+    scale = sums(values, 0.0, 1.0, zero=False)
+    tiles = [
+        f'<rect x="{_n(left + wide * (at % len(across)))}" y="{DENSE * (at // len(across))}" '
+        f'width="{_n(wide)}" height="{DENSE}" fill="{_shade(scale.at(value))}"/>'
+        for at, value in enumerate(values)
+    ]
+    names = [{"label": (_cut(readable(text), left - 12),)} for text in downs]
+    turned = any(_em(text) > wide - 4 for text in under)
+    deep = max(map(_em, under)) if turned else LINE_HEIGHT
+    high = DENSE * len(downs)
+    return _drawn(
+        high,
+        _group("tiles", tiles, stroke="#ffffff"),
+        _names(names, DENSE, left),
+        _moved(_under(under, left, wide, turned=turned), high),
+        _moved(_shades(scale, unit, left), high + deep + 18),
+        under=int(deep + 3 * LINE_HEIGHT + 24),
+    )
 
 
-def compared(rows: Rows, unit: str, promised: float | None = None) -> "alt.LayerChart":
-    """Bars of one figure for each way of protecting, with what is promised; broken promises stand out."""
-    import altair as alt
+def compared(rows: Rows, unit: str, promised: float | None = None) -> str:
+    """Bars of one figure for each way of protecting, with what is promised; broken promises are hollow."""
+    step, left = _step(rows), _room(rows)
+    reach = [] if promised is None else [promised]
+    scale = sums([*_ends(rows), *reach], left, WIDTH - SAID)
+    drawn = [
+        _bar(scale, row["value"], (at + 0.17) * step, 0.66 * step, stands_out=row["kept"] == "no")
+        for at, row in enumerate(rows)
+    ]
+    limit = [] if promised is None else [f'<path d="M{_n(scale.at(promised))} 0V{_n(step * len(rows))}"/>']
+    return _drawn(
+        step * len(rows),
+        _across(scale, step * len(rows), unit),
+        _group("bars", drawn, fill=OURS, fill_opacity="0.85"),
+        _group("limit", limit, stroke=INK, stroke_dasharray="4 3"),
+        _figures(rows, scale, step, 5),
+        _names(rows, step, left),
+    )
 
-    kept = alt.Color("kept", type="nominal", legend=None).scale(domain=["yes", "no"], range=[OURS, OVER])
-    base = alt.Chart(_data(rows)).encode(y=_names(rows))
-    amount = _amount(rows, unit)
-    bar = base.mark_bar(opacity=0.85, height=alt.RelativeBandSize(0.66)).encode(x=amount, color=kept)
-    text = base.mark_text(align="left", dx=5, color=INK, fontSize=FONT_SIZE).encode(x=amount, text="said:N")
-    layers = [bar, text]
-    if promised is not None:
-        promise = alt.Chart(_data([{"value": promised}])).mark_rule(color=INK, strokeDash=[4, 3])
-        layers.append(promise.encode(x="value:Q"))
-    return _finished(_layered(*layers), height=_height(rows), right=SAID)
 
-
-@_shared
-def spread(rows: Rows, unit: str) -> "alt.LayerChart":
+def spread(rows: Rows, unit: str) -> str:
     """Dots for each way of protecting, along a scale of factors where they are far apart."""
-    import altair as alt
-
-    scale = alt.Scale(type="log", nice=True, padding=10) if _is_wide(rows) else alt.Scale(zero=True)
-    kept = alt.Color("kept", type="nominal", legend=None).scale(domain=["yes", "no"], range=[OURS, OVER])
-    base = alt.Chart(_data(rows)).encode(y=_names(rows))
-    amount = _amount(rows, unit, scale=scale).axis(grid=False, tickCount=4)
-    dot = base.mark_point(filled=True, size=90, opacity=1).encode(x=amount, color=kept)
-    text = base.mark_text(align="left", dx=9, color=INK, fontSize=FONT_SIZE).encode(x=amount, text="said:N")
-    return _finished(_layered(dot, text), height=_height(rows), right=SAID)
+    step, left = _step(rows), _room(rows)
+    scale = (factors if _is_wide(rows) else sums)(_ends(rows), left + 8, WIDTH - SAID)
+    drawn = [
+        _dot(scale.at(row["value"]), (at + 0.5) * step, stands_out=row["kept"] == "no")
+        for at, row in enumerate(rows)
+    ]
+    return _drawn(
+        step * len(rows),
+        _across(scale, step * len(rows), unit, grid=False),
+        _group("dots", drawn, fill=OURS),
+        _figures(rows, scale, step, 9),
+        _names(rows, step, left),
+    )
 
 
 def _is_wide(rows: Rows) -> bool:
     """Say whether values are too far apart for a scale of sums."""
-    values = [row["value"] for row in rows if isinstance(row["value"], int | float)]
-    return bool(values) and min(values) > 0 and max(values) / min(values) > FAR
+    values = [row["value"] for row in rows]
+    return bool(min(values) > 0 and max(values) / min(values) > FAR)
 
 
-def _marked(drawn: "alt.Chart", base: "alt.Chart", kind: Any) -> "alt.LayerChart":
-    """Lay whiskers over what is drawn."""
-    import altair as alt
-
-    there = base.transform_filter("isValid(datum.low)")
-    low, high = (alt.X(end, type=kind) for end in ("low", "high"))
-    reach = there.mark_rule(color=INK, strokeWidth=1.4).encode(x=low, x2="high")
-    ends = [there.mark_tick(color=INK, thickness=1.4, size=9).encode(x=end) for end in (low, high)]
-    return _layered(drawn, reach, *ends)
+def _ends(rows: Rows) -> list[float]:
+    return [row[end] for row in rows for end in ("value", "low", "high") if end in row]
 
 
-def _layered(*layers: "alt.Chart") -> "alt.LayerChart":
-    import altair as alt
-
-    return alt.LayerChart(layer=list(layers))
-
-
-def _names(rows: Rows, *, shown: bool = True) -> "alt.Y":
-    import altair as alt
-
-    axis = alt.Axis(
-        labelExpr=OWN_LINES,
-        labelLimit=0,
-        minExtent=_widest(rows) * LETTER + 6,
-        ticks=False,
-        domain=False,
-        labelPadding=6,
-    )
-    return alt.Y("label", type="nominal", sort=None, title=None, axis=axis if shown else None)
+def _plainly(values: Sequence[float], start: float, end: float) -> Scale:
+    """Give a scale that ends where the values end."""
+    fitted = sums(values, start, end, zero=False)
+    low, high = min(values), max(values)
+    return Scale(low, high, start, end, tuple(tick for tick in fitted.ticks if low <= tick[0] <= high))
 
 
-def _widest(rows: Rows) -> int:
-    return max(len(part) for row in rows for part in row["label"].split("\n")[1:])
+def _stairs(places: Sequence[float], heights: Sequence[float]) -> str:
+    """Step from one place to the next halfway between them."""
+    turns = [(one + other) / 2 for one, other in itertools.pairwise(places)]
+    parts = [f"{_n(places[0])} {_n(heights[0])}"]
+    parts += [f"H{_n(turn)}V{_n(height)}" for turn, height in zip(turns, heights[1:], strict=True)]
+    return "".join([*parts, f"H{_n(places[-1])}"])
 
 
-def _short(rows: Rows) -> dict[str, str]:
-    """Say how large numbers are written."""
-    numbers = [row[end] for row in rows for end in ("value", "high") if isinstance(row.get(end), int | float)]
-    return {"format": "~s"} if numbers and max(numbers) >= LARGE else {}
+# space
 
 
-def _amount(rows: Rows, unit: str, **given: Any) -> "alt.X":
-    import altair as alt
-
-    short = _short(rows)
-    if given.get("type") == "temporal":
-        short = {"format": "%Y-%m-%d"}
-    axis = alt.Axis(tickCount=4, **short)  # type: ignore[arg-type]  # one known key
-    return alt.X("value", title=unit, axis=axis, **({"type": "quantitative"} | given))
+def _em(text: str) -> float:
+    """Measure a text in the widest usual font."""
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    return LETTER * len(text) + (FONT_SIZE * 1.05 - LETTER) * wide
 
 
-def _data(rows: Rows) -> "alt.InlineData":
-    import altair as alt
-
-    return alt.InlineData(values=[dict(row) for row in rows])
+def _width(labels: Iterable[Label]) -> float:
+    return max(_em(text) for lines in labels for text in lines) + 12
 
 
-def _height(rows: Rows) -> int:
+def _room(rows: Rows) -> float:
+    return _width([row["label"] for row in rows])
+
+
+def _step(rows: Rows) -> int:
     if len(rows) > MANY:
-        return DENSE * len(rows)
-    tall = any(row["label"].count("\n") > 1 for row in rows)
-    return (STEP + 9 * tall) * len(rows)
+        return DENSE
+    return TALL if any(len(row["label"]) > 1 for row in rows) else STEP
 
 
-def _finished(chart: "alt.LayerChart", height: int, *, right: int = 14) -> "alt.LayerChart":
-    """Give every chart the same calm look."""
-    import altair as alt
+def _cut(text: str, room: float) -> str:
+    letters = max(int(room / LETTER), FEWEST_LETTERS)
+    return text if _em(text) <= room or len(text) <= letters else text[: letters - 1] + "…"
 
-    sized = chart.properties(
-        width=WIDTH,
-        height=max(height, STEP),
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-        background="transparent",
-        padding={"left": 2, "right": right, "top": 4, "bottom": 2},
+
+# pieces
+
+
+def _n(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _group(kind: str, parts: Sequence[str], **given: str) -> str:
+    looks = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in given.items())
+    return f'<g class="{kind}"{looks}>{"".join(parts)}</g>' if parts else ""
+
+
+def _moved(part: str, down: float) -> str:
+    return f'<g transform="translate(0 {_n(down)})">{part}</g>'
+
+
+def _text(x: float, y: float, text: str, anchor: str = "middle", *, turned: bool = False) -> str:
+    place = f'x="{_n(x)}" y="{_n(y)}"'
+    if turned:
+        place = f'transform="translate({_n(x)} {_n(y)}) rotate(-90)"'
+    ends = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    return f"<text {place}{ends}>{escape(text)}</text>"
+
+
+def _bar(scale: Scale, value: float, top: float, high: float, *, stands_out: bool = False) -> str:
+    zero, end = scale.at(0.0), scale.at(value)
+    looks = f' fill="#fff" stroke="{OVER}" stroke-width="2"' if stands_out else ""
+    return f'<rect x="{_n(min(zero, end))}" y="{_n(top)}" width="{_n(abs(end - zero))}" height="{_n(high)}"{looks}/>'
+
+
+def _dot(x: float, y: float, *, stands_out: bool = False) -> str:
+    looks = f' fill="#fff" stroke="{OVER}" stroke-width="2.2"' if stands_out else ""
+    return f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{"4.4" if stands_out else "5.2"}"{looks}/>'
+
+
+def _whiskers(rows: Rows, scale: Scale, step: float) -> str:
+    drawn = [
+        f"M{_n(scale.at(row['low']))} {_n(y - 4.5)}v9m0-4.5H{_n(scale.at(row['high']))}m0-4.5v9"
+        for y, row in ((step * (at + 0.5), row) for at, row in enumerate(rows))
+        if "low" in row and "high" in row
+    ]
+    paths = [f'<path d="{"".join(drawn)}"/>'] if drawn else []
+    return _group("whiskers", paths, fill="none", stroke=INK, stroke_width="1.4")
+
+
+def _names(rows: Rows, step: float, left: float) -> str:
+    """Write the labels beside their bars, the lines of one around its middle."""
+    texts = [
+        _text(
+            left - 8,
+            step * (at + 0.5) + 4.3 + LINE_HEIGHT * (number - (len(row["label"]) - 1) / 2),
+            text,
+            "end",
+        )
+        for at, row in enumerate(rows)
+        for number, text in enumerate(row["label"])
+    ]
+    return _group("names", texts)
+
+
+def _figures(rows: Rows, scale: Scale, step: float, after: float) -> str:
+    texts = [
+        _text(scale.at(row["value"]) + after, step * (at + 0.5) + 4.3, row["said"], "start")
+        for at, row in enumerate(rows)
+    ]
+    return _group("figures", texts)
+
+
+def _under(texts: Sequence[str], left: float, wide: float, *, turned: bool) -> str:
+    """Write the labels under tiles, turned where these are too narrow for them."""
+    places = [(left + wide * (at + 0.5), text) for at, text in enumerate(texts)]
+    if turned:
+        return _group("under", [_text(x + 4.3, 6, text, "end", turned=True) for x, text in places])
+    return _group("under", [_text(x, LINE_HEIGHT, text) for x, text in places])
+
+
+def _across(scale: Scale, high: float, title: str, *, grid: bool = True) -> str:
+    """Draw the axis under a chart, with as many of its numbers as do not meet."""
+    lines = [f"M{_n(scale.at(tick))} 0V{_n(high)}" for tick, _ in scale.ticks] if grid else []
+    lines.append(f"M{_n(scale.start)} {_n(high)}H{_n(scale.end)}")
+    shown, free = [], -1.0
+    for tick, text in scale.ticks:
+        x = scale.at(tick)
+        if x - _em(text) / 2 >= free:
+            shown.append(_text(x, high + 16, text))
+            free = x + _em(text) / 2 + 6
+    middle = min(max((scale.start + scale.end) / 2, _em(title) / 2), WIDTH - _em(title) / 2)
+    shown.append(_text(middle, high + 33, title))
+    return _group("grid", [f'<path d="{"".join(lines)}"/>'], stroke=FAINT) + _group("axis", shown)
+
+
+def _along(scale: Scale, left: float, title: str) -> str:
+    """Draw the axis beside a chart, with its title above."""
+    lines = "".join(f"M{_n(left)} {_n(scale.at(tick))}H{_n(WIDTH - 2 * EDGE)}" for tick, _ in scale.ticks)
+    shown = [_text(left - 6, scale.at(tick) + 4.3, text, "end") for tick, text in scale.ticks]
+    return _group("grid", [f'<path d="{lines}"/>'], stroke=FAINT) + _group(
+        "axis", [*shown, _text(2, -6, title, "start")]
     )
-    calm = sized.configure(font=FONT).configure_view(stroke=None)
-    calm = calm.configure_legend(
-        labelColor=INK,
-        titleColor=INK,
-        labelFontSize=FONT_SIZE,
-        titleFontSize=FONT_SIZE,
-        titleFontWeight="normal",
+
+
+def _shade(share: float) -> str:
+    parts = [
+        round(pale + (dark - pale) * min(max(share, 0.0), 1.0)) for pale, dark in zip(PALE, DARK, strict=True)
+    ]
+    return "#{:02x}{:02x}{:02x}".format(*parts)
+
+
+def _shades(scale: Scale, unit: str, left: float) -> str:
+    """Say which shade is which number."""
+    wide = (WIDTH - EDGE - left) / len(scale.ticks)
+    tiles = [
+        f'<rect x="{_n(left + wide * at)}" y="0" width="{_n(wide - 3)}" height="7" fill="{_shade(scale.at(tick))}"/>'
+        for at, (tick, _) in enumerate(scale.ticks)
+    ]
+    texts = [
+        _text(left + wide * at, LINE_HEIGHT + 6, text, "start") for at, (_, text) in enumerate(scale.ticks)
+    ]
+    title = _text(left, 2 * LINE_HEIGHT + 7, _cut(unit, WIDTH - left), "start")
+    return _group("key", [*tiles, *texts, title])
+
+
+def _drawn(high: float, *parts: str, under: int = UNDER, top: float = 4) -> str:
+    """Put the pieces of a chart together."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {_n(-top)} {WIDTH} {_n(high + under + top)}" '
+        f'font-family="{FONT}" font-size="{FONT_SIZE}" fill="{INK}">{"".join(parts)}</svg>'
     )
-    finished: alt.LayerChart = calm.configure_axis(
-        labelColor=INK,
-        titleColor=INK,
-        labelFontSize=FONT_SIZE,
-        titleFontSize=FONT_SIZE,
-        titleFontWeight="normal",
-        gridColor=FAINT,
-        domainColor=FAINT,
-        tickColor=FAINT,
-    )
-    return finished

@@ -1,6 +1,5 @@
 """Which chart suits a statistic: bars, dots, a line in its band, tiles, or none if there is too much to see."""
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +7,8 @@ from typing import Any, Final
 
 from entwined.canonical import Document
 from entwined.report import charts
-from entwined.report.findings import Cell, Finding
+from entwined.report.findings import Cell, Finding, side_names
+from entwined.report.scales import seconds
 from entwined.report.words import readable
 from entwined.schema import Moment
 
@@ -30,27 +30,37 @@ def drawing_of(finding: Finding) -> Drawing | None:
     """Draw a statistic, if it can be seen at a glance."""
     if finding.size == 1:
         return _single(finding)
-    if finding.is_ordered and FEW_STEPS < finding.size <= MOST_STEPS:
-        return _along(finding)
-    if finding.size <= MOST_BARS:
+    if suits_bars(finding):
         return _bars(finding)
+    if finding.is_ordered and finding.size <= MOST_STEPS:
+        return _along(finding)
     if len(finding.axes) == len(MOST_TILES):
         return _tiles(finding)
     return None
+
+
+def suits_bars(finding: Finding) -> bool:
+    """Say whether every number can have a bar of its own."""
+    return finding.size <= (FEW_STEPS if finding.is_ordered else MOST_BARS)
 
 
 def _single(finding: Finding) -> Drawing | None:
     (cell,) = finding.cells()
     if cell.low is None:
         return None
-    chart = charts.dots(_rows([cell], [finding.name]), _unit(finding), times=isinstance(cell.value, datetime))
-    return Drawing(charts.svg(chart), "The dot is the released number, the whisker its 95 % interval.")
+    dated = isinstance(cell.value, datetime)
+    chart = charts.dots(_rows([cell], [finding.name]), _unit(finding), dated=dated)
+    return Drawing(chart, "The dot is the released number, the whisker its 95 % interval.")
 
 
 def _bars(finding: Finding) -> Drawing:
     cells = list(finding.cells())
-    chart = charts.bars(_rows(cells, [cell.name for cell in cells]), _unit(finding))
-    return Drawing(charts.svg(chart), "Bars are the released numbers, whiskers their 95 % intervals.")
+    rows = _rows(cells, [cell.name for cell in cells])
+    if isinstance(cells[0].value, datetime):
+        chart = charts.dots(rows, _unit(finding), dated=True)
+        return Drawing(chart, "Dots are the released times, whiskers their 95 % intervals.")
+    chart = charts.bars(rows, _unit(finding))
+    return Drawing(chart, "Bars are the released numbers, whiskers their 95 % intervals.")
 
 
 def _along(finding: Finding) -> Drawing:
@@ -60,27 +70,19 @@ def _along(finding: Finding) -> Drawing:
     starts = [column.value(code) for code in range(0, axis.levels, axis.width)]
     rows = [_row(cell) | {"at": _number(start)} for start, cell in zip(starts, finding.cells(), strict=False)]
     side = readable(finding.titled(axis.column), 60)
-    chart = charts.line(rows, side, _unit(finding), times=isinstance(column, Moment))
+    chart = charts.line(rows, side, _unit(finding), dated=isinstance(column, Moment))
     left_out = " Missing values are in the table only." if axis.keeps_missing else ""
-    return Drawing(
-        charts.svg(chart), f"The line is the released number, the band its 95 % interval.{left_out}"
-    )
+    return Drawing(chart, f"The line is the released number, the band its 95 % interval.{left_out}")
 
 
 def _tiles(finding: Finding) -> Drawing | None:
-    down, across = (
-        [*dict.fromkeys(side)] for side in zip(*(cell.names for cell in finding.cells()), strict=True)
-    )
+    down, across = ([name for name, _ in side_names(axis, finding.schema)] for axis in finding.axes)
     if len(down) > MOST_TILES[0] or len(across) > MOST_TILES[1]:
         return None
-    places = itertools.product(charts.labelled(down), charts.labelled(across))
-    rows = [
-        _row(cell) | {"label": label, "column": column}
-        for (label, column), cell in zip(places, finding.cells(), strict=True)
-    ]
     first, second = (readable(finding.titled(side), 60) for side in finding.sides)
+    values = [_number(cell.value) for cell in finding.cells()]
     return Drawing(
-        charts.svg(charts.heat(rows, _unit(finding))),
+        charts.heat(down, across, values, _unit(finding)),
         f"Darker tiles are larger numbers, {first} down and {second} across; the intervals are in the table.",
     )
 
@@ -98,5 +100,5 @@ def _row(cell: Cell) -> Document:
     return {end: _number(number) for end, number in ends.items() if number is not None}
 
 
-def _number(value: Any) -> float | str:
-    return value.isoformat() if isinstance(value, datetime) else float(value)
+def _number(value: Any) -> float:
+    return seconds(value) if isinstance(value, datetime) else float(value)

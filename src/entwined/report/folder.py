@@ -16,7 +16,6 @@ from entwined.dependence.graph_files import named_from
 from entwined.door.certificate import CERTIFICATE, covering, signed
 from entwined.errors import BadInput, EntwinedError, Refused
 from entwined.estimate.answers import Release
-from entwined.report.charts import no_charts
 from entwined.report.findings import findings
 from entwined.report.release_page import report_page
 from entwined.report.values import write_values
@@ -59,7 +58,7 @@ def write_release(  # noqa: PLR0913  (all that goes into a folder)
     models: Iterable[Dependence] = (),
     key: Key | None = None,
 ) -> list[Path]:
-    """Write all that people and programs need of a release into a new folder; no report without charts."""
+    """Write all that people and programs need of a release into a new folder."""
     edges = _edge_files(models)
     require_free(folder)
     named = findings(release, names, schema)
@@ -123,8 +122,6 @@ def _shown(
     """Write what is only for show; say why it could not be done, if so."""
     try:
         _write_json(draft / "plan.json", dict(outlook))
-        if no_charts():
-            return ""
         page = report_page(release, names=names, schema=schema, outlook=outlook, budget=budget)
         (draft / "report.html").write_text(page, encoding="utf-8", newline="\n")
     except EntwinedError as reason:

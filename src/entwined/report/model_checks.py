@@ -54,9 +54,9 @@ class CheckShown:
             for label, one in zip(charts.labelled([one.law for one in bounded]), bounded, strict=True)
         ]
         return Drawing(
-            charts.svg(charts.compared(rows, "leakage of the same noise", self.check.claimed)),
+            charts.compared(rows, "leakage of the same noise", self.check.claimed),
             f"What noise that leaks {figure(self.check.claimed, up=True)} under the tree leaks under richer laws. "
-            "Those that have to be declared beside it have the other colour.",
+            "Those that have to be declared beside it are hollow.",
         )
 
 

@@ -11,10 +11,10 @@ from entwined.estimate.spans import CONFIDENCE, Ranks
 from entwined.loss import Loss
 from entwined.mechanisms.batch import Batch
 from entwined.queries.documents import question_of
+from entwined.report.cells import line_of
 from entwined.report.claims import Claims
 from entwined.report.findings import Cell
 from entwined.report.page import rendered
-from entwined.report.release_page import line_of
 from entwined.report.words import FINEST, figure, noise_words, number, plural, readable
 from entwined.request.words import in_words
 

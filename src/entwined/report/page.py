@@ -1,5 +1,11 @@
-"""Pages made of templates: every value is escaped, and the page itself forbids scripts and the network."""
+"""Pages made of templates: every value is escaped, and the page itself forbids the network and scripts.
 
+A page of many statistics has one script, which finds questions; the page's policy names its digest, so that it is
+the only one that runs.
+"""
+
+import base64
+import hashlib
 import re
 from functools import cache
 from typing import Any, Final
@@ -13,6 +19,7 @@ from entwined.version import __version__
 
 BRACED: Final = re.compile(r"_\{([^{}<>]*)\}")
 INDEX: Final = re.compile(r"_(\w)(?!\w)")
+SEARCH: Final = "search.js"
 LONG_WORD: Final = re.compile(r"(\S{18})(?=\S{6})")
 
 
@@ -35,7 +42,13 @@ def environment() -> Environment:
         "breakable": breakable,
         "formula": formula,
     }
-    made.globals["version"] = __version__
+    script, _, _ = PackageLoader("entwined.report").get_source(made, SEARCH)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    made.globals |= {
+        "version": __version__,
+        "search": Markup(script),  # noqa: S704  (a file of ours, no value in it)
+        "search_policy": f"'sha256-{digest}'",
+    }
     return made
 
 
@@ -64,5 +77,5 @@ def formula(text: str) -> Markup:
 
 
 def drawn(drawing: Drawing) -> Markup:
-    """Put a chart into the page as it is: Vega has escaped the texts in it."""
-    return Markup(drawing.svg)  # noqa: S704  (made by our own charts, whose texts Vega escapes; tested with hostile names)
+    """Put a chart into the page as it is: its texts are escaped."""
+    return Markup(drawing.svg)  # noqa: S704  (made by our own charts, which escape their texts; tested with hostile names)

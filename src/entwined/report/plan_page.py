@@ -9,15 +9,18 @@ from entwined.progress import said
 from entwined.report import charts
 from entwined.report.claims import SOURCES
 from entwined.report.drawings import Drawing
+from entwined.report.fits import fit_of
 from entwined.report.model_checks import checks_in
+from entwined.report.multiples import FEW
 from entwined.report.page import rendered
+from entwined.report.plan_sheet import sheet
 from entwined.report.stronger import stronger_in
 from entwined.report.useful import useful_plan
 from entwined.report.ways import WayShown, budget_of, exploratory, leaks_drawing, promised, ways_of
 from entwined.report.words import figure, readable
+from entwined.schema.unit import unit_from
 
 FORMATS: Final = ("entwined plan 2", "entwined plan 1")
-MOST_DRAWN: Final = 20
 USUAL: Final = 0.05  # has a column of its own
 
 
@@ -27,7 +30,6 @@ def plan_page(document: Mapping[str, Any]) -> str:
         raise BadInput(
             f"This is no plan: its format is not {FORMATS[0]!r}. Give what `entwined plan --json` wrote."
         )
-    charts.require_charts()
     try:
         return rendered("plan.html", **_content(document))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
@@ -36,7 +38,14 @@ def plan_page(document: Mapping[str, Any]) -> str:
 
 def _content(document: Mapping[str, Any]) -> Document:
     ways = ways_of(document)
+    applying = [way for way in ways if way.applies]
+    many = len(document["statistics"]) > FEW
+    told = said("drawing the plan", range(len(document["statistics"])))
+    shown = [_statistic(document, at, drawn=not many) for at in told]
     return {
+        "many": many,
+        "asked_for": len(shown),
+        "unit": unit_from(document["unit"]),
         "title": readable(document.get("title") or "Planned release"),
         "exploratory": exploratory(document),
         "failed": [readable(sentence, 600) for sentence in document.get("failed_checks", ())],
@@ -44,13 +53,17 @@ def _content(document: Mapping[str, Any]) -> Document:
         "asked": _asked(document),
         "ways": ways,
         "unfit": _unfit(ways),
+        "unfit_count": sum(not way.applies for way in ways),
+        "others": [way.title for way in applying if not way.proposed],
+        "breaking": any(not way.keeps for way in applying),
         "proposed": next((way for way in ways if way.proposed), None),
         "because": readable(document.get("because") or ""),
         "rivals": document.get("rivals", ()),
         "leaks": leaks_drawing(document),
-        "statistics": [
-            _statistic(document, at) for at in said("drawing the plan", range(len(document["statistics"])))
-        ],
+        "statistics": [] if many else shown,
+        "topics": sheet(document["statistics"], shown) if many else [],
+        "assumes": " ".join(dict.fromkeys(one["assumes"] for one in shown if one["assumes"])),
+        "unusable": sum(not one["fit"].usable for one in shown),
         "models": [_model(model) for model in document["models"]],
         "stronger": stronger_in(document),
         "budget": budget_of(document),
@@ -85,7 +98,7 @@ def _model(model: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _statistic(document: Mapping[str, Any], at: int) -> Document:
+def _statistic(document: Mapping[str, Any], at: int, *, drawn: bool) -> Document:
     """Gather what every way that applies would do to one statistic."""
     asked = document["statistics"][at]
     wanted = asked.get("wanted")
@@ -99,9 +112,10 @@ def _statistic(document: Mapping[str, Any], at: int) -> Document:
         "text": readable(asked.get("sql_or_text") or ""),
         "cells": int(asked.get("cells") or 1),
         "wanted": None if wanted is None else figure(float(wanted)),
+        "fit": fit_of(asked),
         "lines": lines,
         "assumes": _assumed(document, at),
-        "drawing": _drawing(lines) if at < MOST_DRAWN else None,
+        "drawing": _drawing(lines) if drawn else None,
     }
 
 
@@ -149,6 +163,6 @@ def _drawing(lines: list[Document]) -> Drawing | None:
         for label, line in zip(charts.labelled([line["title"] for line in shown]), shown, strict=True)
     ]
     return Drawing(
-        charts.svg(charts.spread(rows, "half-width of the 95 % interval")),
-        "Half-width of the 95 % interval, by way. Ways that break the promise have the other colour.",
+        charts.spread(rows, "half-width of the 95 % interval"),
+        "Half-width of the 95 % interval, by way. Ways that break the promise are hollow.",
     )

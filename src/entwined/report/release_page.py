@@ -2,28 +2,25 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
-from fractions import Fraction
 from typing import Any, Final
 
 from entwined.canonical import Document
 from entwined.estimate.answers import Release
-from entwined.progress import said
-from entwined.report.charts import require_charts
+from entwined.report.cells import MOST_LINES, line_of
 from entwined.report.claims import SOURCES, Claims, model_words, times, worst
 from entwined.report.drawings import drawing_of
-from entwined.report.findings import Cell, Finding, findings
+from entwined.report.findings import Finding, findings
+from entwined.report.fits import Fit, fits_of
 from entwined.report.model_checks import checks_of, failed_in
+from entwined.report.multiples import FEW, topics
 from entwined.report.page import rendered
 from entwined.report.stronger import Stronger, stronger_of
 from entwined.report.useful import useful_release
 from entwined.report.ways import BudgetShown, exploratory, leaks_drawing, ways_of
-from entwined.report.words import digits_for, exactly, figure, moment, noise_words, number, readable
+from entwined.report.words import figure, noise_words, readable
 from entwined.schema import Schema
 
-MOST_LINES: Final = 40
 LONGEST_AGREEMENT: Final = 2000
-MOST_CHARTS: Final = 80  # a page of more would take long to draw and to open; the tables are all there
 
 
 def report_page(
@@ -35,9 +32,10 @@ def report_page(
     budget: Mapping[str, Any],
 ) -> str:
     """Write the report as one HTML file that needs nothing else."""
-    require_charts()
     promise = Claims(release.certificate)
     found = findings(release, names, schema)
+    many = len(found) > FEW
+    fits = fits_of(outlook, names)
     return rendered(
         "report.html",
         title=readable(outlook.get("title") or "Released statistics"),
@@ -48,9 +46,12 @@ def report_page(
         kept=promise.kept,
         factor=times(promise.leakage),
         schema=schema,
-        found=[
-            _shown(one, drawn=at < MOST_CHARTS) for at, one in enumerate(said("drawing the report", found))
-        ],
+        many=many,
+        asked=len(found),
+        found=[] if many else [_shown(one, fit) for one, fit in zip(found, fits, strict=True)],
+        topics=topics(found, fits) if many else [],
+        unusable=sum(not fit.usable for fit in fits),
+        rivals=outlook.get("rivals", ()),
         numbers=sum(one.size for one in found),
         agreement=readable(release.agreement, LONGEST_AGREEMENT),
         models=[_model(model) for model in promise.models],
@@ -91,12 +92,13 @@ def _stronger(promise: Claims) -> list[Stronger]:
     ]
 
 
-def _shown(finding: Finding, *, drawn: bool) -> Document:
+def _shown(finding: Finding, fit: Fit) -> Document:
     lines = [line_of(cell) for cell in itertools.islice(finding.cells(), MOST_LINES)]
     return {
         "name": readable(finding.name),
         "question": finding.question,
-        "drawing": drawing_of(finding) if drawn else None,
+        "fit": fit,
+        "drawing": drawing_of(finding),
         "sides": finding.headings,
         "unit": readable(finding.unit, 60),
         "lines": lines,
@@ -107,29 +109,3 @@ def _shown(finding: Finding, *, drawn: bool) -> Document:
         "design_effect": None if finding.people is None else f"{finding.people.design_effect:.2f}",
         "moved": any(cell.is_outside for cell in finding.cells()),
     }
-
-
-def line_of(cell: Cell) -> Document:
-    """Write a number in as many digits as its interval leaves it, and the interval rounded outwards."""
-    low, high = cell.low, cell.high
-    named = {"names": [readable(name, 80) for name in cell.names]}
-    if isinstance(cell.value, datetime):
-        ends = None if low is None or high is None else (to_minute(low), to_minute(high, up=True))
-        return named | {"value": to_minute(cell.value), "interval": ends}
-    if isinstance(low, datetime) or isinstance(high, datetime) or low is None or high is None:
-        return named | {"value": exactly(cell.value), "interval": None}
-    digits = digits_for(Fraction(high - low) / 2)
-    return named | {
-        "value": number(cell.value, digits),
-        "interval": (number(low, digits, towards=-1), number(high, digits, towards=1)),
-    }
-
-
-def to_minute(value: Any, *, up: bool = False) -> str:
-    """Write a time to the minute.
-
-    >>> to_minute(datetime(2020, 1, 31, 12, 30, 7), up=True)
-    '2020-01-31 12:31'
-    """
-    minute = value.replace(second=0, microsecond=0)
-    return moment(minute + timedelta(minutes=1) if up and minute < value else minute)

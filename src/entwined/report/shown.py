@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 from entwined.errors import BadInput
 from entwined.estimate.answers import Release
 from entwined.mechanisms.batch import Batch
+from entwined.report.cells import line_of
 from entwined.report.claims import Claims
 from entwined.report.findings import Finding, findings
 from entwined.report.model_checks import failed_in
 from entwined.report.notebook import to_html
-from entwined.report.release_page import line_of
 from entwined.report.values import arrow_table
 from entwined.report.words import figure, noise_words, plural
 

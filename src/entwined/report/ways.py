@@ -92,7 +92,7 @@ def leaks_drawing(document: Mapping[str, Any]) -> Drawing | None:
     limit = promised(document)
     line = "" if limit is None else f" The dashed line is the promise, {figure(limit)}."
     return Drawing(
-        charts.svg(charts.compared(rows, "leakage: the ε that an adversary really gets", limit)),
+        charts.compared(rows, "leakage: the ε that an adversary really gets", limit),
         f"What the release leaks under the declared dependence, for each way to set its noise.{line}",
     )
 

@@ -18,8 +18,10 @@ from entwined.forecast.ways import Crossing, Way, reasons
 from entwined.mechanisms.batch import Batch
 from entwined.numbers import float_below
 from entwined.progress import said
+from entwined.queries import Query
 from entwined.request.funds import Funds, funds_of
 from entwined.request.request import Request
+from entwined.schema import Schema
 
 FORMAT: Final = "entwined plan 2"
 ONE_BATCH: Final = (
@@ -159,9 +161,16 @@ def _statistics(request: Request, found: Prospects) -> Iterator[Document]:
         asked = question.query.statistics(request.schema)
         yield {
             "name": question.name,
+            "label": _label(question.query, request.schema),
             "query": json.loads(question.query.fingerprint),
             "sql_or_text": question.text,
             "cells": 1 if asked[0].selects else asked[0].aggregate.cells,
             "wanted": None if question.within is None else float(question.within),
             **good.document,
         }
+
+
+def _label(query: Query, schema: Schema) -> str | None:
+    """Give the label of the one column that a statistic is about, if it has one."""
+    label = schema.column(query.values[0]).label if len(query.values) == 1 else None
+    return label or None

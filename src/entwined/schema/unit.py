@@ -24,6 +24,14 @@ class Unit(ABC):
     """What is protected, in words for someone who is in the table."""
     presence: ClassVar[str]
     """What is protected where units may come and go."""
+    one_of: ClassVar[str] = "any one of those concerned"
+    """Whom or what a release says little about."""
+    many: ClassVar[str] = "rows"
+    """What it is that may depend on each other."""
+    not_promised: ClassVar[str] = ""
+    """What a reader might take to be protected and is not."""
+    plain: ClassVar[str] = "Plain differential privacy"
+    """What noise is called that is set as if units had nothing to do with each other."""
     by_column: ClassVar[bool] = False
     """Whether a loss falls on each column that is read by itself, and not on whole rows."""
     may_be_absent: ClassVar[bool] = False
@@ -105,6 +113,12 @@ class Cells(Unit):
     words: ClassVar[str] = "one cell of one row"
     content: ClassVar[str] = "any one answer in the row about you"
     presence: ClassVar[str] = content  # a cell neither comes nor goes
+    one_of: ClassVar[str] = "any one answer of any one row"
+    many: ClassVar[str] = "answers"
+    not_promised: ClassVar[str] = (
+        "One answer is protected at a time: neither all answers of a row together, nor whether somebody took part."
+    )
+    plain: ClassVar[str] = "Noise for each answer alone"
     by_column: ClassVar[bool] = True
 
 

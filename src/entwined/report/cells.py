@@ -1,0 +1,37 @@
+"""One released number as people read it: in the digits that its interval leaves it."""
+
+from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import Any, Final
+
+from entwined.canonical import Document
+from entwined.report.findings import Cell
+from entwined.report.words import digits_for, exactly, moment, number, readable
+
+MOST_LINES: Final = 40  # numbers of a statistic on a page; all are in the values
+
+
+def line_of(cell: Cell) -> Document:
+    """Write a number in as many digits as its interval leaves it, and the interval rounded outwards."""
+    low, high = cell.low, cell.high
+    named = {"names": [readable(name, 80) for name in cell.names]}
+    if isinstance(cell.value, datetime):
+        ends = None if low is None or high is None else (to_minute(low), to_minute(high, up=True))
+        return named | {"value": to_minute(cell.value), "interval": ends}
+    if isinstance(low, datetime) or isinstance(high, datetime) or low is None or high is None:
+        return named | {"value": exactly(cell.value), "interval": None}
+    digits = digits_for(Fraction(high - low) / 2)
+    return named | {
+        "value": number(cell.value, digits),
+        "interval": (number(low, digits, towards=-1), number(high, digits, towards=1)),
+    }
+
+
+def to_minute(value: Any, *, up: bool = False) -> str:
+    """Write a time to the minute.
+
+    >>> to_minute(datetime(2020, 1, 31, 12, 30, 7), up=True)
+    '2020-01-31 12:31'
+    """
+    minute = value.replace(second=0, microsecond=0)
+    return moment(minute + timedelta(minutes=1) if up and minute < value else minute)

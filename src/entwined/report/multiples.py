@@ -1,0 +1,187 @@
+"""Many statistics on one page: small tables of which every line is a bar, in sections with one scale each."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from entwined.canonical import Document
+from entwined.report.cells import MOST_LINES, line_of
+from entwined.report.drawings import Drawing, drawing_of, suits_bars
+from entwined.report.findings import Cell, Finding
+from entwined.report.fits import Fit
+from entwined.report.scales import Scale, sums
+from entwined.report.sections import Section, Subject, sections
+from entwined.report.words import noise_words, readable
+
+FEW: Final = 24  # statistics that each get a chart and a table beside it
+LONGEST_TITLE: Final = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One line of a card: a name, a number, an interval, and how they are drawn."""
+
+    name: str
+    value: str
+    interval: str
+    style: str
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One statistic of many."""
+
+    place: int
+    finding: Finding
+    section: Section
+    scale: Scale | None
+    fit: Fit
+
+    @property
+    def title(self) -> str:
+        """What it is called: by the label of its column, if nobody gave it another name."""
+        one = self.finding
+        return self.section.without_topic(title_of(one.name, one.query.words, subject_of(one).label))
+
+    @property
+    def code(self) -> str:
+        """The column that it is about, where the title does not say so."""
+        column = subject_of(self.finding).column
+        return "" if column in self.title else readable(column, 60)
+
+    @property
+    def note(self) -> str:
+        """What was asked in full, where the title is not all of it."""
+        return "" if self.is_plain else f"{self.finding.question}."
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is about all rows and one column."""
+        return len(self.finding.sides) == 1 and self.finding.query.words == self.finding.name
+
+    @property
+    def drawing(self) -> Drawing | None:
+        """A chart of its own, for what has too many numbers for bars."""
+        return None if suits_bars(self.finding) or self.finding.size == 1 else drawing_of(self.finding)
+
+    @property
+    def bars(self) -> list[Bar]:
+        """The numbers, as many as are shown."""
+        return [self._bar(cell) for cell in itertools.islice(self.finding.cells(), MOST_LINES)]
+
+    @property
+    def hidden(self) -> int:
+        """How many numbers are not shown."""
+        return max(self.finding.size - MOST_LINES, 0)
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """What stands at both ends of the scale."""
+        return ("", "") if self.scale is None else (self.scale.ticks[0][1], self.scale.ticks[-1][1])
+
+    @property
+    def noise(self) -> str:
+        """The noise in words."""
+        return "; ".join(noise_words(noise) for noise in self.finding.answer.noise)
+
+    @property
+    def unit(self) -> str:
+        """What the numbers are numbers of."""
+        return readable(self.finding.unit, 60)
+
+    @property
+    def heading(self) -> str:
+        """What stands above the names of the numbers."""
+        return " · ".join(self.finding.headings) if len(self.finding.sides) > 1 else "answer"
+
+    @property
+    def ranks(self) -> int | None:
+        """For a choice: its rank is within so many rows of the one asked for."""
+        return self.finding.ranks
+
+    @property
+    def people(self) -> Document | None:
+        """The number as one of the population, where its sampling error was released."""
+        return None if self.finding.of_people is None else line_of(self.finding.of_people)
+
+    @property
+    def moved(self) -> bool:
+        """Whether some number was moved out of its interval to agree with others."""
+        return any(cell.is_outside for cell in self.finding.cells())
+
+    def _bar(self, cell: Cell) -> Bar:
+        line = line_of(cell)
+        interval = " to ".join(line["interval"]) if line["interval"] else ""
+        return Bar(" · ".join(line["names"]), line["value"], interval, _style(cell, self.scale))
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A section of a page."""
+
+    number: int
+    title: str
+    cards: tuple[Card, ...]
+
+
+def topics(found: Sequence[Finding], fits: Sequence[Fit]) -> list[Topic]:
+    """Sort statistics into sections; bars of one section that count the same have one scale."""
+    return [
+        Topic(number, readable(one.title, 80), tuple(_cards(one, found, fits)))
+        for number, one in enumerate(sections([subject_of(finding) for finding in found]))
+    ]
+
+
+def title_of(name: str, unnamed: str, label: str) -> str:
+    """Call a statistic by its own name, or by the label of its column where it was given none."""
+    return readable(label if label and name == unnamed else name, LONGEST_TITLE)
+
+
+def subject_of(finding: Finding) -> Subject:
+    """Say which column a statistic is about first of all."""
+    column = next(iter(finding.sides or finding.query.values), "")
+    known = finding.schema.column(column).label if column else ""
+    return Subject(column, known or "")
+
+
+def _cards(section: Section, found: Sequence[Finding], fits: Sequence[Fit]) -> Iterator[Card]:
+    """Give statistics of one shape one scale, that of those that are of use."""
+    ends: dict[tuple[str, int], list[float]] = {}
+    for at in sorted(section.places, key=lambda at: not fits[at].usable):
+        if fits[at].usable or _shape(found[at]) not in ends:
+            ends.setdefault(_shape(found[at]), []).extend(_ends(found[at]))
+    scales = {shape: sums(some, 0.0, 100.0, most=2) for shape, some in ends.items() if some}
+    for at in section.places:
+        yield Card(at, found[at], section, scales.get(_shape(found[at])), fits[at])
+
+
+def _shape(finding: Finding) -> tuple[str, int]:
+    return finding.unit, finding.size
+
+
+def _ends(finding: Finding) -> Iterator[float]:
+    """Give the numbers that a scale must hold; one number alone needs no scale, and times have none."""
+    if finding.size == 1 or not suits_bars(finding):
+        return
+    for cell in finding.cells():
+        for end in (cell.value, cell.high, cell.low):
+            if end is not None and not isinstance(end, datetime):
+                yield float(end)
+
+
+def _style(cell: Cell, scale: Scale | None) -> str:
+    """Place a bar from zero to its value, and a whisker from one end of the interval to the other."""
+    if scale is None or isinstance(cell.value, datetime):
+        return ""
+    zero, value = (_within(scale, end) for end in (0.0, cell.value))
+    bar = {"x": min(zero, value), "v": abs(value - zero)}
+    if cell.low is not None and cell.high is not None:
+        low, high = _within(scale, cell.low), _within(scale, cell.high)
+        bar |= {"a": low, "z": high - low}
+    return ";".join(f"--{name}:{place:.4g}%" for name, place in bar.items() if place or name != "x")
+
+
+def _within(scale: Scale, value: Any) -> float:
+    return min(max(scale.at(float(value)), 0.0), 100.0)
