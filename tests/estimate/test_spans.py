@@ -91,29 +91,34 @@ def drawn(planned, table, samples):
 
 
 def covered(name, table, samples):
-    """The share of intervals, cell by cell, that hold what the exact integers give."""
+    """The share of intervals, cell by cell, that hold what the exact integers give, and of those not at an end.
+
+    A truth at a public end, as that of an empty cell, is held more often: whatever lies beyond is cut there.
+    """
     query = QUERIES[name]
     planned = plan(SCHEMA, query, loss=Fraction(1, 10))
     exact, noise = drawn(planned, table, samples)
     truth = query.answer(SCHEMA, [numbers.tolist() for numbers in exact])
     uses = planned.uses[0]
-    held = []
+    held, between = [], []
     for turn in range(samples):
         numbers = [tuple(noise[use][turn].tolist()) for use in uses]
         value = placed(query, SCHEMA, query.answer(SCHEMA, numbers))
         where = span(query, SCHEMA, [planned.statistics[use] for use in uses], numbers)
         low, high = Answered(query.fingerprint, value, where, tuple(numbers), ()).interval
         cells = zip(low, truth, high, strict=True) if isinstance(truth, tuple) else [(low, truth, high)]
-        held += [below <= true <= above for below, true, above in cells]
-    return np.mean(held), len(held)
+        for below, true, above in cells:
+            held.append(below <= true <= above)
+            between += [held[-1]] if true else []
+    return np.mean(held), np.mean(between), len(held)
 
 
 def check(name, table, samples):
-    share, intervals = covered(name, table, samples)
+    share, between, intervals = covered(name, table, samples)
     slack = 4.5 * (0.05 * 0.95 / intervals) ** 0.5  # a right one is out of it once in 10^5
     assert share >= 0.95 - slack
     if name not in WIDER:
-        assert share <= 0.955 + slack
+        assert between <= 0.955 + slack
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -124,9 +129,9 @@ def test_intervals_hold_the_truth(name, table):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUERIES)
 def test_intervals_hold_the_truth_ten_thousand_times(name, table):
-    share, _ = covered(name, table, 10_000)
+    share, between, _ = covered(name, table, 10_000)
     assert share >= 0.94
-    assert name in WIDER or share <= 0.96
+    assert name in WIDER or between <= 0.96
 
 
 def test_intervals_that_are_too_short_are_seen(table):

@@ -18,7 +18,7 @@ from entwined.schema import Categorical, Integer, Schema, write_schema
 from support.memory_table import MemoryTable
 
 SCHEMA = Schema(
-    (Categorical("sex", ("Male", "Female")), Integer("age", 0, 99)), neighbours="add_remove", most_rows=2000
+    (Categorical("sex", ("Male", "Female")), Integer("age", 0, 99)), neighbours="add_remove", most_rows=3000
 ).approve()
 MEN, WOMEN, ADULTS = (
     Count(where=parse(text, SCHEMA)) for text in ("sex = 'Male'", "sex = 'Female'", "age > 20")

@@ -141,7 +141,9 @@ def test_proposals_speak_in_the_words_of_the_schema():
     found = blank_codes(pairs)
     first = next(one for one in found if one.column == "first")
     assert first.words(schema) == (
-        "'first' is asked only where 'form' (Questionnaire) is A; its answer '-7' means that it was not asked"
+        "'first' is asked only where 'form' (Questionnaire) is A; its answer '-7' means that it was not asked; 898 rows "
+        "of the pilot confirm it, 437 the answer with the fewest, 0 contradict it; with 95 % at most 0.8% of "
+        "respondents do (75 rules tried)"
     )
     assert "decides which of 2 questions" in forms(pairs, found)[0].words(schema)
     decided = next(one for one in decided_columns(pairs, ("form",)) if one.column == "good")

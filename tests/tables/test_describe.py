@@ -83,7 +83,7 @@ def test_odd_tables_are_described_too(tmp_path):
 
 
 def test_a_package_that_is_not_installed_is_named_as_one(monkeypatch):
-    def lacking(engine):
+    def lacking(*_, **__):
         raise ModuleNotFoundError("No module named 'lacking'", name="lacking")
 
     monkeypatch.setattr(sys.modules["entwined.tables.describe"], "profiles", lacking)
@@ -133,6 +133,75 @@ def test_survey_files_bring_labels_and_missing_codes(tmp_path):
     ]
     with open_table(path, found.schema) as table:
         assert [n.tolist() for n in table.answer(asked)] == [[20, 40, 40], [20, 20, 20, 40], [40, 20, 20, 20]]
+
+
+def test_a_scale_with_some_labels_keeps_all_its_answers_and_missing_codes_widen_nothing(tmp_path):
+    """A scale from 1 to 7 is often labelled at 1, 4 and 7 alone; ranges of codes may stand for missing."""
+    import pyreadstat
+
+    frame = pd.DataFrame(
+        {
+            "scale": [1.0, 2, 3, 4, 6, 7, 998, -3] * 25,
+            "few": [1.0, 2, 1, 2, 5, 5, 9, 9] * 25,
+            "heat": [0.0, 15, 35, 50, 60, 85, 100, 998] * 25,
+            "age": [float(18 + n % 70) if n % 9 else 998.0 for n in range(200)],
+            "pay": [float(100 + n) if n % 9 else -800.5 - n % 4 for n in range(200)],
+        }
+    )
+    path = tmp_path / "survey.sav"
+    pyreadstat.write_sav(
+        frame,
+        str(path),
+        variable_value_labels={
+            "scale": {1: "low", 4: "middle", 7: "high", 998: "refused"},
+            "few": {1: "yes", 5: "no"},
+            "heat": {0: "cold", 100: "warm"},
+            "age": {998: "refused"},
+        },
+        missing_ranges={
+            "scale": [{"lo": -9, "hi": -1}, 998],
+            "heat": [998],
+            "age": [998],
+            "pay": [{"lo": float("-inf"), "hi": -1}],
+        },
+    )
+    found = describe(path).schema
+    scale = found.column("scale")
+    assert scale.values == tuple("1234567")  # noqa: PD011  (no frame)
+    assert scale.labels == ("low", "2", "3", "middle", "5", "6", "high")
+    assert set(scale.missing_codes) == {"998", *(str(-n) for n in range(1, 10))}
+    assert found.column("few").document["values"] == list("123459")  # what occurs is an answer, too
+    assert (found.column("heat").low, found.column("heat").high) == (0, 100)
+    assert (found.column("age").low, found.column("age").high, found.column("age").missing_codes) == (
+        10,
+        90,
+        ("998",),
+    )
+    assert (found.column("pay").low, found.column("pay").outside) == (100, "missing")
+    asked = [TableOf((Axis(name, found.coded(name).levels),), everything()) for name in found.names]
+    with open_table(path, found) as table:
+        lost = [numbers[-1] for numbers in table.answer(asked)]
+    assert lost == [50, 0, 25, 23, 23]
+
+
+def test_letters_that_stand_for_missing_in_stata_are_no_answers(tmp_path):
+    import pyreadstat
+
+    cells = pd.Series([1, 2, 7, "a", "b", 3] * 20, dtype=object)
+    path = tmp_path / "survey.dta"
+    pyreadstat.write_dta(
+        pd.DataFrame({"q": cells, "z": [1.0, 2, 3, 4, 5, 6] * 20}),
+        str(path),
+        variable_value_labels={"q": {1: "yes", 2: "no"}},
+        missing_user_values={"q": ["a", "b"]},
+    )
+    found = describe(path).schema
+    assert found.column("q").missing_codes == ("a", "b")
+    assert "a" not in getattr(found.column("q"), "values", ())
+    asked = [TableOf((Axis("q", found.coded("q").levels),), everything())]
+    with open_table(path, found) as table:
+        (numbers,) = table.answer(asked)
+    assert (numbers.sum(), numbers[-1]) == (120, 40)
 
 
 def test_stata_files_are_read(tmp_path):

@@ -118,8 +118,8 @@ def request_text(source: str, schema_file: Path, output: Path, schema: "Schema")
     parts = [
         HEAD.format(
             title=toml_value(named),
-            table=toml_value(_seen_from(source, output.parent)),
-            schema=toml_value(_seen_from(str(schema_file), output.parent)),
+            table=toml_value(seen_from(source, output.parent)),
+            schema=toml_value(seen_from(str(schema_file), output.parent)),
             ledger=toml_value("ledger.sqlite"),
         ),
         DEPENDENCE.format(
@@ -133,7 +133,7 @@ def request_text(source: str, schema_file: Path, output: Path, schema: "Schema")
     return "".join(parts)
 
 
-def _seen_from(place: str, folder: Path) -> str:
+def seen_from(place: str, folder: Path) -> str:
     """Give a path as the request sees it; URLs and absolute paths stay."""
     path, mark, table = place.partition("::")
     if "://" in place or Path(path).is_absolute():

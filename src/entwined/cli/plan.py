@@ -46,6 +46,7 @@ def show(document: Document) -> None:
         say(sentence)
     say(document["title"] or "A release")
     say(asked(document))
+    show_warning(document["usefulness"])
     say()
     show_ways(document)
     show_rivals(document)
@@ -71,6 +72,20 @@ def asked(document: Document) -> str:
         case {"loss": amount}:
             return f"Asked: a nominal loss of ε = {number(amount)}{but}"
     return "Asked: answers within the half-widths given."
+
+
+def show_warning(usefulness: Document) -> None:
+    """Say first of all that numbers will be of no use, and what would help; nothing where all are usable."""
+    if not usefulness["warning"]:
+        return
+    say()
+    say(f"WARNING: {usefulness['warning']}")
+    if usefulness["best"]:
+        say(f"Best: {usefulness['best']}")
+    for one in usefulness["helps"][1:]:
+        say(
+            f"Or: {one['do']}: ± {about(one['reach'])}{'' if one['enough'] else ', which is not enough alone'}."
+        )
 
 
 def show_ways(document: Document) -> None:
@@ -118,12 +133,24 @@ def show_statistics(document: Document) -> None:
                 about(found["scale"]),
                 about(found["mean_error"]),
                 about(within) + unit,
+                of_all(asked_["beside"], within),
+                about(asked_["beside"]["most_of_a_uniform_guess"]),
+                about(asked_["beside"]["row_level_gaussian"]),
                 wish(asked_["wanted"], within),
-                figures(found),
+                figures(found) if asked_["usable"] else "NOT USABLE",
             ]
         )
-    columns = ["statistic", "#cells", "#noise scale", "#expected error", "#95 % ±", "#wanted ±", "figures"]
-    table("What to expect, of a cell", columns, rows)
+    columns = ["statistic", "#cells", "#noise scale", "#expected error", "#95 % ±", "#of all possible"]
+    columns += ["#a guess ≤", "#row noise ±", "#wanted ±", "figures"]
+    kept = [at for at, name in enumerate(columns) if any(row[at] not in ("", "–") for row in rows)]
+    table(
+        "What to expect, of a cell", [columns[at] for at in kept], [[row[at] for at in kept] for row in rows]
+    )
+    say(
+        f"Of all possible: the length of the interval beside that of all values that a table of "
+        f"{document['usefulness']['table']} leaves open. A guess: a uniform one is off by so much in a cell at most. "
+        "Row noise: plain Gaussian noise for whole rows."
+    )
     for text in dict.fromkeys(
         found["assumes"] for found in _proposed(document)["statistics"] if found["assumes"]
     ):
@@ -149,6 +176,12 @@ def show_stronger(document: Document) -> None:
         for one in told:
             say(f"  {one.sentence}")
         say()
+
+
+def of_all(beside: Document, within: float | None) -> str:
+    """Say which part of all that is possible an interval is."""
+    width = beside["all_that_is_possible"]
+    return "–" if not width or within is None else f"{200 * within / width:.3g} %"
 
 
 def figures(found: Document) -> str:

@@ -19,6 +19,8 @@ from entwined.cli.plan import worst
 from entwined.cli.show import as_json, number, progress, say
 
 if TYPE_CHECKING:
+    from entwined.estimate.answers import Release
+    from entwined.forecast.prospects import Prospects
     from entwined.mechanisms.batch import Batch
     from entwined.request.fulfil import Fulfilled
     from entwined.request.funds import Funds
@@ -67,9 +69,32 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
         )
     if as_document:
         told = {"folder": str(output), "files": [path.name for path in files]}
-        as_json({**told, "budget": done.funds.document})
+        good = usefulness(done.release, ahead.prospects)
+        as_json({**told, "usefulness": good, "budget": done.funds.document})
         return
     _say(output, files, done, key)
+    warn(done.release, ahead.prospects)
+
+
+def usefulness(release: "Release", ahead: "Prospects") -> Document:
+    """Say what was released is good for, beside a guess that was worked out from it."""
+    from entwined.estimate.guess import beside_guess
+
+    guess = beside_guess(release)
+    usable = sum(one.usable for one in release.answers)
+    told: Document = {"usable": usable, "of": len(release.answers), "best": ahead.best or None}
+    return told | {"beside_guess": None if guess is None else guess.document}
+
+
+def warn(release: "Release", ahead: "Prospects") -> None:
+    """Say that some of what was released is of no use, if it is."""
+    from entwined.report.useful import useful_release
+
+    found = useful_release(release, {"usefulness": ahead.document})
+    if found.warning:
+        say(f"WARNING: {found.warning}")
+    if found.best:
+        say(f"Best: {found.best}")
 
 
 def confirm_price(planned: "Batch", funds: "Funds", *, yes: bool) -> None:

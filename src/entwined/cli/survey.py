@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from entwined.cli import survey_init
 from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption
+from entwined.cli.init import seen_from
 from entwined.cli.learn_and_check import CheckOption, KeepTreeOption, show_check
 from entwined.cli.show import as_json, number, progress, say
 from entwined.errors import BadInput, EntwinedError, Refused
@@ -28,6 +30,7 @@ LARGEST_RELEASE = 512_000_000
 UNIT = (
     'A survey is planned for single answers. Say unit = {kind = "cells"} in the schema, and approve it again.'
 )
+app.command("init")(survey_init.command)
 
 
 @app.command("propose")
@@ -67,11 +70,16 @@ def propose(
 ProposalsOption = Annotated[
     Path, typer.Argument(metavar="SURVEY.toml", help="Proposals that you went through.")
 ]
-PrivateOption = Annotated[str, typer.Option("--table", help="The private table.")]
+PrivateOption = Annotated[
+    str | None, typer.Option("--table", help="The private table; the one that the proposals name.")
+]
 OutputOption = Annotated[
     Path, typer.Option("--output", "-o", help="Where to write release.toml; a model goes beside it.")
 ]
-RowsOption = Annotated[int, typer.Option("--rows", min=1, help="About how many respondents it has.")]
+RowsOption = Annotated[
+    int | None,
+    typer.Option("--rows", min=1, help="About how many respondents it has; as many as the schema says."),
+]
 LeakageOption = Annotated[float, typer.Option("--leakage", help="The most that all of it may leak.")]
 DeltaOption = Annotated[
     str | None, typer.Option("--delta", help="Gaussian noise: leakages are ε at this δ, such as 1e-6.")
@@ -83,9 +91,9 @@ LedgerOption = Annotated[str, typer.Option("--ledger", help="Where the ledger is
 @app.command("request")
 def request(  # noqa: PLR0913, PLR0917  (options of one command)
     proposals: ProposalsOption,
-    private: PrivateOption,
     output: OutputOption,
-    rows: RowsOption,
+    private: PrivateOption = None,
+    rows: RowsOption = None,
     leakage: LeakageOption = 1.0,
     cap: CapOption = 3.0,
     ledger: LedgerOption = "ledger.sqlite",
@@ -104,23 +112,43 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
     model = output.with_suffix(".model.json")
     require_new(output, model)
     with progress():
-        place = schema_named(proposals)
         schema, survey = read_confirmed(proposals)
         if not schema.unit.by_column:
             raise Refused(UNIT)
+        table, size = private_table(private, proposals, output), respondents(rows, schema)
         both = [
-            plan_survey(survey, leakage, knowledge.value, rows, at_the_door=True, delta=miss)
+            plan_survey(survey, leakage, knowledge.value, size, at_the_door=True, delta=miss)
             for miss in dict.fromkeys((delta, None))
         ]
         if check:
             both = [checked_plan(both[0], keep_tree=keep_tree), *both[1:]]
         planned, pure = both[0], both[-1]
-        refuse_private_pilot(private, output, schema, planned)
+        refuse_private_pilot(table, output, schema, planned)
         require_new(*(models := [model, *beside(planned, output)]))
-        places = {"table": private, "schema": relative(place, output), "ledger": ledger}
+        places = {"table": table, "schema": relative(schema_named(proposals), output), "ledger": ledger}
         text = request_text(planned, schema, [path.name for path in models], cap=f"{cap:g}", **places)
     written(planned, text, output, models)
     show(planned, pure, output, model, as_document=as_document)
+
+
+def private_table(given: str | None, proposals: Path, output: Path) -> str:
+    """Take the private table that was named, or the one of the proposals, as the request sees it."""
+    from entwined.survey.proposals import table_named
+
+    if given is not None:
+        return given
+    named = table_named(proposals)
+    if named is None:
+        raise BadInput(f"{proposals} names no private table. Give it with --table.")
+    return seen_from(named, output.parent)
+
+
+def respondents(given: int | None, schema: "Schema") -> int:
+    """Take the number of respondents that was given, or that of the schema."""
+    size = schema.rows if given is None else given
+    if size is None:
+        raise BadInput("The schema does not say how many rows there are. Say about how many with --rows.")
+    return size
 
 
 def written(planned: "SurveyPlan", text: str, output: Path, models: list[Path]) -> None:

@@ -92,19 +92,25 @@ def grouped(
     return Grouping(together, left + by_sums, tuple(place for places in left for place in places))
 
 
-def agreed(numbers: Sequence[Released], impossible: Sequence[Predicate] = ()) -> Consistent:
-    """Make all numbers of a batch agree with those they have to, and give them in the same order."""
+def agreed(
+    numbers: Sequence[Released], impossible: Sequence[Predicate] = (), most: int | None = None
+) -> Consistent:
+    """Make all numbers of a batch agree with those they have to, and give them in the same order.
+
+    No count is above `most`, the number of rows that there are at most.
+    """
     groups = grouped(numbers, impossible)
     tables: dict[int, ConsistentTable] = {}
     loose: list[Loose] = []
     apart: frozenset[str] = frozenset()
     for places in groups.by_subject:
         found = [numbers[place].table for place in places]
-        made = consistent(found, counts=numbers[places[0]].subject[1] is None)
+        made = consistent(found, counts=numbers[places[0]].subject[1] is None, most=most)
         tables.update(zip(places, made.tables, strict=True))
         loose += [(places[one], places[other], shared) for one, other, shared in made.loose]
         apart |= made.apart
-    tables.update(_through_atoms([numbers[place] for place in groups.by_atoms], groups.by_atoms, impossible))
+    through = _through_atoms([numbers[place] for place in groups.by_atoms], groups.by_atoms, impossible, most)
+    tables.update(through)
     return Consistent(
         tuple(tables[place] for place in range(len(numbers))), tuple(loose), apart, groups.alone
     )
@@ -126,7 +132,10 @@ def agreed_laws(numbers: Sequence[Released], impossible: Sequence[Predicate] = (
 
 
 def _through_atoms(
-    numbers: Sequence[Released], places: Sequence[int], impossible: Sequence[Predicate]
+    numbers: Sequence[Released],
+    places: Sequence[int],
+    impossible: Sequence[Predicate],
+    most: int | None,
 ) -> Iterator[tuple[int, ConsistentTable]]:
     """Make counts and tables agree whatever their conditions."""
     if not numbers:
@@ -136,7 +145,7 @@ def _through_atoms(
     how = _reconciliation(numbers, impossible)
     values = [table.values.reshape(-1).astype(float) for table in given]
     estimates = how.estimates([value[None] for value in values])
-    found = zip(places, given, estimates, how.whole(values), how.laws, strict=True)
+    found = zip(places, given, estimates, how.whole(values, most), how.laws, strict=True)
     for place, table, estimate, whole, (kinds, laws) in found:
         shape = table.layout.shape
         shown = estimate[0].reshape(shape), whole.reshape(shape)

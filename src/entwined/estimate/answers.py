@@ -9,7 +9,9 @@ from typing import Any, Final, Self, TypeAlias
 
 from entwined.canonical import Document, canonical, sha256
 from entwined.errors import BadInput, BadQuery
+from entwined.estimate.cut import cut
 from entwined.estimate.spans import CONFIDENCE, Around, Between, Ranks, Span
+from entwined.estimate.usefulness import Usefulness
 from entwined.noise import Law, law_from, law_of_sentence
 from entwined.queries import Answer, Query
 from entwined.schema import Schema
@@ -25,13 +27,22 @@ Interval: TypeAlias = tuple[Answer, Answer]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The answer to one query: the value, where the truth lies, and the integers and noise it is made of."""
+    """The answer to one query: the value, where the truth lies, and the integers and noise it is made of.
+
+    `usefulness` is whether it says more than what is public already; only what is not usable is written so.
+    """
 
     asked: str
     value: Answer
     span: Span
     numbers: tuple[tuple[int, ...], ...]
     noise: tuple[Law, ...]
+    usefulness: Usefulness = Usefulness()  # noqa: RUF009  (a frozen value)
+
+    @property
+    def usable(self) -> bool:
+        """Whether nothing speaks against using it."""
+        return self.usefulness.usable
 
     @property
     def interval(self) -> Interval | None:
@@ -39,11 +50,9 @@ class Answered:
         match self.span:
             case Between(low=low, high=high):
                 return low, high
-            case Around(half_width=reach) if isinstance(self.value, tuple):
-                lows, highs = ([value + sign * reach for value in self.value] for sign in (-1, 1))
-                return tuple(lows), tuple(highs)  # type: ignore[return-value]  # all of one kind
-            case Around(half_width=reach) if isinstance(self.value, int | Fraction):
-                return self.value - reach, self.value + reach
+            case Around(half_width=reach, public=public):
+                ends = _shifted(self.value, -reach), _shifted(self.value, reach)
+                return ends if public is None else (cut(ends[0], public), cut(ends[1], public))
         return None
 
     @property
@@ -55,7 +64,7 @@ class Answered:
             "interval": _span_document(self.span),
             "numbers": [list(found) for found in self.numbers],
             "noise": [law.document for law in self.noise],
-        }
+        } | ({} if self.usable else self.usefulness.document)
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Self:
@@ -67,6 +76,7 @@ class Answered:
             _span_from(document["interval"]),
             tuple(map(tuple, document["numbers"])),
             tuple(map(_law, document["noise"])),
+            Usefulness.from_document(document),
         )
 
 
@@ -181,6 +191,12 @@ class Release:
             raise BadInput("A part of the release is missing or is not what it should be.") from None
 
 
+def _shifted(value: Answer, by: int | Fraction) -> Answer:
+    if isinstance(value, tuple):
+        return tuple(one + by for one in value)  # type: ignore[return-value]  # all of one kind
+    return value + by  # type: ignore[operator]  # what is around a value is around a number
+
+
 def _law(given: object) -> Law:
     return law_of_sentence(given) if isinstance(given, str) else law_from(given)
 
@@ -211,8 +227,9 @@ def read(given: Any) -> Any:
 
 def _span_document(span: Span) -> Document:
     match span:
-        case Around(half_width=reach):
-            return {"within": written(reach)}
+        case Around(half_width=reach, public=public):
+            ends = {} if public is None else {"least": written(public[0]), "most": written(public[1])}
+            return {"within": written(reach), **ends}
         case Between(low=low, high=high):
             return {"low": written(low), "high": written(high)}
         case Ranks(within=ranks):
@@ -221,6 +238,8 @@ def _span_document(span: Span) -> Document:
 
 def _span_from(document: Mapping[str, Any]) -> Span:
     match document:
+        case {"within": reach, "least": least, "most": most}:
+            return Around(read(reach), (read(least), read(most)))
         case {"within": reach}:
             return Around(read(reach))
         case {"low": low, "high": high}:

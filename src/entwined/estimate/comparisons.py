@@ -82,8 +82,7 @@ class Comparing:
                 published = value if isinstance(value, tuple) else (value,)
                 estimates, weights = by_use[uses[0]]
                 counts[query.fingerprint] = Measured(tuple(map(int, published)), estimates, weights)  # type: ignore[arg-type]  # they are counts
-        rows = planned.schema.rows or planned.schema.most_rows
-        return cls(planned.schema, counts, noises, rows, independent=drawn)
+        return cls(planned.schema, counts, noises, planned.schema.rows_at_most, independent=drawn)
 
     def difference(self, one: Number, other: Number, confidence: Confidence = 0.95) -> Comparison:
         """Say by how much one count is above another."""
@@ -92,9 +91,11 @@ class Comparing:
         estimate = np.array([first.estimates[here] - second.estimates[there]])
         low, high = intervals(estimate, law, confidence, counts=False)
         value = first.published[here] - second.published[there]
-        return Comparison(
-            Fraction(value), Fraction(min(int(low[0]), value)), Fraction(max(int(high[0]), value))
+        ends = (
+            min(max(end, -self.most), self.most)
+            for end in (min(int(low[0]), value), max(int(high[0]), value))
         )
+        return Comparison(Fraction(value), *map(Fraction, ends))
 
     def ratio(self, top: Number, bottom: Number, confidence: Confidence = 0.95) -> Comparison:
         """Say how many times as large one count is as another that is not zero."""
@@ -114,7 +115,8 @@ class Comparing:
             law = self._law(found.weights[cell])
             ends = intervals(found.estimates[cell : cell + 1], law, sure, counts=True)
             low[cell], high[cell] = int(ends[0][0]), int(ends[1][0])
-        return np.minimum(low, found.published), np.maximum(high, found.published)
+        ends = np.minimum(low, found.published), np.maximum(high, found.published)
+        return np.clip(ends[0], 0, self.most), np.clip(ends[1], 0, self.most)
 
     def _ratio(
         self, top: Number, bottom: Number, public: tuple[float, float], confidence: Confidence

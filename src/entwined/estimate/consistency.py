@@ -68,11 +68,12 @@ class Consistent:
     alone: tuple[int, ...] = ()
 
 
-def consistent(tables: Sequence[NoisyTable], *, counts: bool) -> Consistent:
+def consistent(tables: Sequence[NoisyTable], *, counts: bool, most: int | None = None) -> Consistent:
     """Make tables agree that are about the same rows, and give integers to publish.
 
     All tables must add up the same thing over the same rows: counts, or sums of one column. Counts are not
-    negative. Each estimate is the best linear unbiased one, so no cell gets a larger variance than it had.
+    negative, and no more than `most` rows are counted. Each estimate is the best linear unbiased one, so no cell gets
+    a larger variance than it had.
     """
     if not tables:
         raise BadQuery("No table to make consistent. Give one or more.")
@@ -83,7 +84,7 @@ def consistent(tables: Sequence[NoisyTable], *, counts: bool) -> Consistent:
     estimates = [
         found[0] for found in weights.estimates([table.values[None].astype(float) for table in tables])
     ]
-    rounding = Rounding.of(layouts, estimates, counts=counts)
+    rounding = Rounding.of(layouts, estimates, counts=counts, most=most)
     made = [
         ConsistentTable(layout, estimate, rounding.table(layout, estimate), counts, kinds, found)
         for layout, estimate, (kinds, found) in zip(layouts, estimates, laws, strict=True)

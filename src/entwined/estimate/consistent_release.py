@@ -19,9 +19,12 @@ from entwined.estimate.agreement import Released, agreed
 from entwined.estimate.answers import Answered, Release
 from entwined.estimate.consistency import ConsistentTable
 from entwined.estimate.spans import CONFIDENCE, Between
+from entwined.estimate.usefulness import TableSize, judged_by
 from entwined.mechanisms.asked import Added
 from entwined.mechanisms.batch import Batch
+from entwined.numbers import IntArray
 from entwined.queries import CountOf, Predicate, Query, everything
+from entwined.queries.extents import Extent, extent
 from entwined.schema import Schema
 
 AGREES: Final = (
@@ -39,17 +42,24 @@ SHOWN: Final = 10  # names in a sentence
 Drawn: TypeAlias = tuple[Batch, Release]
 
 
-def make_consistent(planned: Batch, given: Release, *, impossible: Sequence[Predicate] = ()) -> Release:
+def make_consistent(
+    planned: Batch, given: Release, *, impossible: Sequence[Predicate] = (), expected_rows: int | None = None
+) -> Release:
     """Make the answers of a planned batch agree; nothing but the released integers goes in.
 
     Where that cannot be worked out the values stay as they were drawn, and the release says so. `impossible` are
     conditions that no row can meet, by the holder's word: intervals hold if that is true.
     """
-    return reconciled([(planned, given)], impossible=impossible)[0]
+    return reconciled([(planned, given)], impossible=impossible, expected_rows=expected_rows)[0]
 
 
-def reconciled(batches: Sequence[Drawn], *, impossible: Sequence[Predicate] = ()) -> tuple[Release, ...]:
-    """Make batches that were drawn from the same rows agree with each other, as if they were one."""
+def reconciled(
+    batches: Sequence[Drawn], *, impossible: Sequence[Predicate] = (), expected_rows: int | None = None
+) -> tuple[Release, ...]:
+    """Make batches that were drawn from the same rows agree with each other, as if they were one.
+
+    What answers are good for is judged beside the number of rows that the schema says, or that is expected.
+    """
     if len({planned.schema.digest for planned, _ in batches}) > 1:
         raise BadInput(
             "Releases under different schemas are not about the same rows. Reconcile those of one schema."
@@ -57,7 +67,7 @@ def reconciled(batches: Sequence[Drawn], *, impossible: Sequence[Predicate] = ()
     order = sorted(range(len(batches)), key=lambda place: canonical(batches[place][0].document))
     ordered = [batches[place] for place in order]  # so that whoever reconciles them gets the same numbers
     try:
-        found = _agreeing(ordered, impossible)
+        found = _agreeing(ordered, impossible, expected_rows)
     except (QueryTooComplex, BadNoise) as reason:
         found = [replace(given, agreement=TOO_HARD.format(reason=reason)) for _, given in ordered]
     made = dict(zip(order, found, strict=True))
@@ -85,12 +95,15 @@ def public_rows(planned: Batch) -> list[Released]:
     return [] if rows is None else [Released(CountOf(everything()), None, [rows])]
 
 
-def _agreeing(batches: Sequence[Drawn], impossible: Sequence[Predicate]) -> list[Release]:
+def _agreeing(
+    batches: Sequence[Drawn], impossible: Sequence[Predicate], expected_rows: int | None
+) -> list[Release]:
     taken = [released_numbers(planned, given) for planned, given in batches]
     numbers = [one for _, some in taken for one in some]
     if not numbers:
         return [given for _, given in batches]
-    made = agreed([*numbers, *public_rows(batches[0][0])], impossible)
+    planned = batches[0][0]
+    made = agreed([*numbers, *public_rows(planned)], impossible, planned.schema.rows_at_most)
     found, left = [], 0
     for (planned, given), (places, some) in zip(batches, taken, strict=True):
         by_use = dict(zip(places, made.tables[left : left + len(some)], strict=True))
@@ -98,15 +111,18 @@ def _agreeing(batches: Sequence[Drawn], impossible: Sequence[Predicate]) -> list
         words = _words(planned, alone, impossible) + (
             EARLIER.format(others=len(batches) - 1) if batches[1:] else ""
         )
-        found.append(_with(planned, given, by_use, words))
+        size = TableSize.of(planned.schema, expected_rows)
+        found.append(_with(planned, given, by_use, words, size))
         left += len(some)
     return found
 
 
-def _with(planned: Batch, given: Release, by_use: dict[int, ConsistentTable], words: str) -> Release:
+def _with(
+    planned: Batch, given: Release, by_use: dict[int, ConsistentTable], words: str, size: TableSize
+) -> Release:
     """Put the numbers that agree into a release."""
     changed = {
-        query.fingerprint: _changed(query, planned.schema, given.of(query), by_use[uses[0]])
+        query.fingerprint: _changed(query, planned.schema, given.of(query), by_use[uses[0]], size)
         for query, uses in zip(planned.queries, planned.uses, strict=True)
         if uses[0] in by_use and query.agrees
     }
@@ -135,12 +151,23 @@ def _few(names: list[str]) -> list[str]:
     return names[:SHOWN] + (["…"] if len(names) > SHOWN else [])
 
 
-def _changed(query: Query, schema: Schema, answer: Answered, table: ConsistentTable) -> Answered:
-    """Put the numbers that agree in place; an interval is widened to hold the number that it stands beside."""
+def _changed(
+    query: Query, schema: Schema, answer: Answered, table: ConsistentTable, size: TableSize
+) -> Answered:
+    """Put the numbers that agree in place; an interval is widened to hold the number that it stands beside.
+
+    It ends where what is public ends all the same: a total that is not possible may lie outside.
+    """
     low, high = table.intervals(CONFIDENCE)
-    values, lows, highs = (
-        tuple(numbers.reshape(-1).tolist())
-        for numbers in (table.values, np.minimum(low, table.values), np.maximum(high, table.values))
-    )
-    span = Between(query.answer(schema, [lows]), query.answer(schema, [highs]))
-    return replace(answer, value=query.answer(schema, [values]), span=span)
+    public = extent(query.statistics(schema)[0].aggregate, schema, schema.rows_at_most)
+    ends = np.minimum(low, table.values), np.maximum(high, table.values)
+    span = Between(*(query.answer(schema, [_cut(end, public)]) for end in ends))
+    shares = np.bincount(table.kinds.reshape(-1), minlength=len(table.laws)) / table.kinds.size
+    good = judged_by(dict(zip(table.laws, shares.tolist(), strict=True)), query, schema, size)
+    value = query.answer(schema, [table.values.reshape(-1).tolist()])
+    return replace(answer, value=value, span=span, usefulness=good)
+
+
+def _cut(ends: IntArray, public: Extent) -> list[int]:
+    found: list[int] = np.clip(ends.reshape(-1), *public).tolist()
+    return found

@@ -28,6 +28,7 @@ from entwined.noise.lattice import probability
 from entwined.numbers import FloatArray
 from entwined.queries import Effective, Query, Quotient, Sampling, Scores
 from entwined.queries.documents import as_written
+from entwined.queries.extents import extent
 from entwined.queries.shapes import Number
 from entwined.schema import Schema
 
@@ -158,7 +159,17 @@ class _Kept:
             low, high = low - middle, high - middle
         law = ErrorLaw(self._laws[0].shares, float(self._sampled(low, high)[0]))
         total, reach = self.answer.numbers[0][0], math.ceil(law.half_width(self.confidence))
-        return (total - reach) * Fraction(step), (total + reach) * Fraction(step)
+        return self._possible(total - reach) * Fraction(step), self._possible(total + reach) * Fraction(step)
+
+    def _possible(self, end: int) -> int:
+        """Cut an end at what is public: how much all rows add, or of people that none adds less than nothing."""
+        (statistic,) = self.query.statistics(self.schema)
+        least, most = extent(statistic.aggregate, self.schema, self.schema.rows_at_most)
+        if not isinstance(least, int) or not isinstance(most, int):
+            return self._refused()
+        if not self.largest:
+            return min(max(end, least), most)
+        return max(end, 0) if least == 0 else min(end, 0) if most == 0 else end
 
     def ratio(self, quotient: Quotient[Number]) -> Ends:
         """Every ratio r for which Σw(t − r), with its noise, is within what both errors allow."""

@@ -74,21 +74,28 @@ class Reconciliation:
         rows = [self.together.weights(place).T for place in range(len(self.parts))]
         return [table.T for table in self._parted(rows)]
 
-    def whole(self, values: Sequence[FloatArray]) -> list[IntArray]:
-        """Give whole numbers for all cells of one release: none negative, and all sums of the same atoms."""
+    def whole(self, values: Sequence[FloatArray], most: int | None = None) -> list[IntArray]:
+        """Give whole numbers for all cells of one release: none negative, and all sums of the same atoms.
+
+        The atoms have no more rows than there are at most.
+        """
         joined = self._joined([value[None] for value in values])
-        total = self._total(joined)
+        total = self._total(joined, most)
         estimates = self.together.estimates(joined)
         found: dict[int, IntArray] = {}
         for part, atoms, whole, row in zip(self.parts, self.atoms, self._whole, estimates, strict=True):
-            found.update(zip(part.places, atoms.sums(whole.near(row[0], total)), strict=True))
+            numbers = whole.near(row[0], total)
+            if most is not None and numbers.sum() > most:
+                numbers = whole.near(row[0], most)
+            found.update(zip(part.places, atoms.sums(numbers), strict=True))
         return [found[place] for place in range(len(self.tables))]
 
-    def _total(self, joined: list[FloatArray]) -> int | None:
+    def _total(self, joined: list[FloatArray], most: int | None) -> int | None:
         """Give the number of all rows, if it is known or can be estimated."""
         if not self.together.knows_rows:
             return None
-        return max(round(float(self.together.rows(joined)[0])), 0)
+        total = max(round(float(self.together.rows(joined)[0])), 0)
+        return total if most is None else min(total, most)
 
     def _variances(self, exact: float) -> tuple[FloatArray, ...]:
         """Give the variance of every measured cell of every component, for exact ones this part of the least."""

@@ -32,8 +32,15 @@ class Rounding:
     found: dict[Key, IntArray] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, layouts: Sequence[Layout], estimates: Sequence[FloatArray], *, counts: bool) -> "Rounding":
-        """Start from estimates of all tables."""
+    def of(
+        cls,
+        layouts: Sequence[Layout],
+        estimates: Sequence[FloatArray],
+        *,
+        counts: bool,
+        most: int | None = None,
+    ) -> "Rounding":
+        """Start from estimates of all tables, of at most so many rows."""
         above: dict[str, dict[int, float]] = {}
         for layout, table in zip(layouts, estimates, strict=True):
             for place, axis in enumerate(layout.axes):
@@ -42,7 +49,8 @@ class Rounding:
                 above.setdefault(axis.column, {}).update(zip(starts_of(axis), sums.tolist(), strict=True))
         start = cls(counts, cuts_of(layouts), above)
         total = round(float(estimates[0].sum()))
-        start.found[()] = np.array(max(total, 0) if counts else total)
+        possible = total if most is None else min(total, most)
+        start.found[()] = np.array(max(possible, 0) if counts else total)
         return start
 
     def table(self, layout: Layout, estimates: FloatArray) -> IntArray:

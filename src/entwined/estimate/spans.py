@@ -6,6 +6,8 @@ cells of a table. Means and variances: every value that the noisy sums and count
 A quantile is a choice, not a sum: without further releases nothing can be said about the distance in values.
 What holds is that its rank is within so many rows of the one asked for: the chance of a score t below the
 best is at most candidates · exp(−rate·t).
+
+All of them are cut at what is public, which loses no truth (see `cut`).
 """
 
 import math
@@ -17,6 +19,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from entwined.errors import BadNoise
+from entwined.estimate.cut import Public, public_ends
 from entwined.estimate.error_law import ErrorLaw
 from entwined.estimate.grid import outward
 from entwined.estimate.ratios import Bounds, Noisy, ratio_interval, variance_interval
@@ -32,9 +35,10 @@ CONFIDENCE: Final = Fraction(95, 100)
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """The truth lies within so much of the value; in a table, of each cell's value."""
+    """The truth lies within so much of the value, and between what is public; in a table, of each cell's value."""
 
     half_width: int | Fraction
+    public: Public | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,18 @@ class Ranks:
 
 
 Span: TypeAlias = Around | Between | Ranks
+
+
+def reach_of(where: Span, query: Query, schema: Schema) -> float | None:
+    """Give half the length of an interval in the answer's own unit, before it is cut, or the ranks of a choice."""
+    match where:
+        case Around(half_width=reach):
+            return float(reach)
+        case Between(low=low, high=high):
+            length = query.apart(schema, low, high)
+            return None if length is None else length / 2
+        case Ranks(within=ranks):
+            return float(ranks)
 
 
 def span(query: Query, schema: Schema, asked: Sequence[Asked], numbers: Numbers) -> Span:
@@ -78,7 +94,8 @@ class _Spans:
 
     def lattice(self, step: int | Fraction) -> Span:
         """The noise law itself, in steps."""
-        return Around(self._noises[0].half_width(CONFIDENCE) * step)
+        public = public_ends(self.asked[0].statistic.aggregate, self.schema, step)
+        return Around(self._noises[0].half_width(CONFIDENCE) * step, public)
 
     def rising(self, step: Fraction) -> Span:  # noqa: ARG002  (every shape is asked the same way)
         """The answers of both ends of the integer's interval."""
@@ -123,7 +140,7 @@ class _Spans:
         """So many ranks, by the law of the choice."""
         laws = (one.chooser for one in self.asked)
         below = max(law.shortfall(candidates, CONFIDENCE) for law in laws if law is not None)
-        return Ranks(math.ceil(below / choice.of_a_rank))
+        return Ranks(min(math.ceil(below / choice.of_a_rank), self.schema.rows_at_most))
 
     def _noisy(self) -> list[Noisy]:
         return [

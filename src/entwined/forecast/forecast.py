@@ -20,6 +20,7 @@ from entwined.errors import BadNoise
 from entwined.estimate.collected_laws import Laws
 from entwined.estimate.error_law import ErrorLaw
 from entwined.estimate.spans import CONFIDENCE, Between, Ranks, Span, span
+from entwined.estimate.usefulness import TableSize
 from entwined.forecast.draft import Draft
 from entwined.mechanisms.asked import Asked
 from entwined.noise import Additive, Law, additive
@@ -28,7 +29,6 @@ from entwined.queries import Effective, Predicate, Query, Quotient, Scores
 from entwined.queries.shapes import Number
 from entwined.queries.terms import codes_inside
 from entwined.schema import Schema
-from entwined.schema.schema import USUAL_ROWS
 
 BETAS: Final = (Fraction(1, 10), Fraction(1, 20), Fraction(1, 100))
 PERIOD: Final = 64.0  # in deviations and steps: what is beyond half of it has no chance to speak of
@@ -53,9 +53,7 @@ class Assumed:
         cls, schema: Schema, rows: int | None, *, consistent: bool, impossible: tuple[Predicate, ...] = ()
     ) -> "Assumed":
         """Take the public number of rows, else the one expected, else the most that the schema allows."""
-        most = schema.most_rows if schema.most_rows < USUAL_ROWS else None
-        known = next((found for found in (schema.rows, rows, most) if found is not None), None)
-        return cls(known, consistent, impossible)
+        return cls(TableSize.of(schema, rows).rows, consistent, impossible)
 
     def inside(self, where: Predicate, schema: Schema) -> float | None:
         """Give how many rows are inside a condition if all values are equally common."""

@@ -6,15 +6,14 @@ for the root of their number but for a small chance δ. Noise for whole rows kee
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
 
 from entwined.canonical import Document
 from entwined.errors import EntwinedError
-from entwined.mechanisms.asked import Asked
-from entwined.mechanisms.batch import Batch, nearly_planned
+from entwined.mechanisms.batch import Batch, Sketch, nearly_planned
 from entwined.promise.measure import Measure, measure_of
 from entwined.promise.promise import Promise
 from entwined.schema.unit import Rows
@@ -35,11 +34,21 @@ class Rival:
     how: str
     times: float | None = None
     why_not: str = ""
+    sketch: Sketch | None = field(default=None, repr=False, compare=False)
+    whole_rows: bool = False
 
     @property
     def document(self) -> Document:
         """The rival as JSON."""
         return {"title": self.title, "how": self.how, "times": self.times, "why_not": self.why_not or None}
+
+    @property
+    def do(self) -> str:
+        """What exactly one would have to do."""
+        if not self.whole_rows or self.sketch is None or self.sketch.promise.measure.delta is None:
+            return self.how
+        delta = float(self.sketch.promise.measure.delta)
+        return f'{self.how} (unit = {{kind = "rows"}}), leave [[dependence]] out and give delta = {delta:g}'
 
     @property
     def is_better(self) -> bool:
@@ -56,20 +65,26 @@ def rivals(planned: Batch, leakage: Fraction) -> Iterator[Rival]:
     """Plan the same questions otherwise, for the same leakage."""
     promise = planned.promise
     delta = promise.measure.delta
-    if delta is None:
-        title = f"Gaussian noise, but for a chance of {float(USUAL_DELTA):g}"
-        other, how = measure_of(USUAL_DELTA), f"give delta = {float(USUAL_DELTA):g}"
-    else:
-        title, other, how = "Laplace noise, without a chance to fail", measure_of(None), "leave delta out"
     if promise.declared or delta is not None:
-        yield _rival(planned, replace(promise, measure=other), leakage, title, how)
+        yield other_noise(planned, leakage)
     if promise.schema.unit.by_column:
         rows = replace(promise.schema, unit=Rows(), approved_digest="", signature=None).approve()
         measure = measure_of(delta or USUAL_DELTA)
         title = "Plain Gaussian noise for whole rows" + (
             "" if delta else f" and a chance of {float(USUAL_DELTA):g}"
         )
-        yield _rival(planned, Promise(rows, measure=measure), leakage, title, "protect rows in the schema")
+        found = _rival(planned, Promise(rows, measure=measure), leakage, title, "protect rows in the schema")
+        yield replace(found, whole_rows=True)
+
+
+def other_noise(planned: Batch, leakage: Fraction) -> Rival:
+    """Plan the same questions with the other kind of noise."""
+    if planned.promise.measure.delta is None:
+        title = f"Gaussian noise, but for a chance of {float(USUAL_DELTA):g}"
+        other, how = measure_of(USUAL_DELTA), f"give delta = {float(USUAL_DELTA):g}"
+    else:
+        title, other, how = "Laplace noise, without a chance to fail", measure_of(None), "leave delta out"
+    return _rival(planned, replace(planned.promise, measure=other), leakage, title, how)
 
 
 def _rival(planned: Batch, promise: Promise, leakage: Fraction, title: str, how: str) -> Rival:
@@ -83,8 +98,10 @@ def _rival(planned: Batch, promise: Promise, leakage: Fraction, title: str, how:
         others = [nearly_planned(promise, planned.queries, leakage, shares) for shares in wanted]
     except EntwinedError as reason:
         return Rival(title, how, why_not=str(reason))
-    found = [compared(planned, other) for other in others]
-    return Rival(title, how, min((times for times in found if times is not None), default=None))
+    found = [(compared(planned, other), other) for other in others]
+    known = [(times, other) for times, other in found if times is not None]
+    times, sketch = min(known, key=lambda one: one[0], default=(None, None))
+    return Rival(title, how, times, sketch=sketch)
 
 
 def _shares(planned: Batch, measure: Measure) -> list[Fraction]:
@@ -96,14 +113,14 @@ def _shares(planned: Batch, measure: Measure) -> list[Fraction]:
     return [share**2 for share in planned.shares]
 
 
-def compared(planned: Batch, other: Mapping[str, tuple[Asked, ...]]) -> float | None:
+def compared(planned: Batch, other: Sketch) -> float | None:
     """Give how many times larger the noise of another plan is: the root of all squares, unit by unit.
 
     Where units differ, as of counts and totals, their ratios are averaged in logarithms, by their numbers of cells.
     """
     before, after, cells = (defaultdict[str, float](float) for _ in range(3))
     for place, query in enumerate(planned.queries):
-        for use, rival in zip(planned.uses[place], other[query.fingerprint], strict=True):
+        for use, rival in zip(planned.uses[place], other.noise[query.fingerprint], strict=True):
             one = planned.statistics[use]
             if one.noise is not None and rival.noise is not None:
                 count = one.statistic.aggregate.cells

@@ -1,5 +1,6 @@
 """A statistic with its law: integers that noise is added to, or scores that one place is chosen by."""
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Self, TypeAlias
@@ -28,6 +29,11 @@ class _Noised:
     def chooser(self) -> None:
         """Nothing is chosen."""
         return
+
+    @property
+    def spread(self) -> float:
+        """The deviation of its noise."""
+        return math.sqrt(self.law.variance)
 
     def at(self, times: Fraction) -> Self:
         """Give it so many times its loss."""
@@ -74,6 +80,11 @@ class Chosen:
     def chooser(self) -> ExponentialChoice:
         """What chooses."""
         return self.law
+
+    @property
+    def spread(self) -> float:
+        """By how much a score may be off, but for a factor."""
+        return 1 / float(self.law.rate)
 
     def at(self, times: Fraction) -> "Chosen":
         """Give it so many times its loss."""

@@ -85,6 +85,11 @@ class Batch:
             promise, needed.queries, needed.noisy(each), needed.uses, each, charged, price, needed.shares
         )
 
+    @property
+    def sketch(self) -> "Sketch":
+        """Its noise query by query, and what it is charged."""
+        return Sketch(self.promise, _by_query(self.queries, self.uses, self.statistics), self.charged)
+
     def parts(self, promise: Promise) -> tuple[Part, ...]:
         """Say where the loss falls; refuse another promise than the batch was planned under."""
         if promise.identity != self.promise.identity:
@@ -120,15 +125,42 @@ def plan_batch(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """Nearly the noise that a batch would have, by the canonical texts of its queries, and what it would be charged."""
+
+    promise: Promise
+    noise: Mapping[str, tuple[Asked, ...]]
+    charged: tuple[Part, ...]
+
+    @property
+    def power(self) -> int:
+        """A loss grows with so many powers of one over the scale of its noise: ε with one, ρ with two."""
+        return 1 if self.promise.measure.is_pure else 2
+
+    def leakage(self, times: Fraction) -> float:
+        """Say what it would leak with so many times its loss; without models that is its nominal ε."""
+        base = self.promise.base(self.charged).times(times)
+        leaked = self.promise.leakages(base)
+        return float(max(leaked.values(), default=self.promise.measure.epsilon(base.nominal)))
+
+
 def nearly_planned(
     promise: Promise, queries: Iterable[Query], leakage: Fraction, shares: Sequence[Amount] | None = None
-) -> Mapping[str, tuple[Asked, ...]]:
+) -> Sketch:
     """Give nearly the noise that a batch would have, query by query, without a price."""
     needed = _wanted(promise, queries, shares)
-    noisy = needed.noisy(nearly_fitted(promise, needed.shared, leakage))
+    each = nearly_fitted(promise, needed.shared, leakage)
+    noise = _by_query(needed.queries, needed.uses, needed.noisy(each))
+    return Sketch(promise, noise, losses(promise, needed.shared, each))
+
+
+def _by_query(
+    queries: Sequence[Query], uses: Sequence[tuple[int, ...]], noisy: Sequence[Asked]
+) -> dict[str, tuple[Asked, ...]]:
     return {
         query.fingerprint: tuple(noisy[use] for use in used)
-        for query, used in zip(needed.queries, needed.uses, strict=True)
+        for query, used in zip(queries, uses, strict=True)
     }
 
 

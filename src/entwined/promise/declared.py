@@ -199,7 +199,7 @@ def _check_rows(given: Declared, schema: Schema) -> None:
     if given.by:
         _check_kept(given, schema)
     elif isinstance(given.model, MarkovChain):
-        longest = schema.most_rows if schema.rows is None else schema.rows
+        longest = schema.rows_at_most
         if given.model.length < longest:
             raise Refused(
                 f"The chain has {given.model.length} steps, and the schema allows {longest:,} rows. Declare "

@@ -57,21 +57,34 @@ def middle_term(column: str, codes: tuple[Range, ...]) -> Term:
 
 def moves(term: Term, codes: tuple[Range, ...]) -> Sensitivity:
     """Say how far a row with one of these codes can move the sum of a term."""
+    return _moved(*_extremes(term, codes))
+
+
+def moves_inside(term: Term, where: Predicate, schema: Schema) -> Sensitivity:
+    """Say how far a row inside a condition can move the sum of a term; if no row can be inside, any will do."""
+    return _moved(*extremes_inside(term, where, schema))
+
+
+def extremes_inside(term: Term, where: Predicate, schema: Schema) -> tuple[int, int]:
+    """Give the least and the greatest that a row inside a condition can add; if none can be inside, any will do."""
+    if term.times is None:
+        return _extremes(term, codes_inside(where, term.column, schema))
+    added = [product for box in _boxes(term, where, schema) for product in _corners(term, box)]
+    return min(added), max(added)
+
+
+def _extremes(term: Term, codes: tuple[Range, ...]) -> tuple[int, int]:
     zero = Fraction(-term.offset, term.factor)  # powers fall before it and rise after it, or only rise
     places = {end for ends in codes for end in ends}
     places |= {
         near for low, high in codes for near in (math.floor(zero), math.ceil(zero)) if low <= near <= high
     }
     sums = [term.value(code) for code in places]
-    return Sensitivity(Fraction(max(map(abs, sums))), Fraction(max(sums) - min(sums)))
+    return min(sums), max(sums)
 
 
-def moves_inside(term: Term, where: Predicate, schema: Schema) -> Sensitivity:
-    """Say how far a row inside a condition can move the sum of a term; if no row can be inside, any will do."""
-    if term.times is None:
-        return moves(term, codes_inside(where, term.column, schema))
-    added = [product for box in _boxes(term, where, schema) for product in _corners(term, box)]
-    return Sensitivity(Fraction(max(map(abs, added))), Fraction(max(added) - min(added)))
+def _moved(least: int, most: int) -> Sensitivity:
+    return Sensitivity(Fraction(max(abs(least), abs(most))), Fraction(most - least))
 
 
 def moves_alone(term: Term, where: Predicate, schema: Schema) -> tuple[tuple[str, int], ...]:

@@ -95,6 +95,16 @@ class Finding:
         return self.answer.span.within if isinstance(self.answer.span, Ranks) else None
 
     @property
+    def usable(self) -> bool:
+        """Whether it says more than what is public already."""
+        return self.answer.usable
+
+    @property
+    def why(self) -> str:
+        """Why it is not usable; nothing where it is."""
+        return "" if self.usable else self.answer.usefulness.why
+
+    @property
     def unit(self) -> str:
         """What the numbers are numbers of."""
         return self.query.unit

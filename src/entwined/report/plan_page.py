@@ -15,6 +15,7 @@ from entwined.report.multiples import FEW
 from entwined.report.page import rendered
 from entwined.report.plan_sheet import sheet
 from entwined.report.stronger import stronger_in
+from entwined.report.useful import useful_plan
 from entwined.report.ways import WayShown, budget_of, exploratory, leaks_drawing, promised, ways_of
 from entwined.report.words import figure, readable
 from entwined.schema.unit import unit_from
@@ -66,6 +67,7 @@ def _content(document: Mapping[str, Any]) -> Document:
         "models": [_model(model) for model in document["models"]],
         "stronger": stronger_in(document),
         "budget": budget_of(document),
+        "useful": useful_plan(document),
         "again": bool((document.get("budget") or {}).get("again")),
     }
 

@@ -15,6 +15,7 @@ from entwined.report.model_checks import checks_of, failed_in
 from entwined.report.multiples import FEW, topics
 from entwined.report.page import rendered
 from entwined.report.stronger import Stronger, stronger_of
+from entwined.report.useful import useful_release
 from entwined.report.ways import BudgetShown, exploratory, leaks_drawing, ways_of
 from entwined.report.words import figure, noise_words, readable
 from entwined.schema import Schema
@@ -59,6 +60,7 @@ def report_page(
         leaks=leaks_drawing(outlook) if promise.models else None,
         stronger=_stronger(promise),
         budget=_budget(promise, budget),
+        useful=useful_release(release.under(schema), outlook),
     )
 
 

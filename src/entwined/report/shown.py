@@ -75,7 +75,7 @@ def _lines(one: Finding) -> Iterator[tuple[str, str, str]]:
         name = one.name + (f" · {cell.name}" if cell.name else "")
         said = " to ".join(line["interval"]) if line["interval"] else ""
         rank = "" if one.ranks is None else f"rank ± {one.ranks:,}"
-        yield name, line["value"], said or rank
+        yield name, line["value"], (said or rank) + ("" if one.usable else "  not usable")
 
 
 def _aligned(lines: Sequence[tuple[str, ...]]) -> list[str]:

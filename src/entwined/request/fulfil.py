@@ -51,6 +51,7 @@ def fulfil(
             consistent=request.consistent,
             impossible=request.impossible,
             with_earlier=with_earlier,
+            expected_rows=request.rows,
         )
         after, head = ledger.spent().price, ledger.head().receipt
         return Fulfilled(found, Funds(shown(ledger.book, request), ledger.cap, before, after, receipt=head))

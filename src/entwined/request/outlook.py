@@ -3,13 +3,16 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from entwined.bounds import Curve
 from entwined.canonical import Document
 from entwined.errors import BadNoise
+from entwined.estimate.usefulness import TableSize
 from entwined.forecast.draft import Draft
 from entwined.forecast.forecast import Forecast, forecasts
+from entwined.forecast.prospects import Prospects, prospects
 from entwined.forecast.rivals import Rival, rivals
 from entwined.forecast.ways import Crossing, Way, reasons
 from entwined.mechanisms.batch import Batch
@@ -45,6 +48,18 @@ class Outlook:
         """What to expect of each question on the proposed way, in the order asked."""
         return next(found for way, found in self.ways if way is self.proposed)
 
+    @cached_property
+    def prospects(self) -> Prospects:
+        """What each answer will be good for on the proposed way, and what would help."""
+        return prospects(
+            self.planned,
+            [query.bound(self.request.schema) for query in self.request.queries],
+            self.forecasts,
+            TableSize.of(self.request.schema, self.request.rows),
+            leakage=self.request.leakage,
+            beside=self.rivals,
+        )
+
     @property
     def document(self) -> Document:
         """The outlook as JSON."""
@@ -62,7 +77,8 @@ class Outlook:
             "failed_checks": list(self.planned.promise.failures),
             "asked": _asked(self.request),
             "ways": [_way(way, found) for way, found in self.ways],
-            "statistics": list(_statistics(self.request)),
+            "statistics": list(_statistics(self.request, self.prospects)),
+            "usefulness": self.prospects.document,
             "proposed": self.proposed.name,
             "because": self.because,
             "rivals": [one.document for one in self.rivals],
@@ -140,8 +156,8 @@ def _way(way: Way, found: tuple[Forecast, ...]) -> Document:
     }
 
 
-def _statistics(request: Request) -> Iterator[Document]:
-    for question in request.questions:
+def _statistics(request: Request, found: Prospects) -> Iterator[Document]:
+    for question, good in zip(request.questions, found.answers, strict=True):
         asked = question.query.statistics(request.schema)
         yield {
             "name": question.name,
@@ -150,6 +166,7 @@ def _statistics(request: Request) -> Iterator[Document]:
             "sql_or_text": question.text,
             "cells": 1 if asked[0].selects else asked[0].aggregate.cells,
             "wanted": None if question.within is None else float(question.within),
+            **good.document,
         }
 
 

@@ -97,13 +97,16 @@ def release_batch(  # noqa: PLR0913  (who asks, and how the answers are to look)
     names: tuple[str, ...] = (),
     impossible: Sequence[Predicate] = (),
     with_earlier: bool = False,
+    expected_rows: int | None = None,
 ) -> Release:
     """Let a planned batch through a door, and make of what was drawn the answers in the order they were asked for."""
     passed = door.admit(batch, request=request, analyst=analyst)
-    drawn = as_drawn(batch, passed.output).ordered(query.bound(batch.schema) for query in queries)
+    found = as_drawn(batch, passed.output, expected_rows)
+    drawn = found.ordered(query.bound(batch.schema) for query in queries)
     release = drawn
     if consistent:
         earlier = earlier_batches(door, batch) if with_earlier else []
-        release = reconciled([(batch, drawn), *earlier], impossible=impossible)[0]
+        batches = [(batch, drawn), *earlier]
+        release = reconciled(batches, impossible=impossible, expected_rows=expected_rows)[0]
     proof = covering(passed.certificate, released=release.digest)
     return replace(release, certificate=proof, names=names, schema=batch.schema)

@@ -123,6 +123,11 @@ class Schema:
         return column
 
     @property
+    def rows_at_most(self) -> int:
+        """How many rows a table has at most: their number, where it is public."""
+        return self.most_rows if self.rows is None else self.rows
+
+    @property
     def text_columns(self) -> tuple[str, ...]:
         """The columns that are never queried."""
         return tuple(column.name for column in self.columns if isinstance(column, Text))

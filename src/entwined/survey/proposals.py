@@ -20,6 +20,7 @@ from entwined.learning.pairs import PairCounts, pair_counts
 from entwined.numbers import positive_fraction
 from entwined.schema import Schema, read_schema
 from entwined.survey.sense import (
+    Blank,
     Decided,
     Form,
     MissingShown,
@@ -35,7 +36,7 @@ LARGEST_FILE: Final = 10_000_000
 RANDOM: Final = (
     0.05  # nats; who is asked what says more than this about no answer, if forms were drawn at random
 )
-KEYS: Final = {"pilot", "schema", "smoothing", "decided", "form", "missing"}
+KEYS: Final = {"pilot", "schema", "table", "smoothing", "decided", "form", "missing"}
 HEAD: Final = """\
 # What {pilot} shows of the questionnaire. Set confirmed = true where it holds by design, whatever people answer:
 # a column that is worked out from another one needs no histogram of its own, and a form that was drawn at random
@@ -43,7 +44,11 @@ HEAD: Final = """\
 # says nothing about anything. What is not confirmed is not used.
 pilot = {pilot}
 schema = {schema}
-smoothing = {smoothing}   # added to every count of the pilot; it is part of what is trusted
+{table}smoothing = {smoothing}   # added to every count of the pilot; it is part of what is trusted
+"""
+SKIPS: Final = """
+# Skip logic: these need no word of yours. Who is asked depends on an answer, so it is learned from the pilot and paid
+# for like any other dependence.
 """
 
 
@@ -57,6 +62,7 @@ class Proposals:
     decided: tuple[Decided, ...]
     forms: tuple[Form, ...]
     missing: tuple[MissingShown, ...] = ()
+    skips: tuple[Blank, ...] = ()
     mixed: Mapping[str, tuple[Decided, ...]] = field(default_factory=dict)
 
     @classmethod
@@ -64,16 +70,27 @@ class Proposals:
         """Look at a public table; what another column decides is sought with every form kept."""
         codes = public_codes(pilot, schema)
         pairs = pair_counts(codes)
-        found = tuple(form for form in forms(pairs, blank_codes(pairs)) if form.information < RANDOM)
+        blanks = blank_codes(pairs)
+        found = tuple(form for form in forms(pairs, blanks) if form.information < RANDOM)
+        by_form = {(form.column, one.column) for form in found for one in form.blanks}
+        skips = tuple(one for one in blanks if (one.by, one.column) not in by_form)
         decided = tuple(one for one in _decided(pairs, found) if _adds_up(schema, one))
         mixed = {form.column: mixed_with_blanks(pairs, form) for form in found}
         missing = tuple(_missing(pairs, schema, found))
-        return cls(Path(pilot).name, schema, codes, decided, found, missing, mixed)
+        return cls(Path(pilot).name, schema, codes, decided, found, missing, skips, mixed)
 
-    def text(self, pilot: str, schema: str) -> str:
-        """Write them for the holder, nothing confirmed."""
-        head = HEAD.format(pilot=json.dumps(pilot), schema=json.dumps(schema), smoothing=SMOOTHING)
-        return head + "".join(self._entries())
+    def text(self, pilot: str, schema: str, table: str = "") -> str:
+        """Write them for the holder, nothing confirmed; `table` is the private one, if it is known."""
+        private = f"table = {json.dumps(table)}\n" if table else ""
+        places = {"pilot": json.dumps(pilot), "schema": json.dumps(schema), "table": private}
+        head = HEAD.format(smoothing=SMOOTHING, **places)
+        return head + "".join([*self._entries(), *self._comments()])
+
+    def _comments(self) -> Iterator[str]:
+        if self.skips:
+            yield SKIPS
+        for one in self.skips:
+            yield f"# - {' '.join(one.words(self.schema).split())}\n"
 
     def _entries(self) -> Iterator[str]:
         for form in self.forms:
@@ -144,6 +161,16 @@ def read_confirmed(path: Path) -> tuple[Schema, Survey]:
     fields = _fields(path)
     schema = read_schema(schema_named(path))
     return schema, Proposals.of(path.parent / fields["pilot"], schema).confirmed(fields)
+
+
+def table_named(path: Path) -> str | None:
+    """Find the private table that proposals are for, if they name one, as it is seen from where the command runs."""
+    named = _fields(path).get("table")
+    if named is None or (isinstance(named, str) and "://" in named):
+        return named
+    if not isinstance(named, str):
+        raise BadInput(f"{path}: table = {named!r:.60}. Give a path or a URL in quotes.")
+    return str(path.parent / named)
 
 
 def schema_named(path: Path) -> Path:

@@ -3,7 +3,7 @@
 An answer is *decided* by another column if everyone who gave the same answer there agrees here. Three things
 follow from a codebook and can be seen so: columns that another one decides, so that their histogram is added up
 from the finer one; a code that stands for "not asked", where another answer decides who was; and forms, where
-one column decides it for many questions.
+one column decides it for many questions. Nothing is proposed that rests on too few rows (`evidence`).
 """
 
 from collections import Counter
@@ -18,6 +18,7 @@ from scipy.special import xlogy
 from entwined.learning.pairs import PairCounts
 from entwined.numbers import FloatArray, IntArray
 from entwined.schema import Schema
+from entwined.survey.evidence import Evidence, of_answers, of_blank
 
 LEAST: Final = 0.02  # a blank that fewer respondents have, or all but so few, decides nothing worth knowing
 FEW_BLANKS: Final = 2  # questions that a form takes at least
@@ -35,13 +36,14 @@ class Decided:
     by: str
     answers: tuple[int, ...]
     exceptions: int = 0
+    evidence: Evidence | None = None
 
     def words(self, schema: Schema) -> str:
         """Put the proposal to the holder."""
         but = f" but for {self.exceptions} respondents" if self.exceptions else ""
         return (
             f"{_label(schema, self.column)} is decided by {_label(schema, self.by)}{but}: release the latter "
-            "and add its histogram up"
+            f"and add its histogram up{_rests_on(self.evidence)}"
         )
 
 
@@ -53,14 +55,19 @@ class Blank:
     code: int
     by: str
     asked: tuple[int, ...]
+    evidence: Evidence | None = None
 
     def words(self, schema: Schema) -> str:
         """Put the proposal to the holder."""
-        values = [str(schema.coded(self.by).value(code)) for code in self.asked]
+        values = [
+            "missing" if (value := schema.coded(self.by).value(code)) is None else str(value)
+            for code in self.asked
+        ]
         blank = schema.coded(self.column).value(self.code)
+        said = "that it is missing" if blank is None else f"its answer {blank!r}"
         return (
             f"{_label(schema, self.column)} is asked only where {_label(schema, self.by)} is "
-            f"{' or '.join(values)}; its answer {blank!r} means that it was not asked"
+            f"{' or '.join(values)}; {said} means that it was not asked{_rests_on(self.evidence)}"
         )
 
 
@@ -105,8 +112,14 @@ class Form:
         return (
             f"{_label(schema, self.column)} decides which of {len(self.blanks)} questions are asked, and no "
             f"question asked of all tells more than {self.information:.3f} nats about it: confirm that it "
-            "was drawn at random"
+            f"was drawn at random{_rests_on(self.weakest)}"
         )
+
+    @property
+    def weakest(self) -> Evidence | None:
+        """What the question rests on of which the least is known that the form decides who is asked it."""
+        found = [one.evidence for one in self.blanks if one.evidence is not None]
+        return min(found, key=lambda one: one.least, default=None)
 
 
 def decided_columns(
@@ -115,9 +128,10 @@ def decided_columns(
     """Propose, for each column that another one decides, the one with the fewest values.
 
     Of two columns that decide each other the earlier is kept. What decides a column is never decided itself,
-    and neither is a column of `kept`, such as a form. With `exceptions`, near duplicates are proposed too: for
-    every answer at most this share of respondents may differ. They make the histogram that is added up wrong by
-    so many, and it is trusted that, given what decides, they say nothing about other columns.
+    and neither is a column of `kept`, such as a form. What too few rows confirm is not proposed. With `exceptions`,
+    near duplicates are proposed too: for every answer at most this share of respondents may differ. They make the
+    histogram that is added up wrong by so many, and it is trusted that, given what decides, they say nothing about
+    other columns.
     """
     names = pairs.codes.names
     spread = [round(one, 9) for one in entropies(pairs).tolist()]
@@ -131,6 +145,8 @@ def decided_columns(
             if one != column
             and (names[one] in kept or (spread[one], -one) > (spread[column], -column))
             and _agrees(pairs, one, column, exceptions)
+            and (shown := _evidence(pairs, one, column)) is not None
+            and shown.is_enough
         ]
         if finer:
             by[column] = min(finer, key=lambda one: (pairs.codes.sizes[one], spread[one], one))
@@ -150,6 +166,11 @@ def _agrees(pairs: PairCounts, by: int, column: int, exceptions: float) -> bool:
     return bool((np.abs(wrong).sum(axis=0) <= exceptions * given).all())
 
 
+def _evidence(pairs: PairCounts, by: int, column: int) -> Evidence | None:
+    columns = len(pairs.codes.names)
+    return of_answers(pairs.between(by, column), columns * (columns - 1))
+
+
 def _last(by: Mapping[int, int], column: int) -> int:
     while column in by:
         column = by[column]
@@ -160,7 +181,8 @@ def _decided(pairs: PairCounts, column: int, by: int) -> Decided:
     counts = pairs.between(by, column)
     answers = np.where(counts.any(axis=1), counts.argmax(axis=1), -1)
     off = int(counts.sum() - counts.max(axis=1).sum())
-    return Decided(pairs.codes.names[column], pairs.codes.names[by], tuple(answers.tolist()), off)
+    names = pairs.codes.names
+    return Decided(names[column], names[by], tuple(answers.tolist()), off, _evidence(pairs, by, column))
 
 
 def blank_codes(pairs: PairCounts, least: float = LEAST) -> tuple[Blank, ...]:
@@ -171,14 +193,18 @@ def blank_codes(pairs: PairCounts, least: float = LEAST) -> tuple[Blank, ...]:
     for column in range(len(pairs.codes.names)):
         best: tuple[float, Blank] | None = None
         for place in range(starts[column], starts[column + 1]):
+            if not least <= share[place] <= 1 - least or (best is not None and share[place] <= best[0]):
+                continue
+            code = int(place - starts[column])
             plainer = [
                 one
                 for one in np.flatnonzero(settled[:, place]).tolist()
                 if (spread[one], one) < (spread[column], column)
+                and _blank_shown(pairs, column, code, one).is_enough
             ]
-            if plainer and least <= share[place] <= 1 - least and (best is None or share[place] > best[0]):
+            if plainer:
                 by = min(plainer, key=lambda one: (spread[one], one))
-                best = float(share[place]), _blank(pairs, column, int(place - starts[column]), by)
+                best = float(share[place]), _blank(pairs, column, code, by)
         if best is not None:
             found.append(best[1])
     return tuple(found)
@@ -187,7 +213,12 @@ def blank_codes(pairs: PairCounts, least: float = LEAST) -> tuple[Blank, ...]:
 def _blank(pairs: PairCounts, column: int, code: int, by: int) -> Blank:
     counts = pairs.between(by, column)
     asked = np.flatnonzero((counts[:, code] == 0) & counts.any(axis=1))
-    return Blank(pairs.codes.names[column], code, pairs.codes.names[by], tuple(asked.tolist()))
+    shown = _blank_shown(pairs, column, code, by)
+    return Blank(pairs.codes.names[column], code, pairs.codes.names[by], tuple(asked.tolist()), shown)
+
+
+def _blank_shown(pairs: PairCounts, column: int, code: int, by: int) -> Evidence:
+    return of_blank(pairs.between(by, column), code, len(pairs.codes.names) * len(pairs.totals))
 
 
 def forms(pairs: PairCounts, blanks: Sequence[Blank]) -> tuple[Form, ...]:
@@ -214,7 +245,11 @@ def _blanks_by(
     worth = settled & (share >= LEAST) & (share <= 1 - LEAST)
     for column in range(len(pairs.codes.names)):
         places = range(pairs.starts[column], pairs.starts[column + 1])
-        likely = [place for place in places if worth[place]]
+        likely = [
+            place
+            for place in places
+            if worth[place] and _blank_shown(pairs, column, place - places.start, by).is_enough
+        ]
         if likely and column not in copies:
             code = max(likely, key=lambda place: share[place]) - places.start
             yield _blank(pairs, column, int(code), by)
@@ -277,6 +312,10 @@ def entropies(pairs: PairCounts) -> FloatArray:
 
 def _asked(pairs: PairCounts) -> IntArray:
     return np.add.reduceat(pairs.totals, pairs.starts[:-1])
+
+
+def _rests_on(shown: Evidence | None) -> str:
+    return "" if shown is None else f"; {shown.words}"
 
 
 def _label(schema: Schema, name: str) -> str:

@@ -58,13 +58,14 @@ class DerivedCell:
             filled.law,
         )
 
-    def shown(self, column: str, answer: str) -> "WorkedOut":
-        """Give the count, and where the truth lies."""
+    def shown(self, column: str, answer: str, rows: int) -> "WorkedOut":
+        """Give the count, and where the truth lies among so many rows."""
         law = self.law + self.not_asked * self.others
         reach = law.half_width(CONFIDENCE) if law.variance else 0.0
         value = max(0, round(self.value))
-        low, high = max(0, math.floor(self.drawn - reach)), max(0, math.ceil(self.drawn + reach))
-        return WorkedOut(column, answer, value, min(low, value), max(high, value))
+        ends = min(math.floor(self.drawn - reach), value), max(math.ceil(self.drawn + reach), value)
+        low, high = (min(max(end, 0), rows) for end in ends)
+        return WorkedOut(column, answer, value, low, high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,9 @@ def worked_out(survey: Survey, schema: Schema, release: Release) -> list[WorkedO
     for name in filled_questions(survey, release):
         counted = enumerate(_cells(survey, schema, name, released))
         found += [
-            cell.shown(name, _answer(schema, name, code)) for code, cell in counted if cell is not NOBODY
+            cell.shown(name, _answer(schema, name, code), schema.rows_at_most)
+            for code, cell in counted
+            if cell is not NOBODY
         ]
     for decided in survey.decided:
         cells = _cells(survey, schema, decided.by, released)
@@ -98,7 +101,8 @@ def worked_out(survey: Survey, schema: Schema, release: Release) -> list[WorkedO
             )
         for code in range(_size(decided, schema)):
             there = (cell for cell, answer in zip(cells, decided.answers, strict=True) if answer == code)
-            found.append(sum(there, NOBODY).shown(decided.column, _answer(schema, decided.column, code)))
+            answer = _answer(schema, decided.column, code)
+            found.append(sum(there, NOBODY).shown(decided.column, answer, schema.rows_at_most))
     return found
 
 

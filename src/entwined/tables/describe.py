@@ -12,7 +12,7 @@ from entwined.tables.engine import Engine
 from entwined.tables.profile import profiles
 from entwined.tables.propose import Labels, Proposal, propose
 from entwined.tables.source import engine_of
-from entwined.tables.survey import SURVEY_ENDS, survey_engine, survey_labels
+from entwined.tables.survey import SURVEY_ENDS, survey_engine
 
 HEAD = """\
 # PROPOSED from the rows, and private: a bound, a value or a comment below may tell about somebody.
@@ -48,11 +48,17 @@ class Description:
         Path(path).write_text(self.text, encoding="utf-8")
 
 
-def describe(source: Any, *, table: str | None = None) -> Description:
-    """Look at all rows of a source and propose a schema for it."""
+def describe(
+    source: Any, *, table: str | None = None, missing: tuple[str, ...] = (), codes: bool = False
+) -> Description:
+    """Look at all rows of a source and propose a schema for it.
+
+    The codes of `missing` stand for missing in every column, beside those that a survey file declares. With `codes`
+    the whole numbers that occur are listed where they are few.
+    """
     engine, labels = _opened(source, table)
     try:
-        found = profiles(engine)
+        found = profiles(engine, missing, codes=codes)
     except EntwinedError:
         raise
     except ImportError as lacking:
@@ -66,7 +72,7 @@ def describe(source: Any, *, table: str | None = None) -> Description:
     named = [one for one in found if one.name]
     if not named:
         raise BadTable("The source has no column with a name. Name its columns.")
-    proposals = tuple(propose(one, labels.get(one.name, Labels())) for one in named)
+    proposals = tuple(propose(one, labels.get(one.name, Labels()).without(missing)) for one in named)
     hints = (
         [f"{len(found) - len(named)} columns without a name were left out"] if len(named) < len(found) else []
     )
@@ -81,8 +87,7 @@ def describe(source: Any, *, table: str | None = None) -> Description:
 
 def _opened(source: Any, table: str | None) -> tuple[Engine, dict[str, Labels]]:
     if isinstance(source, str | os.PathLike) and os.fspath(source).lower().endswith(SURVEY_ENDS):
-        engine, about = survey_engine(source)
-        return engine, {name: Labels(*parts) for name, parts in survey_labels(about).items()}
+        return survey_engine(source)
     return engine_of(source, table=table, declared={}), {}
 
 

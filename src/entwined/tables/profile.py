@@ -14,7 +14,7 @@ from entwined.errors import BadTable
 from entwined.progress import report
 from entwined.schema.categories import TRUTHS
 from entwined.schema.raw import moment_of, number_of
-from entwined.tables.engine import Dialect, Engine, Kind, Reader
+from entwined.tables.engine import Dialect, Engine, Kind, Reader, Shown
 from entwined.tables.reading import (
     DAY,
     Expression,
@@ -66,15 +66,15 @@ class Profile:
         return self.there - self.fitting
 
 
-def profiles(engine: Engine) -> list[Profile]:
-    """Look at every column of a source."""
+def profiles(engine: Engine, missing: Sequence[str] = (), *, codes: bool = False) -> list[Profile]:
+    """Look at every column of a source, cells that stand for missing as empty; with `codes` list whole numbers too."""
     names = list(engine.columns)
     with engine.reading() as reader:
         found: list[Profile] = []
         for start in range(0, len(names), BATCH):
             report("describing columns", start, len(names))
-            batch = _Batch(engine, reader, names[start : start + BATCH])
-            found += batch.profiles()
+            batch = _Batch(engine, reader, names[start : start + BATCH], missing)
+            found += batch.profiles(codes=codes)
         report("describing columns", len(names), len(names))
     return found
 
@@ -82,17 +82,17 @@ def profiles(engine: Engine) -> list[Profile]:
 class _Batch:
     """Some columns of a source, read together."""
 
-    def __init__(self, engine: Engine, reader: Reader, names: Sequence[str]) -> None:
+    def __init__(self, engine: Engine, reader: Reader, names: Sequence[str], missing: Sequence[str]) -> None:
         self._engine = engine
         self._reader = reader
         self._names = names
-        shown = [f"{engine.columns[name].sql} AS r{at}" for at, name in enumerate(names)]
+        shown = [f"{_there(engine.columns[name], missing)} AS r{at}" for at, name in enumerate(names)]
         self._source = ("rows", f"SELECT {', '.join(shown)} FROM {engine.relation}")
         self._readings = self._first_look()
 
-    def profiles(self) -> list[Profile]:
+    def profiles(self, *, codes: bool) -> list[Profile]:
         found = self._scan()
-        listed = self._values([at for at, one in enumerate(found) if _has_few(one)])
+        listed = self._values([at for at, one in enumerate(found) if _has_few(one, codes=codes)])
         return [one if at not in listed else _with_values(one, listed[at]) for at, one in enumerate(found)]
 
     def _first_look(self) -> list[Reading]:
@@ -325,8 +325,25 @@ def _time_asked(seconds: Expression, micros: Expression) -> dict[str, Expression
     return asked
 
 
-def _has_few(one: Profile) -> bool:
-    return one.reading == "text" and 0 < one.different <= MOST_LISTED
+def _has_few(one: Profile, *, codes: bool) -> bool:
+    counted = one.reading == "text" or (codes and one.reading == "number" and one.decimals == 0)
+    return counted and 0 < one.different <= MOST_LISTED
+
+
+def _there(column: Shown, missing: Sequence[str]) -> str:
+    """Write a column without the cells that stand for missing."""
+    match column.kind:
+        case "text":
+            codes = ["'" + text.replace("'", "''") + "'" for text in missing]
+        case "whole" | "number":
+            codes = [repr(number) for text in missing if (number := number_of(text)) is not None]
+        case _:
+            codes = []
+    return (
+        f"CASE WHEN {column.sql} IN ({', '.join(codes)}) THEN NULL ELSE {column.sql} END"
+        if codes
+        else column.sql
+    )
 
 
 def _with_values(one: Profile, values: Mapping[str, int]) -> Profile:

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final, Literal
@@ -11,11 +11,14 @@ from typing import Any, Final, Literal
 from entwined.canonical import Document
 from entwined.errors import BadSchema
 from entwined.schema import Boolean, Categorical, Column, Integer, Moment, Real, Text
-from entwined.schema.column import LONGEST_NAME
+from entwined.schema.column import LONGEST_NAME, Outside
 from entwined.schema.comparison import Compare
 from entwined.schema.grids import FARTHEST, number_text
+from entwined.schema.raw import number_of
 from entwined.tables.profile import MOST_DECIMALS, Profile
+from entwined.tables.scales import answers_of
 
+MOST_CODES: Final = 200  # different values of a column that may be codes
 RARE: Final = 10
 STEPS_WIDE: Final = 1000
 REPEATED: Final = 0.5
@@ -34,20 +37,31 @@ GROUP: Final = re.compile(
 
 @dataclass(frozen=True)
 class Proposal:
-    """A column, and what the holder should know before approving it."""
+    """A column, what the holder should know before approving it, and the whole numbers that occur if they are few."""
 
     column: Column
     notes: tuple[str, ...]
     likely_unit: bool = False
+    codes: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
 class Labels:
-    """What a survey file says of a column."""
+    """What a survey file says of a column, and the codes that occur beside those declared missing.
+
+    There are none where too many different ones occur. With `open_range` more codes are missing than can be listed.
+    """
 
     label: str = ""
     values: Mapping[str, str] | None = None
     missing: tuple[str, ...] = ()
+    seen: tuple[str, ...] | None = ()
+    open_range: bool = False
+
+    def without(self, missing: tuple[str, ...]) -> "Labels":
+        """Let more codes stand for missing."""
+        seen = self.seen and tuple(code for code in self.seen if code not in missing)
+        return replace(self, missing=tuple(dict.fromkeys([*self.missing, *missing])), seen=seen)
 
 
 def propose(found: Profile, labels: Labels) -> Proposal:
@@ -56,7 +70,17 @@ def propose(found: Profile, labels: Labels) -> Proposal:
         proposed = _proposed(found, labels)
     except BadSchema as refused:
         proposed = Proposal(Text(found.name), (f"no other type fits: {str(refused)[:200]}",))
-    return Proposal(proposed.column, (_counts(found), *proposed.notes), proposed.likely_unit)
+    notes = (_counts(found), *proposed.notes)
+    return Proposal(proposed.column, notes, proposed.likely_unit, _codes(found, labels))
+
+
+def _codes(found: Profile, labels: Labels) -> tuple[float, ...] | None:
+    """Give the whole numbers that were seen, if there are few and nothing else."""
+    if found.reading != "number" or found.decimals != 0:
+        return None
+    seen = labels.seen or (found.values or {}).keys()
+    numbers = {number for each in seen if (number := number_of(each)) is not None}
+    return tuple(sorted(numbers)) if 0 < len(numbers) <= MOST_CODES else None
 
 
 def _counts(found: Profile) -> str:
@@ -84,7 +108,7 @@ def _proposed(found: Profile, labels: Labels) -> Proposal:
         case "truth":
             return Proposal(Boolean(found.name, **coded), ())
         case "number":
-            return _number(found, coded)
+            return _number(found, coded, "missing" if labels.open_range else "clamp")
         case "time":
             return _time(found, coded)
     return _words(found, coded)
@@ -117,17 +141,23 @@ def _identifier(found: Profile, named: Mapping[str, str]) -> Proposal:
 
 
 def _labelled(found: Profile, labels: Labels) -> Proposal:
-    """Take the labelled values that do not stand for missing, in the file's order."""
+    """Take the labelled values that do not stand for missing, and others that are answers on the same scale."""
     listed = {value: label for value, label in (labels.values or {}).items() if value not in labels.missing}
-    if found.reading == "number" and found.different > 2 * len(listed) + len(labels.missing) + 2:
-        numbers = Labels(labels.label, None, labels.missing)
-        more = "only some of its values have labels: it is taken as a number"
-        proposed = _proposed(found, numbers)
+    answers = None if labels.seen is None else answers_of(listed, labels.seen)
+    if not answers:
+        more = f"{'only some' if listed else 'none'} of its values have labels: it is taken as a number"
+        proposed = _proposed(found, replace(labels, values=None))
         return Proposal(proposed.column, (more, *proposed.notes), proposed.likely_unit)
     column = Categorical(
-        found.name, tuple(listed), tuple(listed.values()), label=labels.label, missing_codes=labels.missing
+        found.name,
+        tuple(answers),
+        tuple(answers.values()),
+        label=labels.label,
+        missing_codes=labels.missing,
     )
-    return Proposal(column, ("values and labels are those of the file; others that occur will be missing",))
+    unlabelled = len(answers) - len(listed)
+    note = f"values and labels are those of the file{f', {unlabelled} of them without one' if unlabelled else ''}"
+    return Proposal(column, (f"{note}; others that occur will be missing",))
 
 
 def _words(found: Profile, coded: Mapping[str, Any]) -> Proposal:
@@ -148,7 +178,7 @@ def _words(found: Profile, coded: Mapping[str, Any]) -> Proposal:
     return Proposal(Categorical(found.name, tuple(shown), **coded), tuple(notes))
 
 
-def _number(found: Profile, coded: Mapping[str, Any]) -> Proposal:
+def _number(found: Profile, coded: Mapping[str, Any], outside: Outside) -> Proposal:
     if found.least is None:
         return Proposal(Text(found.name, label=coded["label"]), ("no finite number was seen",))
     least, most = Fraction(found.least), Fraction(found.most)
@@ -159,11 +189,11 @@ def _number(found: Profile, coded: Mapping[str, Any]) -> Proposal:
         low, high = _outward(least, most, Fraction(1))
         if max(abs(low), abs(high)) > FARTHEST:
             return Proposal(Text(found.name, label=coded["label"]), (f"{seen}: too far for whole numbers",))
-        return Proposal(Integer(found.name, int(low), int(high), **coded), (seen,))
+        return Proposal(Integer(found.name, int(low), int(high), outside=outside, **coded), (seen,))
     step = _step(least, most, found.decimals)
     low, high = _outward(least, most, step)
     notes = (seen, f"a value is rounded to {number_text(step)}")
-    return Proposal(Real(found.name, low, high, step, **coded), notes)
+    return Proposal(Real(found.name, low, high, step, outside=outside, **coded), notes)
 
 
 def _step(least: Fraction, most: Fraction, decimals: int | None) -> Fraction:

@@ -2,18 +2,24 @@
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from entwined.errors import BadTable
 from entwined.schema import Coded, Column
-from entwined.schema.raw import number_of
+from entwined.schema.raw import number_not_text, number_of
 from entwined.tables.duck import Duck, opened
 from entwined.tables.engine import Kind, Shown
 from entwined.tables.files import checked_path
 from entwined.tables.frames import NAME, checked_names, coded, open_pandas, places
 from entwined.tables.origin import Origin, in_files
+from entwined.tables.propose import MOST_CODES, Labels
+from entwined.tables.scales import code_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SURVEY_ENDS: Final = (".sav", ".zsav", ".dta", ".por")
+LONGEST_RANGE: Final = 100  # codes of a range of missing ones that are all listed
 
 
 def read_survey(given: str | os.PathLike[str], *, only_names: bool = False) -> tuple[Any, Any]:
@@ -63,42 +69,54 @@ def open_survey(given: str | os.PathLike[str], declared: Mapping[str, Column]) -
     return Duck(NAME, columns, opened(), origin, load)
 
 
-def survey_engine(given: str | os.PathLike[str]) -> tuple[Duck, Any]:
-    """Open a survey file as it is, for the holder's description of it."""
+def survey_engine(given: str | os.PathLike[str]) -> tuple[Duck, dict[str, Labels]]:
+    """Open a survey file for the holder's description of it, without what is declared missing; and its labels."""
     frame, about = read_survey(given)
-    return open_pandas(frame, {}), about
+    labels = {name: _labels(name, about, frame[name]) for name in checked_names(about.column_names)}
+    there = {
+        name: frame[name].mask(frame[name].isin(_as_stored(one.missing))) if one.missing else frame[name]
+        for name, one in labels.items()
+    }
+    return open_pandas(type(frame)(there), {}), labels
 
 
-def survey_labels(about: Any) -> dict[str, tuple[str, dict[str, str] | None, tuple[str, ...]]]:
-    """Give each column's label, its values with their labels, and the codes that stand for missing."""
-    found = {}
-    for name in about.column_names:
-        labels = {
-            _code_text(value): str(label)
-            for value, label in about.variable_value_labels.get(name, {}).items()
-        }
-        label = about.column_names_to_labels.get(name) or ""
-        found[name] = (str(label), labels or None, _missing_codes(name, about, labels))
-    return found
+def _as_stored(codes: tuple[str, ...]) -> list[str | float]:
+    return [*codes, *(number for code in codes if (number := number_of(code)) is not None)]
 
 
-def _missing_codes(name: str, about: Any, labels: Mapping[str, str]) -> tuple[str, ...]:
-    """List single codes, and of a range the codes that have a label: a schema names each of them."""
-    codes: dict[str, None] = {}
-    for part in about.missing_ranges.get(name, []):
-        if part["lo"] == part["hi"]:
-            codes[_code_text(part["lo"])] = None
-        else:
-            inside = (
-                code
-                for code in labels
-                if (number := number_of(code)) is not None and part["lo"] <= number <= part["hi"]
-            )
-            codes |= dict.fromkeys(inside)
-    codes |= dict.fromkeys(map(_code_text, about.missing_user_values.get(name, [])))
-    return tuple(codes)
+def _labels(name: str, about: Any, cells: "pd.Series[Any]") -> Labels:
+    """Give a column's label, its values with their labels, the codes that stand for missing, and those that occur."""
+    values = {
+        code_text(value): str(label) for value, label in about.variable_value_labels.get(name, {}).items()
+    }
+    is_text = about.readstat_variable_types.get(name) == "string"
+    different = [] if is_text else map(number_not_text, cells.dropna().unique().tolist())
+    seen = tuple(code_text(number) for number in different if number is not None)
+    ranges = [part for part in about.missing_ranges.get(name, []) if part["lo"] != part["hi"]]
+    codes = [code_text(part["lo"]) for part in about.missing_ranges.get(name, []) if part["lo"] == part["hi"]]
+    codes += map(code_text, about.missing_user_values.get(name, []))
+    if not is_text:  # Stata's .a to .z, which may have labels
+        codes += [code for code in values if number_of(code) is None]
+    codes += [code for part in ranges for code in _inside(part, {*values, *seen})]
+    missing = tuple(dict.fromkeys(codes))
+    there = tuple(code for code in seen if code not in missing)
+    return Labels(
+        str(about.column_names_to_labels.get(name) or ""),
+        values or None,
+        missing,
+        there if len(there) <= MOST_CODES else None,
+        open_range=any(not _is_listed(part) for part in ranges),
+    )
 
 
-def _code_text(value: Any) -> str:
-    """Write 1.0 as 1, as people know the codes of a survey."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+def _inside(part: Mapping[str, float], known: set[str]) -> list[str]:
+    """List the codes of a range: those that have a label or occur, and all whole numbers if they are not too many."""
+    numbers = {number for code in known if (number := number_of(code)) is not None}
+    if _is_listed(part):
+        numbers |= {float(number) for number in range(int(part["lo"]), int(part["hi"]) + 1)}
+    return [code_text(number) for number in sorted(numbers) if part["lo"] <= number <= part["hi"]]
+
+
+def _is_listed(part: Mapping[str, float]) -> bool:
+    whole = all(float(part[end]).is_integer() for end in ("lo", "hi"))
+    return whole and part["hi"] - part["lo"] <= LONGEST_RANGE

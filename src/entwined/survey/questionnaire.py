@@ -1,0 +1,101 @@
+"""From a public pilot to a schema of answers: every column that can be a question, and why the others cannot."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from entwined.errors import BadTable
+from entwined.schema import Categorical, Cells, Coded, Column, Moment, Schema
+from entwined.schema.files import text_of
+from entwined.tables.describe import describe
+from entwined.tables.propose import Proposal
+from entwined.tables.scales import filled_in
+
+MOST_ANSWERS: Final = 30
+HEAD: Final = """\
+# PROPOSED from {pilot}, which is public: nothing below tells about the private rows. Review every line, then approve.
+# What is protected is one answer of one respondent. A missing answer is counted as one more answer of each question.
+"""
+NOT_THERE: Final = "the private table has no such column"
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A column that is no question, and why."""
+
+    column: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Questionnaire:
+    """The questions of a pilot as the schema of a private table, and the columns that are none."""
+
+    pilot: str
+    schema: Schema
+    aside: tuple[SetAside, ...]
+
+    @classmethod
+    def of(
+        cls,
+        pilot: str | Path,
+        rows: int,
+        *,
+        missing: tuple[str, ...] = (),
+        most: int = MOST_ANSWERS,
+        there: Collection[str] | None = None,
+    ) -> "Questionnaire":
+        """Look at a public table; `there` are the columns of the private one, `missing` codes no answers."""
+        columns: list[Column] = []
+        aside: list[SetAside] = []
+        for one in describe(pilot, missing=missing, codes=True).proposals:
+            found = NOT_THERE if there is not None and one.column.name not in there else _question(one, most)
+            if isinstance(found, str):
+                aside.append(SetAside(one.column.name, found))
+            else:
+                columns.append(found)
+        if not columns:
+            raise BadTable(f"{pilot} has no column that could be a question: {_listed(aside)}.")
+        schema = Schema(tuple(columns), unit=Cells(), rows=rows, most_rows=rows)
+        return cls(Path(pilot).name, schema, tuple(aside))
+
+    @property
+    def text(self) -> str:
+        """The schema file, with the one list of what was set aside."""
+        head = HEAD.format(pilot=_plain(self.pilot))
+        return head + "".join(self._set_aside()) + "\n" + text_of(self.schema)
+
+    def _set_aside(self) -> Iterator[str]:
+        if self.aside:
+            yield f"#\n# {len(self.aside)} columns are set aside; to ask about one, declare it here yourself:\n"
+        for one in self.aside:
+            yield f"#   {_plain(one.column)}: {_plain(one.reason)}\n"
+
+
+def _question(one: Proposal, most: int) -> Coded | str:
+    """Make a question of a column, or say why it is none."""
+    column = one.column
+    if isinstance(column, Moment):
+        return "a date or a time: too many different ones to count"
+    if not isinstance(column, Coded):
+        return one.notes[-1]
+    if not isinstance(column, Categorical) and one.codes is not None:
+        values = tuple(filled_in(one.codes))
+        column = Categorical(column.name, values, label=column.label, missing_codes=column.missing_codes)
+    if column.levels > most:
+        return (
+            f"{column.levels:,} different answers, over {most}: a weight, an id, an amount, or a finer scale"
+        )
+    if column.levels < 2:  # noqa: PLR2004  (a question has two answers)
+        return f"everybody says {column.value(0)}, and no other answer is known"
+    return replace(column, missing="value")
+
+
+def _listed(aside: list[SetAside]) -> str:
+    return "; ".join(f"{one.column}: {one.reason}" for one in aside[:10])
+
+
+def _plain(text: str) -> str:
+    """Keep a comment on its line."""
+    return "".join(sign if sign.isprintable() else "?" for sign in text)

@@ -1,0 +1,59 @@
+"""Which codes of a survey column are answers, where only some of them have a label."""
+
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import Final
+
+from entwined.schema.raw import number_of
+
+NEAR: Final = 10  # the farthest apart that two labelled steps of one scale are
+FEW_UNSEEN: Final = 3  # the same where none has a label, so that two values between may not have occurred
+
+
+def code_text(value: object) -> str:
+    """Write 1.0 as 1, as people know the codes of a survey."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def answers_of(labels: Mapping[str, str], seen: Iterable[str]) -> dict[str, str] | None:
+    """Give every answer of a labelled scale with its label, or its code where it has none; None if it is a number.
+
+    Where an answer lies between two labelled ones, all whole numbers between labelled ones that are near are answers:
+    a scale from 1 to 7 may have labels at 1, 4 and 7 alone. Others that occur are answers too, if they are few.
+
+    >>> answers_of({"1": "never", "4": "at times", "7": "always"}, ["2", "7"])
+    {'1': 'never', '2': '2', '3': '3', '4': 'at times', '5': '5', '6': '6', '7': 'always'}
+    >>> answers_of({"1": "yes", "5": "no"}, ["1"])
+    {'1': 'yes', '5': 'no'}
+    """
+    labelled = {number: code for code in labels if (number := number_of(code)) is not None}
+    others = {number for code in seen if (number := number_of(code)) is not None} - labelled.keys()
+    if not others:
+        return dict(labels)
+    between = _between(labelled)
+    beyond = others - between
+    if len(beyond) > len(labels):
+        return None
+    added = beyond | (between if others & between else set())
+    codes = {number: labelled.get(number, code_text(number)) for number in sorted({*labelled, *added})}
+    named = [*codes.values(), *(code for code in labels if number_of(code) is None)]
+    return {code: labels.get(code, code) for code in named}
+
+
+def filled_in(seen: Iterable[float]) -> list[str]:
+    """Give whole numbers that occur as codes, with those between two that are near each other.
+
+    >>> filled_in([1, 2, 4, 5, 998, -1])
+    ['-1', '1', '2', '3', '4', '5', '998']
+    """
+    there = {float(number) for number in seen}
+    return [code_text(number) for number in sorted(there | _between(there, FEW_UNSEEN))]
+
+
+def _between(numbers: Iterable[float], near: int = NEAR) -> set[float]:
+    """List the whole numbers between neighbours that are near each other; negative codes are no steps of a scale."""
+    found: set[float] = set()
+    for low, high in pairwise(sorted(number for number in numbers if number >= 0)):
+        if high - low <= near and low.is_integer() and high.is_integer():
+            found |= {float(number) for number in range(int(low) + 1, int(high))}
+    return found

@@ -1,0 +1,137 @@
+"""From a labelled pilot to a report in five commands and no Python: what is set aside, proposed and refused."""
+
+import json
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from entwined.cli import survey_init
+from entwined.schema import Cells, read_schema
+from support.command import document
+from support.labelled_survey import ASIDE, write_wave
+
+PATH = (
+    ("survey", "init", "pilot.sav", "wave.sav", "--rows", "300"),
+    ("approve", "schema.toml", "--yes"),
+    ("survey", "request", "survey.toml", "-o", "release.toml"),
+    ("plan", "release.toml"),
+    ("release", "release.toml", "-o", "out", "--yes"),
+)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("questions", [40, pytest.param(300, marks=pytest.mark.slow)])
+def test_a_labelled_survey_is_reported_in_five_commands(folder, run, questions):
+    write_wave("pilot.sav", 1, 300, questions)
+    write_wave("wave.sav", 2, 300, questions)
+    for command in PATH:
+        code, out, err = run(*command)
+        assert (code, err) == (0, ""), err
+        if command == PATH[0]:
+            assert f"{questions} questions are in schema.toml" in out
+            assert f"{len(ASIDE)} columns are set aside" in out
+            assert "entwined survey request survey.toml" in out
+    schema = read_schema("schema.toml")
+    assert (schema.unit, schema.rows) == (Cells(), 300)
+    assert {column.missing for column in schema.columns} == {"value"}
+    first = schema.coded("q0")
+    assert first.values == tuple("1234567")  # the labels name three of them
+    assert (first.missing_codes, first.label) == (("998",), "How often: topic 0")
+    found = json.loads(Path("out/release.json").read_text())
+    assert len(found["answers"]) == questions
+    assert Path("out/report.html").stat().st_size > 10_000
+
+
+@pytest.fixture(scope="module")
+def waves(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("waves")
+    write_wave(folder / "pilot.sav", 1, 300, 12)
+    write_wave(folder / "wave.sav", 2, 300, 11)
+    return folder
+
+
+def test_what_is_no_question_is_set_aside_at_once_with_reasons(folder, run, waves):
+    said = document(run("survey", "init", waves / "pilot.sav", waves / "wave.sav", "--rows", "300", "--json"))
+    reasons = {one["column"]: one["reason"] for one in said["set_aside"]}
+    assert set(reasons) == {*ASIDE, "q7"}
+    assert reasons["q7"] == "the private table has no such column"
+    assert "identifier" in reasons["respondent_id"]
+    assert "different answers, over 30" in reasons["weight"]
+    assert "a date" in reasons["day"]
+    assert "everybody says 3" in reasons["version"]
+    assert "no value was seen" in reasons["nothing"]
+    assert said["questions"] == 11
+    text = Path("schema.toml").read_text()
+    assert all(f"#   {name}: " in text for name in reasons)
+    assert said["next"] == [
+        "entwined approve schema.toml",
+        "entwined survey request survey.toml -o release.toml",
+    ]
+
+
+def test_forms_and_decided_columns_are_proposed_with_what_they_rest_on(folder, run, waves):
+    said = document(run("survey", "init", waves / "pilot.sav", "-o", "deep/er", "--rows", "300", "--json"))
+    assert (said["forms"], said["decided"]) == (1, 1)
+    written = tomllib.loads(Path("deep/er/survey.toml").read_text())
+    assert written["form"] == [{"column": "form", "public": False, "confirmed": False}]
+    assert written["decided"] == [{"column": "short", "by": "q0", "confirmed": False}]
+    assert "missing" not in written  # it is counted
+    comments = [
+        line for line in Path("deep/er/survey.toml").read_text().splitlines() if line.startswith("# '")
+    ]
+    assert all("rows of the pilot confirm it" in line and " 0 contradict it" in line for line in comments)
+    run("approve", "deep/er/schema.toml", "--yes")
+    code, _, err = run("survey", "request", "deep/er/survey.toml", "-o", "r.toml")
+    assert code == 2
+    assert "names no private table. Give it with --table" in err
+
+
+def test_the_number_of_rows_is_asked_for(folder, run, waves, monkeypatch):
+    code, out, err = run("survey", "init", waves / "pilot.sav")
+    assert (code, out) == (2, "")
+    assert "Give it with --rows" in err
+    assert not Path("schema.toml").exists()
+    monkeypatch.setattr(survey_init, "sys", Terminal("1,234\n"))
+    assert survey_init.rows_given(None) == 1234
+
+
+class Terminal:
+    """Somebody who types an answer."""
+
+    stderr = sys.stderr
+
+    def __init__(self, typed):
+        self.stdin = self
+        self.stderr = self
+        self.readline = lambda: typed
+
+    isatty = staticmethod(lambda: True)
+    write = flush = staticmethod(lambda *_: None)
+
+
+def test_codes_that_are_no_answers_are_named_for_a_table_without_labels(folder, run):
+    rows = [f"{1 + n % 5},{(998, 10 * (n % 4))[n % 7 > 0]},{n % 2},{n % 60}" for n in range(240)]
+    Path("pilot.csv").write_text("\n".join(["mood,far,form,many", *rows]))
+    document(run("survey", "init", "pilot.csv", "--rows", "9", "--missing", "998, 999", "--json"))
+    schema = read_schema("schema.toml")
+    assert {one.name: one.values for one in schema.columns} == {
+        "mood": ("1", "2", "3", "4", "5"),
+        "far": ("0", "10", "20", "30"),
+        "form": ("0", "1"),
+    }
+    assert schema.coded("far").missing_codes == ("998", "999")
+    document(
+        run("survey", "init", "pilot.csv", "--rows", "9", "--most-answers", "60", "-o", "wide", "--json")
+    )
+    assert read_schema("wide/schema.toml").coded("far").values == ("0", "10", "20", "30", "998")
+    assert "many" in read_schema("wide/schema.toml").names
+    code, _, err = run("survey", "init", "pilot.csv", "--rows", "9")
+    assert (code, "is there already" in err) == (2, True)
