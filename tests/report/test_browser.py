@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from entwined.report import charts, plan_page, report_page
-from support.reports import HOSTILE, hostile, questionnaire, released, repeated
+from support.reports import HOSTILE, hostile, marked, questionnaire, released, repeated
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDTHS = {"phone": (375, 800), "laptop": (1280, 900)}
@@ -36,8 +36,7 @@ def pages(tmp_path_factory):
     """Write a report and a plan as files, of ordinary and of hostile names."""
     at = tmp_path_factory.mktemp("pages")
     written = {}
-    many = questionnaire(at / "many")
-    many.outlook["statistics"][4] |= {"usable": False, "why": "Its interval is as wide as the table."}
+    many = marked(questionnaire(at / "many"), 4, "Its interval is as wide as the table.")
     kinds = {"survey": released(at / "survey"), "hostile": hostile(at), "many": many}
     for kind, made in kinds.items():
         for name, page in {"report": report_of(made), "plan": plan_page(made.outlook)}.items():

@@ -5,17 +5,15 @@ import hashlib
 import re
 import time
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import pytest
 
 from entwined.report import plan_page, report_page
 from entwined.report.findings import findings
-from entwined.report.fits import Fit
 from entwined.report.multiples import FEW, topics
 from entwined.report.scales import factors, sums, times
 from entwined.report.sections import Labelled, sections
-from support.reports import HOSTILE, hostile, questionnaire, released, repeated
+from support.reports import HOSTILE, hostile, marked, questionnaire, released, repeated
 
 NONE_OF_USE = "Its interval is as wide as the table."
 
@@ -69,7 +67,7 @@ def test_theorems_that_do_not_apply_are_folded(made):
 
 
 def test_questions_go_by_their_labels_in_sections(made, page):
-    found = topics(findings(made.release, made.names, made.schema), [Fit()] * 60)
+    found = topics(findings(made.release, made.names, made.schema))
     assert [(one.title, len(one.cards)) for one in found] == [
         ("Trust in institutions", 12), ("Media", 12), ("Health and care", 12), ("Work", 12), ("eco…", 12),
     ]  # fmt: skip
@@ -99,14 +97,11 @@ def test_sections_follow_topics_then_stems_then_nothing():
 
 
 def test_what_is_of_no_use_is_grey_and_says_why(made):
-    none = [{**one} for one in made.outlook["statistics"]]
-    none[4] |= {"usable": False, "why": NONE_OF_USE}
-    some = SimpleNamespace(**vars(made) | {"outlook": made.outlook | {"statistics": none}})
+    some = marked(made, 4, NONE_OF_USE)
     for page in (page_of(some), plan_page(some.outlook)):
         assert page.count("asked useless") == page.count("<strong>Not to be used.</strong>") == 1
         (only,) = re.findall(r'useless" id="q4".*?Not to be used\.</strong> ([^<]*)', page, flags=re.DOTALL)
         assert only == NONE_OF_USE
-        assert "1 statistic marked “not to be used”" in words_of(page)
     assert "not to be used" not in words_of(page_of(made)).lower()
 
 
@@ -131,7 +126,7 @@ def test_every_number_stands_in_a_table_with_headings_and_in_no_picture_alone(ma
 
 
 def test_bars_and_whiskers_are_as_long_as_their_numbers(made, page):
-    found = topics(findings(made.release, made.names, made.schema), [Fit()] * 60)
+    found = topics(findings(made.release, made.names, made.schema))
     for topic in found:
         (end,) = {card.ends[1] for card in topic.cards}  # one scale a section
         for card in topic.cards:

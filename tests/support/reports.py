@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from entwined.dependence import Groups
+from entwined.estimate.usefulness import Usefulness
 from entwined.ledger import Ledger
 from entwined.promise.declared import Declared
 from entwined.promise.measure import PURE, Concentrated
@@ -274,3 +275,17 @@ def repeated(made, size):
     outlook = made.outlook | {"statistics": statistics, "ways": ways}
     names = (made.names * times_over)[:size]
     return SimpleNamespace(**vars(made) | {"release": release, "names": names, "outlook": outlook})
+
+
+def marked(made, place, why):
+    """The same release, one of whose answers is called of no use."""
+    useless = Usefulness("wider than the table", why)
+    answers = [*made.release.answers]
+    answers[place] = replace(answers[place], usefulness=useless)
+    statistics = [dict(one) for one in made.outlook["statistics"]]
+    statistics[place] |= useless.document
+    given = {
+        "release": replace(made.release, answers=tuple(answers)),
+        "outlook": made.outlook | {"statistics": statistics},
+    }
+    return SimpleNamespace(**vars(made) | given)

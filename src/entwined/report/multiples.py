@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from entwined.canonical import Document
+from entwined.estimate.usefulness import Usefulness
 from entwined.report.cells import MOST_LINES, line_of
 from entwined.report.drawings import Drawing, drawing_of, suits_bars
 from entwined.report.findings import Cell, Finding
-from entwined.report.fits import Fit
 from entwined.report.scales import Scale, sums
 from entwined.report.sections import Labelled, Section, sections
 from entwined.report.words import noise_words, readable
@@ -37,7 +37,6 @@ class Card:
     finding: Finding
     section: Section
     scale: Scale | None
-    fit: Fit
 
     @property
     def title(self) -> str:
@@ -60,6 +59,11 @@ class Card:
     def is_plain(self) -> bool:
         """Whether it is about all rows and one column."""
         return len(self.finding.sides) == 1 and self.finding.query.words == self.finding.name
+
+    @property
+    def fit(self) -> Usefulness:
+        """Whether it is of use, and why not."""
+        return self.finding.answer.usefulness
 
     @property
     def drawing(self) -> Drawing | None:
@@ -126,10 +130,10 @@ class Topic:
     cards: tuple[Card, ...]
 
 
-def topics(found: Sequence[Finding], fits: Sequence[Fit]) -> list[Topic]:
+def topics(found: Sequence[Finding]) -> list[Topic]:
     """Sort statistics into sections; bars of one section that count the same have one scale."""
     return [
-        Topic(number, readable(one.title, 80), tuple(_cards(one, found, fits)))
+        Topic(number, readable(one.title, 80), tuple(_cards(one, found)))
         for number, one in enumerate(sections([labelled_of(finding) for finding in found]))
     ]
 
@@ -146,15 +150,16 @@ def labelled_of(finding: Finding) -> Labelled:
     return Labelled(column, known or "")
 
 
-def _cards(section: Section, found: Sequence[Finding], fits: Sequence[Fit]) -> Iterator[Card]:
+def _cards(section: Section, found: Sequence[Finding]) -> Iterator[Card]:
     """Give statistics of one shape one scale, that of those that are of use."""
+    inside = [found[at] for at in section.places]
     ends: dict[tuple[str, int], list[float]] = {}
-    for at in sorted(section.places, key=lambda at: not fits[at].usable):
-        if fits[at].usable or _shape(found[at]) not in ends:
-            ends.setdefault(_shape(found[at]), []).extend(_ends(found[at]))
+    for one in sorted(inside, key=lambda one: not one.usable):
+        if one.usable or _shape(one) not in ends:
+            ends.setdefault(_shape(one), []).extend(_ends(one))
     scales = {shape: sums(some, 0.0, 100.0, most=2) for shape, some in ends.items() if some}
-    for at in section.places:
-        yield Card(at, found[at], section, scales.get(_shape(found[at])), fits[at])
+    for at, one in zip(section.places, inside, strict=True):
+        yield Card(at, one, section, scales.get(_shape(one)))
 
 
 def _shape(finding: Finding) -> tuple[str, int]:

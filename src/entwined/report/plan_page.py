@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from entwined.canonical import Document
 from entwined.errors import BadInput
+from entwined.estimate.usefulness import Usefulness
 from entwined.progress import said
 from entwined.report import charts
 from entwined.report.claims import SOURCES
 from entwined.report.drawings import Drawing
-from entwined.report.fits import fit_of
 from entwined.report.model_checks import checks_in
 from entwined.report.multiples import FEW
 from entwined.report.page import rendered
@@ -63,7 +63,6 @@ def _content(document: Mapping[str, Any]) -> Document:
         "statistics": [] if many else shown,
         "topics": sheet(document["statistics"], shown) if many else [],
         "assumes": " ".join(dict.fromkeys(one["assumes"] for one in shown if one["assumes"])),
-        "unusable": sum(not one["fit"].usable for one in shown),
         "models": [_model(model) for model in document["models"]],
         "stronger": stronger_in(document),
         "budget": budget_of(document),
@@ -112,7 +111,7 @@ def _statistic(document: Mapping[str, Any], at: int, *, drawn: bool) -> Document
         "text": readable(asked.get("sql_or_text") or ""),
         "cells": int(asked.get("cells") or 1),
         "wanted": None if wanted is None else figure(float(wanted)),
-        "fit": fit_of(asked),
+        "fit": Usefulness.from_document(asked),
         "lines": lines,
         "assumes": _assumed(document, at),
         "drawing": _drawing(lines) if drawn else None,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from entwined.report.fits import Fit, fit_of
+from entwined.estimate.usefulness import Usefulness
 from entwined.report.multiples import title_of
 from entwined.report.scales import Scale, sums
 from entwined.report.sections import Labelled, Section, sections
@@ -19,7 +19,7 @@ class Expected:
     title: str
     code: str
     cells: str
-    fit: Fit
+    fit: Usefulness
     mine: Mapping[str, Any] | None
     part: str
     others: tuple[str, ...]
@@ -73,7 +73,7 @@ def _expected(
         title=title,
         code="" if asked.column in title else readable(asked.column, 60),
         cells=figure(shown["cells"]),
-        fit=fit_of(statistic),
+        fit=Usefulness.from_document(statistic),
         mine=mine or None,
         part="0%" if half_width is None else f"{scale.at(half_width):.4g}%",
         others=tuple(_other(line) for line in shown["lines"] if not line["mine"]),

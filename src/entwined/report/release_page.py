@@ -10,7 +10,6 @@ from entwined.report.cells import MOST_LINES, line_of
 from entwined.report.claims import SOURCES, Claims, model_words, times, worst
 from entwined.report.drawings import drawing_of
 from entwined.report.findings import Finding, findings
-from entwined.report.fits import Fit, fits_of
 from entwined.report.model_checks import checks_of, failed_in
 from entwined.report.multiples import FEW, topics
 from entwined.report.page import rendered
@@ -35,7 +34,6 @@ def report_page(
     promise = Claims(release.certificate)
     found = findings(release, names, schema)
     many = len(found) > FEW
-    fits = fits_of(outlook, names)
     return rendered(
         "report.html",
         title=readable(outlook.get("title") or "Released statistics"),
@@ -48,9 +46,8 @@ def report_page(
         schema=schema,
         many=many,
         asked=len(found),
-        found=[] if many else [_shown(one, fit) for one, fit in zip(found, fits, strict=True)],
-        topics=topics(found, fits) if many else [],
-        unusable=sum(not fit.usable for fit in fits),
+        found=[] if many else [_shown(one) for one in found],
+        topics=topics(found) if many else [],
         rivals=outlook.get("rivals", ()),
         numbers=sum(one.size for one in found),
         agreement=readable(release.agreement, LONGEST_AGREEMENT),
@@ -92,12 +89,12 @@ def _stronger(promise: Claims) -> list[Stronger]:
     ]
 
 
-def _shown(finding: Finding, fit: Fit) -> Document:
+def _shown(finding: Finding) -> Document:
     lines = [line_of(cell) for cell in itertools.islice(finding.cells(), MOST_LINES)]
     return {
         "name": readable(finding.name),
         "question": finding.question,
-        "fit": fit,
+        "fit": finding.answer.usefulness,
         "drawing": drawing_of(finding),
         "sides": finding.headings,
         "unit": readable(finding.unit, 60),
