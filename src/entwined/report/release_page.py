@@ -20,6 +20,7 @@ from entwined.report.words import figure, noise_words, readable
 from entwined.schema import Schema
 
 LONGEST_AGREEMENT: Final = 2000
+LONGEST_BELIEF: Final = 700  # more is folded: hundreds of columns may be named
 
 
 def report_page(
@@ -41,6 +42,7 @@ def report_page(
         failed=failed_in(promise.models),
         checks=checks_of(promise.models),
         promise=promise,
+        longest_belief=LONGEST_BELIEF,
         kept=promise.kept,
         factor=times(promise.leakage),
         schema=schema,
