@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 from entwined.canonical import Document
 from entwined.errors import BadInput
 from entwined.estimate.answers import Answered, Release
+from entwined.estimate.parts import Dividing, Wholes
 from entwined.estimate.population import Estimated, populations
 from entwined.estimate.spans import Ranks
 from entwined.queries import Axis, Query
@@ -59,6 +60,7 @@ class Finding:
     answer: Answered
     schema: Schema
     people: Estimated | None = None
+    wholes: Wholes | None = None
 
     @cached_property
     def query(self) -> Query:
@@ -109,6 +111,11 @@ class Finding:
         """What the numbers are numbers of."""
         return self.query.unit
 
+    @cached_property
+    def dividing(self) -> Dividing | None:
+        """How its counts become shares, where they are parts of a known whole."""
+        return None if self.wholes is None else self.wholes.dividing(self.answer)
+
     def cells(self) -> Iterator[Cell]:
         """Give every released number in its order."""
         value: Any = self.answer.value
@@ -127,6 +134,11 @@ class Finding:
     def question(self) -> str:
         """What was asked, in words."""
         return self.query.question(self.titled, {name: self._inside(name) for name in self.query.conditions})
+
+    @property
+    def condition(self) -> str:
+        """Which rows it is about, in words; none where it is about all of them."""
+        return ", of ".join(filter(None, map(self._inside, self.query.conditions)))
 
     def _inside(self, name: str) -> str:
         """Put a condition into words; none for one that holds for all rows."""
@@ -162,8 +174,9 @@ def findings(release: Release, names: Sequence[str], schema: Schema) -> tuple[Fi
             "The release was made under another schema than this one. Give the one it was made under."
         )
     people = populations(release.under(schema))
+    wholes = Wholes.of(release, schema)
     return tuple(
-        Finding(name, answer, schema, people.get(answer.asked))
+        Finding(name, answer, schema, people.get(answer.asked), wholes)
         for name, answer in zip(names, release.answers, strict=True)
     )
 
