@@ -95,6 +95,7 @@ def document(book: "Book", ledger: str) -> Document:
         "cap": float(spent.cap),
         "spent": amounts(spent.price),
         "left": max(float(spent.cap - spent.price.worst), 0.0),
+        "calendar": [one.document | {"words": one.words} for one in spent.periods],
         "entries": spent.entries,
         "history": list(history(book)),
     }
@@ -199,6 +200,8 @@ def show(found: Document) -> None:
     for name, amount in found["spent"]["leakage"].items():
         say(f"         {number(amount)} under {name}")
     say(f"  left   {number(found['left'])}")
+    for one in found["calendar"]:
+        say(f"         {one['words']}")
     if "what_if" in found:
         say(_if(found["what_if"]))
     last = found["history"][-LAST:]

@@ -52,8 +52,9 @@ def fulfil(
             impossible=request.impossible,
             with_earlier=with_earlier,
         )
-        after, head = ledger.spent().price, ledger.head().receipt
-        return Fulfilled(found, Funds(shown(ledger.book, request), ledger.cap, before, after, receipt=head))
+        after, head, place = ledger.spent(), ledger.head().receipt, shown(ledger.book, request)
+        funds = Funds(place, ledger.cap, before, after.price, receipt=head, periods=after.periods)
+        return Fulfilled(found, funds)
 
 
 def _require(place: str, receipt: str) -> None:
