@@ -132,8 +132,7 @@ def _adopted(book: "Book", witness: "Witness | None", *, other_rows: bool) -> st
         except BadLedger:
             if not other_rows:
                 raise
-            witness.forget()
-            witness.bind(book)
+            witness.bind(book, other_rows=True)
     return receipt
 
 

@@ -98,9 +98,7 @@ class Calendar:
         return bool(self.allowances)
 
     def __str__(self) -> str:
-        return (
-            " and ".join(f"{float(allowed):.6g} a {period}" for period, allowed in self.allowances) or "none"
-        )
+        return ", ".join(f"{float(allowed):.6g} a {period}" for period, allowed in self.allowances) or "none"
 
 
 WITHIN: Final = "within"

@@ -10,6 +10,7 @@ from typing import Any, Final, Self, TypeAlias
 
 from entwined.bounds import Knowledge
 from entwined.door.door import Door
+from entwined.door.witnessed import witness_of
 from entwined.errors import BadInput, BadQuery
 from entwined.estimate.answers import Release
 from entwined.estimate.comparisons import Comparing
@@ -165,11 +166,14 @@ def open_desk(  # noqa: PLR0913  (these are the terms of everything that will be
     anchor: Path | None = None,
     version: str | None = None,
     calendar: Mapping[str, Amount] | None = None,
+    other_rows: bool = False,
 ) -> Desk:
     """Open a table under what is promised about it: everything that leaves goes through the door that this gives.
 
     `table` is a path, a URL, a frame or an open table; the ledger is begun if it is not there. `calendar` says how much
-    may leak within a year, a quarter or a month, such as {"year": 2}; without it that of the ledger is meant.
+    may leak within a year, a quarter or a month, such as {"year": 2}; without it that of the ledger is meant. A table
+    that was released from under another ledger is refused when it is asked something, unless `other_rows` says that
+    these are other people.
     """
     public = schema if isinstance(schema, Schema) else read_schema(Path(schema))
     public.require_approval()
@@ -185,6 +189,9 @@ def open_desk(  # noqa: PLR0913  (these are the terms of everything that will be
             anchor=anchor,
             calendar=calendar,
         )
+        witness = witness_of(rows) if other_rows else None
+        if witness is not None:
+            witness.bind(book.book, other_rows=True)
         return Desk(rows, promise_of(public, dependence, knowledge, delta), book)
     except BaseException:
         rows.close()
