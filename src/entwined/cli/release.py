@@ -15,7 +15,7 @@ from entwined.cli.arguments import (
     YesOption,
     confirmed,
 )
-from entwined.cli.plan import worst
+from entwined.cli.plan import periods_left, worst
 from entwined.cli.show import as_json, number, progress, say
 
 if TYPE_CHECKING:
@@ -106,9 +106,14 @@ def warn(release: "Release", ahead: "Prospects") -> None:
 
 def confirm_price(planned: "Batch", funds: "Funds", *, yes: bool) -> None:
     """Ask before spending; what will be refused anyway is not asked about."""
-    if funds.refused is None:
-        cost, left = number(float(planned.price.worst)), number(funds.left or 0)
-        confirmed(f"Spend {cost}, after which {left} is left?", yes=yes)
+    if funds.refused is not None:
+        return
+    cost, left = number(float(planned.price.worst)), number(funds.left or 0)
+    periods = "; ".join(f"in {one.name}: {number(one.left)}" for one in funds.periods)
+    if funds.again:
+        confirmed("The same was answered before of the same rows, and is not charged again. Go on?", yes=yes)
+    else:
+        confirmed(f"Spend {cost}, after which {left} is left{f' ({periods})' if periods else ''}?", yes=yes)
 
 
 def _say_as_json(output: Path, files: "list[Path]", done: "Fulfilled", ahead: "Prospects") -> None:
@@ -132,5 +137,5 @@ def spent(budget: Document, *, stored: bool) -> str:
     paid = "Asked before: nothing new was charged. " if stored else ""
     return (
         f"{paid}Spent so far: {number(worst(budget['after']))} of {number(budget['cap'])}; "
-        f"{number(budget['left'])} is left."
+        f"{number(budget['left'])} is left.{periods_left(budget)}"
     )

@@ -3,7 +3,7 @@
 import itertools
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -18,7 +18,7 @@ from entwined.estimate.population import Estimated, populations
 from entwined.estimate.spans import Ranks
 from entwined.queries import Axis, Query
 from entwined.queries.counts import labels
-from entwined.queries.documents import question_of
+from entwined.queries.documents import as_written, question_of
 from entwined.report.words import moment, readable
 from entwined.schema import Boolean, Categorical, Coded, Ordered, Schema
 from entwined.schema.grids import number_text
@@ -147,8 +147,7 @@ class Finding:
 
     def titled(self, column: str) -> str:
         """Name a column by its label, if it has one."""
-        label = self.schema.column(column).label
-        return readable(f"{label} ({column})" if label and label != column else column)
+        return titled(column, self.schema)
 
     @property
     def of_people(self) -> Cell | None:
@@ -225,6 +224,33 @@ def condition(text: str, schema: Schema) -> str:
     'age from 21 to 99 and sex f'
     """
     return readable(CODES.sub(lambda found: _ranges(found, schema), text), LONGEST_CONDITION)
+
+
+def in_values(document: Mapping[str, Any], schema: Schema) -> str:
+    """Say what a query that was written down asks, with its conditions in values; its kind where the schema is another.
+
+    >>> from entwined.queries import Count
+    >>> from entwined.queries.documents import written
+    >>> from entwined.schema import Moment
+    >>> days = Schema((Moment("month", datetime(2026, 1, 1), datetime(2026, 12, 31)),))
+    >>> in_values(written(Count(where="month between '2026-02-01' and '2026-02-28'").bound(days)), days)
+    'Number of rows, of the rows with month from 2026-02-01 to 2026-02-28'
+    """
+    try:
+        query = as_written(document)
+        asked = json.loads(query.fingerprint)
+        inside = {
+            name: "" if asked[name] == "all" else condition(asked[name], schema) for name in query.conditions
+        }
+        return query.question(lambda name: titled(name, schema), inside)
+    except (BadInput, KeyError, IndexError, ValueError):
+        return str(document.get("query", "question"))
+
+
+def titled(column: str, schema: Schema) -> str:
+    """Name a column by its label, if it has one."""
+    label = schema.column(column).label
+    return readable(f"{label} ({column})" if label and label != column else column)
 
 
 def _ranges(found: re.Match[str], schema: Schema) -> str:
