@@ -5,6 +5,7 @@ import gc
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -24,6 +25,12 @@ LONGEST = (  # a file stays in one process and shares its fixtures; those that t
     "bounds/test_tilted.py", "corpus/test_rows.py", "report/test_browser.py", "bounds/test_transport.py", "estimate/test_spans.py", "queries/test_sql.py",
     "estimate/test_consistent_release.py", "bounds/test_numerics.py", "bounds/test_calibrate.py", "test_docs.py", "papers/test_tabular_ddp.py",
 )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def other_rows():
+    """Forget between tests which rows were released from: tests make the same small frames and files."""
+    shutil.rmtree(Path(os.environ["XDG_STATE_HOME"]) / "entwined" / "rows", ignore_errors=True)
 
 
 def pytest_collection_modifyitems(items):

@@ -111,6 +111,8 @@ def of_core(core, folder):
         },
         files,
     )
+    said = core.entwined("release", "release.toml", "-o", "x", "--format", "xlsx", "--yes", folder=folder, fails=True)
+    must("pip install 'entwined[excel]'" in said, said)
     for table, extra in (
         ("people.sav", "survey"),
         ("postgresql://127.0.0.1:9/x?table=t", "postgres"),
@@ -125,6 +127,12 @@ def of_demo(demo, folder):
     demo.goes_the_whole_path("people.csv", folder)
     said = demo.entwined("demo", "shown", folder=folder)
     must("Valid." in said and (folder / "shown" / "out" / "report.html").is_file(), said)
+
+
+def of_excel(excel, folder):
+    excel.goes_the_whole_path("people.csv", folder)
+    excel.entwined("release", "release.toml", "-o", "book", "--format", "xlsx", "--yes", folder=folder)
+    must((folder / "book" / "values.xlsx").is_file(), "there is no workbook")
 
 
 def of_papers(papers, folder):
@@ -161,6 +169,7 @@ def of_survey(survey, folder):
 
 TRIED = {
     "demo": of_demo,
+    "excel": of_excel,
     "papers": of_papers,
     "postgres": of_postgres,
     "sign": of_sign,

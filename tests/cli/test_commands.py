@@ -90,7 +90,7 @@ def test_from_a_table_to_a_report_that_verifies(folder, run):
     code, out, err = run("plan", "release.toml")
     assert (code, err) == (0, "")
     assert not Path("ledger.sqlite").exists()
-    code, out, err = run("release", "release.toml", "-o", "out")
+    code, out, err = run("release", "release.toml", "-o", "out", "--yes")
     assert (code, err) == (0, "")
     names = {path.name for path in Path("out").iterdir()}
     assert names >= {
@@ -138,13 +138,13 @@ def test_plan_reads_no_rows_and_says_the_same_whatever_they_are(folder, run):
 
 
 def test_a_release_is_charged_once_and_given_again_for_nothing(folder, run):
-    first = document(run("release", "release.toml", "-o", "one", "--json"))
+    first = document(run("release", "release.toml", "-o", "one", "--yes", "--json"))
     assert first["budget"]["after"]["leakage"]["households"] == pytest.approx(1)
     assert first["budget"]["spent"]["nominal"] == 0
-    again = document(run("release", "release.toml", "-o", "two", "--json"))
+    again = document(run("release", "release.toml", "-o", "two", "--yes", "--json"))
     assert again["budget"]["after"] == first["budget"]["after"] == again["budget"]["spent"]
     assert Path("one/release.json").read_bytes() == Path("two/release.json").read_bytes()
-    code, out, _ = run("release", "release.toml", "-o", "three")
+    code, out, _ = run("release", "release.toml", "-o", "three", "--yes")
     assert code == 0
     assert "nothing new was charged" in out
     assert "answered before" in run("plan", "release.toml")[1]
@@ -152,11 +152,11 @@ def test_a_release_is_charged_once_and_given_again_for_nothing(folder, run):
 
 
 def test_a_file_that_grew_is_asked_and_charged_anew(folder, run):
-    first = document(run("release", "release.toml", "-o", "one", "--json"))
+    first = document(run("release", "release.toml", "-o", "one", "--yes", "--json"))
     path = Path(next(folder.glob("*.csv")))
     path.write_bytes(path.read_bytes() + path.read_bytes().splitlines(keepends=True)[-1])
     assert "answered before" not in run("plan", "release.toml")[1]
-    again = document(run("release", "release.toml", "-o", "two", "--json"))
+    again = document(run("release", "release.toml", "-o", "two", "--yes", "--json"))
     assert again["budget"]["after"]["nominal"] == pytest.approx(2 * first["budget"]["after"]["nominal"])
     assert Path("one/release.json").read_bytes() != Path("two/release.json").read_bytes()
 
@@ -164,7 +164,7 @@ def test_a_file_that_grew_is_asked_and_charged_anew(folder, run):
 def test_reports_need_no_extra_and_papers_say_which_they_need(folder, run, monkeypatch):
     for name in ("altair", "vl_convert"):
         monkeypatch.setitem(sys.modules, name, None)
-    drawn = document(run("release", "release.toml", "-o", "out", "--json"))
+    drawn = document(run("release", "release.toml", "-o", "out", "--yes", "--json"))
     assert "report.html" in drawn["files"]
     assert "<svg" in Path("out/report.html").read_text(encoding="utf-8")
     assert run("verify", "out/certificate.json")[0] == 0
@@ -175,17 +175,17 @@ def test_reports_need_no_extra_and_papers_say_which_they_need(folder, run, monke
 
 def test_over_the_cap_nothing_is_charged_and_no_ledger_begun(folder, run):
     Path("release.toml").write_text(REQUEST.replace("cap = 2.0", "cap = 0.5"))
-    code, out, err = run("release", "release.toml", "-o", "out")
+    code, out, err = run("release", "release.toml", "-o", "out", "--yes")
     assert (code, out) == (1, "")
     assert "over the cap" in err
     assert not Path("ledger.sqlite").exists()
     assert not Path("out").exists()
     Path("release.toml").write_text(REQUEST.replace("cap = 2.0", "cap = 1.5"))
-    assert run("release", "release.toml", "-o", "one")[0] == 0
+    assert run("release", "release.toml", "-o", "one", "--yes")[0] == 0
     Path("release.toml").write_text(
         REQUEST.replace("cap = 2.0", "cap = 1.5").replace("leakage = 1.0", "leakage = 0.9")
     )
-    code, out, err = run("release", "release.toml", "-o", "two")
+    code, out, err = run("release", "release.toml", "-o", "two", "--yes")
     assert (code, out) == (1, "")
     assert "more than the cap" in err
     assert document(run("budget", "--json"))["spent"]["leakage"]["households"] == pytest.approx(1)
@@ -209,7 +209,7 @@ def test_over_the_cap_nothing_is_charged_and_no_ledger_begun(folder, run):
 def test_a_refused_release_charges_nothing_and_writes_nothing(folder, run, change, code, says):
     change()
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    ended, out, err = run("release", "release.toml", "-o", "out")
+    ended, out, err = run("release", "release.toml", "-o", "out", "--yes")
     assert (ended, out) == (code, "")
     assert says in err
     assert err.count("\n") == 1
@@ -219,11 +219,17 @@ def test_a_refused_release_charges_nothing_and_writes_nothing(folder, run, chang
 
 
 def test_sql_through_the_request_and_by_options(folder, run):
-    found = document(run("sql", BY_SEX, "--leakage", "0.5", "--json"))
+    found = document(run("sql", "--yes", BY_SEX, "--leakage", "0.5", "--json"))
     assert found["names"] == ["count(*) by sex"]
     assert found["budget"]["after"]["leakage"]["households"] == pytest.approx(0.5)
     code, out, err = run(
-        "sql", BY_SEX.replace("FROM t", "FROM survey"), "--request", "release.toml", "--leakage", "0.5"
+        "sql",
+        "--yes",
+        BY_SEX.replace("FROM t", "FROM survey"),
+        "--request",
+        "release.toml",
+        "--leakage",
+        "0.5",
     )
     assert (code, err) == (0, "")
     assert "nothing new was charged" in out
@@ -241,7 +247,7 @@ def test_sql_through_the_request_and_by_options(folder, run):
         "--model",
         "model.json",
     )
-    code, out, err = run("sql", BY_SEX, *options, "--cap", "3", "--loss", "0.5")
+    code, out, err = run("sql", "--yes", BY_SEX, *options, "--cap", "3", "--loss", "0.5")
     assert (code, err) == (0, "")
     assert "1 of 3" in out
 
@@ -261,7 +267,7 @@ def test_sql_through_the_request_and_by_options(folder, run):
     ],
 )
 def test_a_refused_select_is_one_line(folder, run, arguments, code, says):
-    ended, out, err = run("sql", *arguments)
+    ended, out, err = run("sql", "--yes", *arguments)
     assert (ended, out) == (code, "")
     assert says in err
     assert err.count("\n") == 1
@@ -270,15 +276,15 @@ def test_a_refused_select_is_one_line(folder, run, arguments, code, says):
 
 def test_sql_without_a_request_says_what_is_missing(folder, run):
     Path("release.toml").unlink()
-    code, _, err = run("sql", BY_SEX, "--leakage", "1")
+    code, _, err = run("sql", "--yes", BY_SEX, "--leakage", "1")
     assert code == 2
     assert "--request" in err
 
 
 def test_budget_tells_history_what_if_and_exports(folder, run):
     assert run("budget")[0] == 2, "no ledger yet"
-    run("sql", BY_SEX, "--leakage", "0.5")
-    run("sql", BY_SEX.replace("20", "30"), "--leakage", "0.5")
+    run("sql", "--yes", BY_SEX, "--leakage", "0.5")
+    run("sql", "--yes", BY_SEX.replace("20", "30"), "--leakage", "0.5")
     found = document(run("budget", "release.toml", "--json"))
     assert found == document(run("budget", "ledger.sqlite", "--json")) | {"ledger": "ledger.sqlite"}
     assert (found["cap"], len(found["history"])) == (2.0, 2)
@@ -307,7 +313,7 @@ def test_budget_of_a_ledger_without_models_adds_up(folder, run):
         REQUEST.replace("[[dependence]]", "[unused]").split("[unused]")[0]
         + REQUEST[REQUEST.index("[[query]]") :]
     )
-    assert run("release", "release.toml", "-o", "out")[0] == 0
+    assert run("release", "release.toml", "-o", "out", "--yes")[0] == 0
     supposed = document(run("budget", "ledger.sqlite", "--what-if", "0.5", "--json"))["what_if"]
     assert supposed["after"]["nominal"] == pytest.approx(1.5)
     assert supposed["left"] == pytest.approx(0.5)
@@ -321,7 +327,7 @@ def test_budget_refuses_a_request_that_names_no_ledger(folder, run, text):
 
 
 def test_a_certificate_that_was_changed_or_has_another_schema_is_not_valid(folder, run):
-    run("release", "release.toml", "-o", "out")
+    run("release", "release.toml", "-o", "out", "--yes")
     code, out, _ = run("verify", "out/certificate.json")
     assert (code, out.startswith("Valid.")) == (0, True)
     text = Path("out/certificate.json").read_text()
@@ -347,7 +353,7 @@ def test_a_certificate_of_a_graph_finds_its_edges(folder, run):
     Path("release.toml").write_text(
         REQUEST.replace('{ kind = "groups", largest = 4 }', '"graphs/graph.json"')
     )
-    code, out, err = run("release", "release.toml", "-o", "out")
+    code, out, err = run("release", "release.toml", "-o", "out", "--yes")
     assert (code, err) == (0, "")
     assert "edges.csv" in out
     assert run("verify", "out/certificate.json")[0] == 0
@@ -394,7 +400,7 @@ def test_init_writes_over_nothing_and_its_request_holds_for_any_names(folder, ru
     Path("sub").mkdir()
     assert run("init", "survey.csv", "-o", "sub/release.toml", "--schema", "schema.toml")[0] == 0
     assert '"../survey.csv"' in Path("sub/release.toml").read_text()
-    assert run("release", "sub/release.toml", "-o", "sub/out")[0] == 0
+    assert run("release", "sub/release.toml", "-o", "sub/out", "--yes")[0] == 0
     assert Path("sub/ledger.sqlite").exists()
 
 
@@ -405,7 +411,7 @@ def test_names_cannot_move_the_cursor_or_mark_up_the_screen(folder, run):
     assert (code, err) == (0, "")
     assert "\x1b" not in out
     assert "[bold]x[/red]?[2Jy z" in out.replace("\n", "")
-    assert run("release", "release.toml", "-o", "out")[0] == 0
+    assert run("release", "release.toml", "-o", "out", "--yes")[0] == 0
 
 
 def test_every_refusal_of_rows_says_the_same_whatever_they_hold(folder, run):
@@ -413,7 +419,7 @@ def test_every_refusal_of_rows_says_the_same_whatever_they_hold(folder, run):
     said = []
     for cell in (SECRET, "5"):
         Path("survey.csv").write_text(f"household,sex\nh1,{cell}\n")
-        said.append(run("release", "release.toml", "-o", "out"))
+        said.append(run("release", "release.toml", "-o", "out", "--yes"))
     assert said[0] == said[1]
 
 
@@ -428,8 +434,8 @@ LONG = "x" * 5000
         ("budget", "survey.csv"), ("budget", "none.toml"), ("budget", "none.sqlite"), ("approve", "pipe", "-y"),
         ("approve", LONG, "-y"), ("approve", "/dev/zero", "-y"), ("verify", "pipe"), ("verify", LONG), ("verify", "."),
         ("verify", "survey.csv"), ("init", "none.csv", "-o", "new.toml"), ("init", "survey.csv", "-o", LONG),
-        ("init", "survey.csv", "-o", "new.toml", "--schema", LONG), ("sql", LONG, "--leakage", "1"),
-        ("sql", BY_SEX, "--leakage", "1", "--request", LONG), ("describe", "survey.csv", "-o", LONG),
+        ("init", "survey.csv", "-o", "new.toml", "--schema", LONG), ("sql", "--yes", LONG, "--leakage", "1"),
+        ("sql", "--yes", BY_SEX, "--leakage", "1", "--request", LONG), ("describe", "survey.csv", "-o", LONG),
     ],
     ids=lambda arguments: " ".join(arguments)[:40],
 )  # fmt: skip
@@ -442,7 +448,7 @@ def test_what_is_no_file_or_cannot_be_one_is_refused_in_a_line(folder, run, argu
 
 
 def test_budget_starts_in_under_half_a_second_of_cpu(folder, run):
-    run("sql", BY_SEX, "--leakage", "0.5")
+    run("sql", "--yes", BY_SEX, "--leakage", "0.5")
     entwined("budget", "release.toml", folder=folder)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = entwined("budget", "release.toml", "--json", folder=folder)

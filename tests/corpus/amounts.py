@@ -123,6 +123,6 @@ CASES: list[Case] = [
     *each(
         "both or none",
         [("sql without an amount", [], ""), ("sql with both", ["--loss", "1", "--leakage", "1"], "")],
-        lambda place, more: ["sql", "SELECT count(*) FROM t", "--request", place.request(), *more],
+        lambda place, more: ["sql", "--yes", "SELECT count(*) FROM t", "--request", place.request(), *more],
     ),
 ]

@@ -10,7 +10,7 @@ from corpus.places import strange
 from corpus.run import run
 from corpus.workshop import PASSWORD, ROWS, Workshop
 
-ASK = ["sql", "SELECT count(*) FROM t", "--request", "release.toml", "--loss", "0.25"]
+ASK = ["sql", "--yes", "SELECT count(*) FROM t", "--request", "release.toml", "--loss", "0.25"]
 
 
 def used(place: Workshop) -> bytes:

@@ -60,7 +60,7 @@ def into(place: Workshop, folder: object) -> list[str]:
     """Release into a folder."""
     taken(place)
     place.request()
-    return ["release", "release.toml", "-o", folder]
+    return ["release", "release.toml", "-o", folder, "--yes"]
 
 
 def page(place: Workshop, file: object) -> list[str]:

@@ -169,7 +169,7 @@ def command_at(place: Workshop, given: object) -> list[str]:
     command, kind, suffix = given
     strange(place, (kind, suffix))
     more = {
-        "release": ["-o", "out"],
+        "release": ["-o", "out", "--yes"],
         "bound": ["--loss", "1"],
         "calibrate": ["--leakage", "1"],
         "describe": ["-o", "new.toml"],
@@ -196,7 +196,7 @@ COMMAND_CASES = [
 ]
 LONG = "x" * 5000
 NAMES = [
-    ("release", "-o", "out"),
+    ("release", "-o", "out", "--yes"),
     ("plan",),
     ("budget",),
     ("approve",),

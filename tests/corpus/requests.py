@@ -51,7 +51,7 @@ TEXTS = [
 
 def text(place: Workshop, data: object) -> list[str]:
     """Plan and release a request of these bytes."""
-    return ["release", place.file("release.toml", data), "-o", "out"]
+    return ["release", place.file("release.toml", data), "-o", "out", "--yes"]
 
 
 SEEDS = ("seed", "SEED", "random_state", "rng", "random-state", "seeds", "noise_seed", "prng")

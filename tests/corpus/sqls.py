@@ -60,7 +60,11 @@ GIVEN = [
     *((name, text, "") for name, text in LARGE),
 ]
 CASES: list[Case] = [
-    *each("SQL", GIVEN, lambda place, text: ["sql", "--request", place.request(), "--loss=0.5", "--", text]),
+    *each(
+        "SQL",
+        GIVEN,
+        lambda place, text: ["sql", "--yes", "--request", place.request(), "--loss=0.5", "--", text],
+    ),
     *each(
         "SQL in a request",
         [one for one in GIVEN if "\0" not in one[1]][::6],
@@ -135,6 +139,6 @@ CASES: list[Case] = [
                 "",
             ),
         ],
-        lambda _, more: ["sql", "SELECT count(*) FROM t", "--loss", "1", *more],
+        lambda _, more: ["sql", "--yes", "SELECT count(*) FROM t", "--loss", "1", *more],
     ),
 ]

@@ -84,7 +84,7 @@ BOMBS = {
     ),
     "a cell of 200 MB in a small file": lambda place: place.release(table=large_cell(place, 200_000_000)),
     "60,000 columns": lambda place: place.release(table=wide_parquet(place)),
-    "a request of 3 GB": lambda place: ["release", holes(place, "release.toml"), "-o", "out"],
+    "a request of 3 GB": lambda place: ["release", holes(place, "release.toml"), "-o", "out", "--yes"],
     "a schema of 3 GB": lambda place: [
         *place.release()[:2],
         "-o",

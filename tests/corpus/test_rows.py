@@ -65,7 +65,16 @@ def test_what_is_only_odd_is_answered_rightly(table, tmp_path):
         ("count(*)", "500", table.rows),
         ("sum(age)", "10000", {"number": str(table.ages)}),
     ):
-        asked = ["sql", f"SELECT {what} FROM t", "--request", "release.toml", "--loss", loss, "--json"]
+        asked = [
+            "sql",
+            "--yes",
+            f"SELECT {what} FROM t",
+            "--request",
+            "release.toml",
+            "--loss",
+            loss,
+            "--json",
+        ]
         done = run(asked, place.folder)
         assert (done.code, done.err) == (0, "")
         assert [answer["value"] for answer in json.loads(done.out)["release"]["answers"]] == [right]

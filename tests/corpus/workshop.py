@@ -68,7 +68,7 @@ class Workshop:
 
     def release(self, **changed) -> list[str]:
         """Release the usual request with something changed."""
-        return ["release", self.request(**changed), "-o", "out"]
+        return ["release", self.request(**changed), "-o", "out", "--yes"]
 
     def ledger(self, cap: int = 2) -> str:
         """Begin the ledger of the usual request; nothing is charged."""
@@ -82,7 +82,7 @@ class Workshop:
 
     def sql(self, text: str, *more: str) -> list[str]:
         """Ask in SQL."""
-        return ["sql", text, "--request", self.request(), "--loss", "0.5", *more]
+        return ["sql", "--yes", text, "--request", self.request(), "--loss", "0.5", *more]
 
     def model(self, document: object, name: str = "model.json") -> str:
         """Write a model."""

@@ -6,11 +6,12 @@ import sys
 import threading
 from contextlib import suppress
 from fractions import Fraction
+from itertools import combinations_with_replacement, product
 from pathlib import Path
 
 import pytest
 
-from entwined.dependence import Groups, Independent
+from entwined.dependence import Groups, Independent, model_from
 from entwined.errors import BadLedger, LedgerDamaged, OverBudget, Refused
 from entwined.ledger import Book, Kind, Ledger
 from entwined.ledger.migration import foresee, migrate
@@ -32,6 +33,7 @@ AGE = Integer("age", 0, 120)
 PLACE = Categorical("place", ("north", "south"))
 ROWS = Schema((AGE, PLACE)).approve()
 CELLS = Schema((AGE, PLACE), unit=Cells()).approve()
+CHAIN = model_from({"kind": "markov_chain", "length": 9, "transition": [[0.5, 0.25, 0.25]] * 3}, Path())
 OLD = codes_in("age", 122, ((60, 120),))
 
 KILLED = """
@@ -228,7 +230,31 @@ def said(tmp_path, before, now):
     ("now", "words"),
     [
         (Promise.of(ROWS), ["model removed: 'households'"]),
-        (Promise.of(ROWS, Declared(Groups(3), name="households")), ["model changed: 'households'"]),
+        (
+            Promise.of(ROWS, Declared(Groups(3), name="households")),
+            ["model changed: 'households' (largest was 2 and is 3)."],
+        ),
+        (
+            Promise.of(
+                Schema((Integer("age", 0, 130, label="years"), Categorical("place", ("north", "south", "west")))),
+                Declared(Groups(2), name="households", by="place"),
+            ),
+            [
+                "columns changed: 'age' (high was 120 and is 130, label was not given and is years)",
+                "'place' (values gained 'west')",
+                "model changed: 'households' (by was not given and is place)",
+            ],
+        ),
+        (
+            Promise.of(
+                Schema((AGE, Categorical("place", ("south", "north"), labels=("the south", "the north"))), most_rows=9),
+                Declared(CHAIN, name="households", columns=("place",)),
+            ),
+            [
+                "'place' (labels gained 'the south', 'the north', values are in another order)",
+                "kind was groups and is markov_chain, largest was 2 and is not given, length was not given and is 9, its",
+            ],
+        ),
         (Promise.of(ROWS, [Declared(Groups(2), name="households"), Groups(5)]), ["model added: 'groups'"]),
         (
             Promise.of(ROWS, Declared(Groups(2), name="households"), "model"),
@@ -336,7 +362,8 @@ def test_a_column_whose_codes_mean_something_else_is_refused(age):
         (ROWS, Schema((AGE, PLACE), neighbours="add_remove"), (), (), "neighbour relation"),
         (ROWS, ROWS, (Declared(Groups(4), by="place"),), (), "picking of rows"),
         (ROWS, ROWS, (), (Declared(Groups(4), by="place"),), "picking of rows"),
-        (ROWS, ROWS, (Declared(Groups(4), by="place"),), (Declared(Groups(8), by="place"),), "picking of rows"),
+        (ROWS, ROWS, (Declared(Groups(4), by="place"),), (Declared(Groups(8), by="age"),), "picking of rows"),
+        (ROWS, ROWS, (Declared(CHAIN, by="place", order="age", columns=("place",)),), (Declared(Groups(8), by="place"),), "picking of rows"),
         (
             Schema((Text("home", compare="exact"), AGE)), Schema((Text("home", compare="loose"), AGE)),
             (Declared(Groups(4), by="home"),), (Declared(Groups(4), by="home"),), "picking of rows",
@@ -365,6 +392,33 @@ def test_pure_and_concentrated_losses_do_not_mix(tmp_path):
         with pytest.raises(Refused, match="with or without a δ"):
             ledger.migrate(Promise.of(ROWS, (), "any", Concentrated(Fraction(1, 10**6))), Fraction(10))
         assert ledger.spent().entries == 3
+
+
+def kept(group, most):
+    """The rows of a group that an engine keeps: the first by their codes."""
+    return sorted(group)[:most]
+
+
+@pytest.mark.parametrize(("most", "then"), [(1, 2), (2, 1), (2, 3), (3, 2)])
+def test_groups_cut_at_another_size_leak_no_more_than_is_priced(most, then):
+    """Two counts with discrete Laplace noise, one of each cut: what both leak of a whole group is known exactly."""
+    inside = {"old": codes_in("age", 122, ((1, 2),)), "new": codes_in("age", 122, ((0, 1),))}
+    before, now = (Declared(Groups(size), by="place") for size in (most, then))
+    taken = carried(ROWS, ROWS, part(where=inside["old"], both=Fraction(0)), models=(now,), then=(before,))
+    totals = {one.key: one for one in [*taken, part(where=inside["new"], both=Fraction(0))]}
+    priced = Promise.of(ROWS, (now,)).price(totals).worst
+    worst = 0
+    for one, other in combinations_with_replacement(product(range(4), repeat=3), 2):
+        moved = [
+            abs(
+                sum(inside[cut].holds({"age": age}) for age in kept(one, size))
+                - sum(inside[cut].holds({"age": age}) for age in kept(other, size))
+            )
+            for cut, size in (("old", most), ("new", then))
+        ]
+        worst = max(worst, sum(moved))
+    assert worst <= priced == pytest.approx(then * (max(Fraction(most, then), 1) + 1))
+    assert worst > then, "the old loss counts"
 
 
 def test_a_stored_answer_is_not_handed_out_under_other_terms(tmp_path):

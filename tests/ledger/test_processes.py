@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 from entwined.ledger import Book, Ledger
+from entwined.ledger.calendar import Calendar
 from support.ledger_worker import Sum, charge
 from support.postgres import database, new_schema
 from support.workers import worker
@@ -18,19 +19,19 @@ def place(kind, tmp_path, name=""):
     return str(tmp_path / f"{name}.db") if kind == "sqlite" else new_schema()
 
 
-def new_ledger(kind, tmp_path, name):
+def new_ledger(kind, tmp_path, name, calendar=None):
     where, anchor = place(kind, tmp_path, name), tmp_path / f"{name}.anchor"
-    Ledger.create(where, Fraction(CAP), Sum(), anchor=anchor).close()
+    Ledger.create(where, Fraction(CAP), Sum(), anchor, calendar and Calendar.of(calendar)).close()
     return where, anchor
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_race_spends_exactly_the_cap_and_the_naive_mutant_overspends(kind, tmp_path):
-    for turn in range(3):
-        where, anchor = new_ledger(kind, tmp_path, f"race{turn}")
+    for turn, calendar in enumerate([None, None, {"year": CAP // 2}]):
+        where, anchor = new_ledger(kind, tmp_path, f"race{turn}", calendar)
         found = worker("race", where, anchor, 32, 20)
-        assert sum(found["granted"]) == CAP
-        assert found["entries"] == 1 + 2 * CAP  # every charge has its answer
+        assert sum(found["granted"]) == (CAP // 2 if calendar else CAP)
+        assert found["entries"] == 1 + 2 * sum(found["granted"])  # every charge has its answer
     naive = (worker(f"naive_{kind}", place(kind, tmp_path, f"naive{turn}"), 32, 20) for turn in range(10))
     assert any(sum(found["granted"]) > CAP for found in naive)  # this race is one that can be lost
 

@@ -10,8 +10,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
+import entwined
 from entwined.cli.app import main
 from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable
 from entwined.ledger import Book, Ledger
@@ -22,6 +24,7 @@ from entwined.queries import Histogram, codes_in
 from entwined.request.verbs import release
 from entwined.schema import Boolean, Schema, write_schema
 from entwined.tables import open_table
+from entwined.tables.origin import BLOCK, BLOCKS, sampled
 
 SCHEMA = Schema((Boolean("a"),)).approve()
 REQUEST = """\
@@ -201,12 +204,78 @@ def test_a_table_that_moves_with_its_folder_is_still_known(project, tmp_path):
         ask(other, source=tmp_path / "elsewhere/table.csv")
 
 
-def test_frames_have_no_place_and_bind_nothing(project):
+def test_a_frame_is_known_by_its_contents(project):
     frame = pd.DataFrame({"a": [True, False]})
-    for name in ("one.sqlite", "two.sqlite"):
-        with begun(name) as ledger:
-            ask(ledger, source=frame)
-    assert marks(project) == []
+    with begun() as ledger, begun("two.sqlite") as other:
+        ask(ledger, source=frame)
+        with pytest.raises(BadLedger, match=r"A frame in memory .*another one.*open\(…, other_rows=True"):
+            ask(other, source=pa.table({"a": [True, False]}))
+        assert other.spent().parts == ()
+        ask(ledger, 1, source=frame.copy())
+        ask(other, source=pd.DataFrame({"a": [True, True]}))
+    given = {"ledger": "two.sqlite", "cap": 4}
+    with entwined.open(frame, SCHEMA, **given) as desk, pytest.raises(BadLedger, match="another one"):
+        desk.release(Histogram("a"), loss=1)
+    with entwined.open(frame, SCHEMA, **given, other_rows=True) as desk:
+        assert desk.release(Histogram("a"), loss=1)
+
+
+def renamed():
+    return Path("table.csv").rename("renamed.csv")
+
+
+def copied():
+    return shutil.copy("table.csv", "copy.csv")
+
+
+def linked():
+    Path("link.csv").symlink_to("table.csv")
+    return Path("link.csv")
+
+
+def linked_hard():
+    Path("hard.csv").hardlink_to("table.csv")
+    return Path("hard.csv")
+
+
+@pytest.mark.parametrize("act", [renamed, copied, linked, linked_hard])
+def test_the_same_file_under_another_name_keeps_its_ledger(project, run, act):
+    assert run("release", "release.toml", "-o", "one", "--yes")[0] == 0
+    name = Path(act()).name
+    second = REQUEST.replace("ledger.sqlite", "second.sqlite").replace("table.csv", name)
+    Path("second.toml").write_text(second)
+    code, _, err = run("release", "second.toml", "-o", "two", "--yes")
+    assert (code, "was released from before, under the ledger" in err) == (2, True)
+    assert ("under another name" in err) == (act is not linked)
+    assert not Path("second.sqlite").exists()
+    assert run("budget", "adopt", "second.toml", "--yes", "--other-rows")[0] == 0
+    assert run("release", "second.toml", "-o", "two", "--yes")[0] == 0
+
+
+def test_large_files_are_known_by_blocks_all_over_them(tmp_path):
+    size = 3 * BLOCK * BLOCKS
+    one, other = tmp_path / "one", tmp_path / "other"
+    with one.open("wb") as file:
+        file.truncate(size)
+    shutil.copyfile(one, other)
+    assert sampled([one]) == sampled([other]) != sampled([one, one])
+    with other.open("r+b") as file:
+        file.seek(size - 3 * BLOCK)
+        file.write(b"x")
+    assert sampled([one]) != sampled([other])
+    assert sampled([tmp_path]) == "", "what cannot be read is found out after the charge"
+
+
+def test_parts_of_a_folder_are_the_table_whoever_reads_them(project):
+    frame = pd.DataFrame({"a": [True, False, True]})
+    for name in ("parts", "others"):
+        Path(name).mkdir()
+        frame.to_parquet(f"{name}/p.parquet")
+    with begun() as ledger, begun("second.sqlite") as second:
+        ask(ledger, source="parts")
+        for source in ("parts/p.parquet", "others"):
+            with pytest.raises(BadLedger, match="under another name"):
+                ask(second, source=source)
 
 
 def test_where_the_folder_of_the_table_may_not_be_written_the_state_folder_remembers(project, monkeypatch):
@@ -265,7 +334,7 @@ def test_a_kill_between_the_answer_and_the_witness_is_mended_by_the_next_release
 def test_whoever_binds_a_table_first_has_it(project, monkeypatch):
     """Both looked before either had written."""
     with begun() as first, begun("second.sqlite") as second:
-        table = Witness("a table", project)
+        table = Witness(["a table"], project)
         require = Witness._require
 
         def late(*_):

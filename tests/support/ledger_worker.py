@@ -19,6 +19,7 @@ from pathlib import Path
 from entwined.errors import EntwinedError, LedgerUnavailable, OverBudget
 from entwined.ledger import Book, Charge, Kind, Ledger, pages
 from entwined.ledger import anchor as anchors
+from entwined.ledger.calendar import Calendar
 from entwined.promise.part import Part
 from entwined.promise.price import Price
 
@@ -291,6 +292,8 @@ def examine(ledger, told, seen):
         wrong += stored is None or stored.hex() != answer
     if ledger.spent().price.nominal != len(charges):
         raise RuntimeError("the totals are not those of the charges")
+    if [one.spent for one in (*ledger.allowances(), *ledger.spent().periods)] != [ledger.spent().price] * 2:
+        raise RuntimeError("the year has not spent what was charged in it")
     answered = {entry.fields["charge"] for entry in entries if entry.kind is Kind.ANSWERED}
     pending = [request for request, entry in charges.items() if entry.position not in answered]
     for request in pending:  # a retry after the crash: the same charge, one answer from now on
@@ -319,6 +322,9 @@ def kills(folder, times, mutant="", url=""):
     return {"wrong": wrong, **seen}
 
 
+YEARLY = Calendar.of({"year": 10**6})
+
+
 def new_ledger(folder, turn, url):
     where = f"{folder}/{turn}.db"
     if url:
@@ -327,7 +333,7 @@ def new_ledger(folder, turn, url):
         with psycopg.connect(url, autocommit=True) as link:
             link.execute(f"CREATE SCHEMA killed{turn}")
         where = f"{url}&options=-csearch_path%3Dkilled{turn}"
-    return Ledger.create(where, Fraction(10**6), Sum(), anchor=Path(folder) / f"{turn}.anchor")
+    return Ledger.create(where, Fraction(10**6), Sum(), Path(folder) / f"{turn}.anchor", YEARLY)
 
 
 # disks that refuse ---------------------------------------------------------------------------

@@ -186,9 +186,14 @@ def amounts(text: str, name: str) -> "tuple[Fraction, ...]":
 
 
 def confirmed(question: str, *, yes: bool) -> None:
-    """Ask whoever sits at the terminal; without one, or with --yes, go on."""
-    if not yes and sys.stdin.isatty() and sys.stderr.isatty():
-        ask(question)
+    """Ask whoever sits at the terminal; without one nothing is spent but with --yes."""
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise BadInput(
+            f"{question} There is no terminal to ask at, so nothing was charged. Say --yes to go on without asking."
+        )
+    ask(question)
 
 
 def ask(question: str) -> None:

@@ -4,7 +4,6 @@ With `migrate`, `adopt` or `check` behind it, it keeps the ledger: see `cli.keep
 """
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,17 +13,18 @@ from typer.core import TyperGroup
 from entwined.canonical import Document
 from entwined.cli import keeping
 from entwined.cli.arguments import JsonOption, ledger_of
+from entwined.cli.history import amounts, history
 from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput, Refused
 from entwined.writing import write_whole
 
 if TYPE_CHECKING:
-    from entwined.ledger import Book, Entry
-    from entwined.promise.price import Price
+    from entwined.ledger import Book
 
 USUAL = ("release.toml", "ledger.sqlite")
 LAST = 10  # releases that are shown
-COLUMNS = ("position", "time", "request", "analyst", "outcome", "queries", "nominal", "leakage")
+COLUMNS = ("position", "time", "request", "analyst", "outcome", "asked", "queries", "nominal", "leakage")
+LONGEST_ASKED = 60
 
 
 class BudgetSeen(TyperGroup):
@@ -95,46 +95,10 @@ def document(book: "Book", ledger: str) -> Document:
         "cap": float(spent.cap),
         "spent": amounts(spent.price),
         "left": max(float(spent.cap - spent.price.worst), 0.0),
+        "calendar": [one.document | {"words": one.words} for one in spent.periods],
         "entries": spent.entries,
         "history": list(history(book)),
     }
-
-
-def amounts(price: "Price") -> Document:
-    """Write a price in floats."""
-    return {
-        "nominal": float(price.nominal),
-        "leakage": {name: float(amount) for name, amount in price.leakage.items()},
-    }
-
-
-def history(book: "Book") -> Iterator[Document]:
-    """Give every charge with what became of it, oldest first."""
-    from entwined.ledger import Kind
-
-    charges: dict[int, Entry] = {}
-    outcomes: dict[int, str] = {}
-    for entry in book.history():
-        if entry.kind is Kind.CHARGE:
-            charges[entry.position] = entry
-        elif entry.kind in (Kind.ANSWERED, Kind.FAILED):
-            outcomes[entry.fields["charge"]] = entry.kind.value
-    for position, entry in charges.items():
-        yield {
-            "position": position,
-            "time": entry.fields["time"],
-            "request": entry.fields["request"],
-            "analyst": entry.fields["analyst"],
-            "outcome": outcomes.get(position, "open"),
-            **_asked(entry.fields["document"]),
-            **amounts(entry.price),
-        }
-
-
-def _asked(document: Document) -> Document:
-    """Tell what a charge was for: its kind, and the queries of a batch."""
-    queries = document.get("queries") or [one["query"] for one in document.get("asked", [])]
-    return {"kind": document.get("kind", "batch"), "queries": queries}
 
 
 def supposed(place: str, found: Document, loss: str) -> Document:
@@ -199,6 +163,8 @@ def show(found: Document) -> None:
     for name, amount in found["spent"]["leakage"].items():
         say(f"         {number(amount)} under {name}")
     say(f"  left   {number(found['left'])}")
+    for one in found["calendar"]:
+        say(f"         {one['words']}")
     if "what_if" in found:
         say(_if(found["what_if"]))
     last = found["history"][-LAST:]
@@ -209,14 +175,20 @@ def show(found: Document) -> None:
                 str(row["position"]),
                 row["time"],
                 row["analyst"],
-                str(len(row["queries"])),
+                _asked(row["asked"]),
                 row["outcome"],
                 number(max(row["leakage"].values(), default=row["nominal"])),
             ]
             for row in last
         ]
         shown = f"The last {len(last)} of {len(found['history'])} charges"
-        table(shown, ["#entry", "time", "analyst", "#queries", "outcome", "#spent after"], rows)
+        table(shown, ["#entry", "time", "analyst", "asked", "outcome", "#spent after"], rows)
+
+
+def _asked(said: list[str]) -> str:
+    """Say in a line what was asked."""
+    first = said[0] if len(said[0]) <= LONGEST_ASKED else said[0][: LONGEST_ASKED - 1] + "…"
+    return first if len(said) == 1 else f"{first} and {len(said) - 1} more"
 
 
 def _if(supposed_: Document) -> str:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from entwined.canonical import Document
 from entwined.cli.arguments import JsonOption, ReceiptOption, RequestFile, YesOption, ask, ledger_of
 from entwined.cli.show import as_json, number, progress, say
 from entwined.errors import BadInput, BadLedger, NoLedger, Refused
@@ -26,7 +27,7 @@ def migrate(
     yes: YesOption = False,  # noqa: FBT002
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
-    """Go on under the terms of a request: other models, schema, knowledge or cap. What was spent stays spent."""
+    """Go on under the terms of a request: other models, schema, cap or calendar. What was spent stays spent."""
     from entwined.canonical import fraction_from
     from entwined.ledger import Book
     from entwined.ledger.migration import foresee
@@ -41,26 +42,29 @@ def migrate(
         book = Book(request.place)
         book.check()
         cap = request.cap or fraction_from(book.terms().fields["cap"])
-        planned = foresee(book, cap, request.promise)
+        planned = foresee(book, cap, request.promise, request.calendar)
     if not as_document:
         show(planned)
     if not yes:
         ask("Go on under these terms?")
     with progress():
-        done = write(book, cap, request.promise)
+        done = write(book, cap, request.promise, request.calendar)
         book.close()
     if as_document:
-        as_json(
-            {
-                "differences": list(done.differences),
-                "cap": float(done.cap),
-                "spent_before": float(done.before.worst),
-                "spent": float(done.after.worst),
-                "over": done.is_over,
-            }
-        )
+        as_json(_document(done))
         return
     say("Migrated. The next release is made, and charged, under the new terms.")
+
+
+def _document(done: "Migration") -> Document:
+    return {
+        "differences": list(done.differences),
+        "cap": float(done.cap),
+        "spent_before": float(done.before.worst),
+        "spent": float(done.after.worst),
+        "over": done.is_over,
+        "calendar": [one.document for one in done.allowances],
+    }
 
 
 def show(planned: "Migration") -> None:
@@ -72,6 +76,8 @@ def show(planned: "Migration") -> None:
         f"Spent so far: {number(float(planned.before.worst))} of {number(float(planned.cap_before))}. Under the "
         f"new terms: {number(float(planned.after.worst))} of {number(float(planned.cap))}."
     )
+    for allowance in planned.allowances:
+        say(f"Of the calendar, {allowance.words}.")
     if planned.is_over:
         say("That is more than the cap: nothing more can be released under these terms.")
 
@@ -126,8 +132,7 @@ def _adopted(book: "Book", witness: "Witness | None", *, other_rows: bool) -> st
         except BadLedger:
             if not other_rows:
                 raise
-            witness.forget()
-            witness.bind(book)
+            witness.bind(book, other_rows=True)
     return receipt
 
 

@@ -221,8 +221,13 @@ def budget_line(budget: Document) -> str:
     before, after = worst(budget["spent"]), worst(budget["after"])
     return (
         f"Budget ({budget['ledger']}): {number(before)} of {number(budget['cap'])} is spent; after this "
-        f"release {number(after)}, and {number(budget['left'])} is left."
+        f"release {number(after)}, and {number(budget['left'])} is left.{periods_left(budget)}"
     )
+
+
+def periods_left(budget: Document) -> str:
+    """Say what the calendar leaves."""
+    return "".join(f" In {one['name']} {number(one['left'])} is left." for one in budget["calendar"])
 
 
 def worst(price: Document) -> float:

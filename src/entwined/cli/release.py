@@ -15,7 +15,7 @@ from entwined.cli.arguments import (
     YesOption,
     confirmed,
 )
-from entwined.cli.plan import worst
+from entwined.cli.plan import periods_left, worst
 from entwined.cli.show import as_json, number, progress, say
 
 if TYPE_CHECKING:
@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 OutputOption = Annotated[
     Path, typer.Option("--output", "-o", help="A new or empty folder for what comes out.")
 ]
+FormatOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--format", help="A further file of the numbers, beside CSV and Parquet: xlsx or r. Repeat it."
+    ),
+]
 
 
 def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
@@ -40,15 +46,17 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     receipt: ReceiptOption = None,
     key_file: KeyFile = None,
     with_earlier: EarlierOption = False,  # noqa: FBT002
+    format_names: FormatOption = None,
 ) -> None:
     """Release the statistics of a request: the ledger is charged first, and what is written may be published."""
-    from entwined.report import require_free, write_release
+    from entwined.report import require_free, wanted_formats, write_release
     from entwined.request.fulfil import fulfil
     from entwined.request.outlook import outlook
     from entwined.request.request_file import read_request
     from entwined.signing import Key
 
     require_free(output)
+    also = wanted_formats(format_names or ())
     key = None if key_file is None else Key.read(key_file)
     with progress():
         request = read_request(request_file)
@@ -66,11 +74,10 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
             budget=done.funds.document,
             models=models,
             key=key,
+            also=also,
         )
     if as_document:
-        told = {"folder": str(output), "files": [path.name for path in files]}
-        good = usefulness(done.release, ahead.prospects)
-        as_json({**told, "usefulness": good, "budget": done.funds.document})
+        _say_as_json(output, files, done, ahead.prospects)
         return
     _say(output, files, done, key)
     warn(done.release, ahead.prospects)
@@ -99,9 +106,19 @@ def warn(release: "Release", ahead: "Prospects") -> None:
 
 def confirm_price(planned: "Batch", funds: "Funds", *, yes: bool) -> None:
     """Ask before spending; what will be refused anyway is not asked about."""
-    if funds.refused is None:
-        cost, left = number(float(planned.price.worst)), number(funds.left or 0)
-        confirmed(f"Spend {cost}, after which {left} is left?", yes=yes)
+    if funds.refused is not None:
+        return
+    cost, left = number(float(planned.price.worst)), number(funds.left or 0)
+    periods = "; ".join(f"in {one.name}: {number(one.left)}" for one in funds.periods)
+    if funds.again:
+        confirmed("The same was answered before of the same rows, and is not charged again. Go on?", yes=yes)
+    else:
+        confirmed(f"Spend {cost}, after which {left} is left{f' ({periods})' if periods else ''}?", yes=yes)
+
+
+def _say_as_json(output: Path, files: "list[Path]", done: "Fulfilled", ahead: "Prospects") -> None:
+    told = {"folder": str(output), "files": [path.name for path in files]}
+    as_json({**told, "usefulness": usefulness(done.release, ahead), "budget": done.funds.document})
 
 
 def _say(output: Path, files: "list[Path]", done: "Fulfilled", key: "Key | None") -> None:
@@ -120,5 +137,5 @@ def spent(budget: Document, *, stored: bool) -> str:
     paid = "Asked before: nothing new was charged. " if stored else ""
     return (
         f"{paid}Spent so far: {number(worst(budget['after']))} of {number(budget['cap'])}; "
-        f"{number(budget['left'])} is left."
+        f"{number(budget['left'])} is left.{periods_left(budget)}"
     )

@@ -7,8 +7,9 @@ import typer
 
 from entwined.canonical import Document
 from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, YesOption
+from entwined.cli.plan import budget_line, show_statistics
 from entwined.cli.release import confirm_price, spent
-from entwined.cli.show import as_json, progress, say, table
+from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ ModelsOption = Annotated[
 ]
 LeakageOption = Annotated[str | None, typer.Option("--leakage", help="The most that the answer may leak.")]
 LossOption = Annotated[str | None, typer.Option("--loss", help="Or its nominal ε.")]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Only say how exact the answer would be and what it would cost.")
+]
 
 
 def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
@@ -49,6 +53,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     knowledge: KnowledgeOption = Knowledge.any,
     as_document: JsonOption = False,  # noqa: FBT002
     yes: YesOption = False,  # noqa: FBT002
+    dry_run: DryRunOption = False,  # noqa: FBT002
 ) -> None:
     """Answer a SELECT of counts, sums, means or quantiles, with the noise that keeps it within a leakage."""
     from entwined.request.fulfil import fulfil
@@ -60,6 +65,10 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
             asked = _from_request(text, request, given, leakage, loss)
         else:
             asked = _from_options(text, given, knowledge.value, leakage, loss)
+    if dry_run:
+        _foretell(asked, as_document=as_document)
+        return
+    with progress():
         planned = asked.plan()
         funds = funds_of(asked, planned)
     confirm_price(planned, funds, yes=yes)
@@ -72,6 +81,23 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     for question, answer in zip(asked.questions, done.release.answers, strict=True):
         show(question, asked, answer)
     say(spent(done.funds.document, stored=done.was_stored))
+
+
+def _foretell(asked: "Request", *, as_document: bool) -> None:
+    """Say how exact the answer would be, what it would cost and what would be left; nothing is read or charged."""
+    from entwined.request.outlook import outlook
+
+    with progress():
+        ahead = outlook(asked)
+    if as_document:
+        as_json(ahead.document)
+        return
+    show_statistics(ahead.document)
+    price = ahead.planned.price
+    say(
+        f"It would leak {number(float(price.worst))} (nominal ε {number(float(price.nominal))}). Nothing was charged."
+    )
+    say(budget_line(ahead.document["budget"]))
 
 
 def _amounts(leakage: str | None, loss: str | None) -> tuple[Any, Any]:

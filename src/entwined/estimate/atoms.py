@@ -4,6 +4,7 @@ Every count is a sum over atoms, so numbers agree if they are sums of the same a
 columns cut each other everywhere: they are kept apart, and have nothing in common but the number of all rows.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,6 +20,7 @@ from entwined.queries.diagram import Diagram
 from entwined.queries.predicate import IN, OUT, Predicate
 
 MOST_ATOMS: Final = 2**16
+MOST_TRIED: Final = 2**16  # steps of a search that may save a longer one
 MOST_STATES: Final = 2**26  # of rows in diagrams and tables, while atoms are looked for
 OUTSIDE: Final = -1
 LEAVES: Final = 2  # of a condition's diagram, which come before its nodes
@@ -100,6 +102,8 @@ def atoms_of(tables: tuple[Counting, ...], impossible: tuple[Predicate, ...] = (
     Columns are decided one after the other. What is known then of a row is where it stands in every condition's
     diagram and in every table: rows of which the same is known are one from there on, and one atom in the end.
     """
+    if not impossible:
+        refuse_many(surely(tables))
     walk = [table.where.diagram for table in tables] + [one.diagram for one in impossible]
     at: Places = np.array([[diagram.root] for diagram in walk], dtype=np.int32)
     cells: Places = np.zeros((len(tables), 1), dtype=np.int32)
@@ -121,11 +125,45 @@ def atoms_of(tables: tuple[Counting, ...], impossible: tuple[Predicate, ...] = (
         at, cells = _distinct(at, cells, len(tables))
     if not at.shape[1]:
         raise BadQuery("Everything is declared impossible. Declare only what no row can be.")
-    if at.shape[1] > MOST_ATOMS:
-        raise QueryTooComplex(
-            f"The conditions have {at.shape[1]:,} atoms, over {MOST_ATOMS:,}. Ask about fewer columns at once."
-        )
+    refuse_many(at.shape[1])
     return Atoms(tables, np.where(at[: len(tables)] == IN, cells, OUTSIDE).astype(np.int64))
+
+
+def refuse_many(atoms: int) -> None:
+    """Refuse more atoms than can be reconciled."""
+    if atoms > MOST_ATOMS:
+        raise QueryTooComplex(
+            f"The conditions have {atoms:.6g} atoms or more, over {MOST_ATOMS:,}. Ask about fewer columns at once."
+        )
+
+
+def surely(tables: Sequence[Counting]) -> int:
+    """Give a number of atoms that some tables have at least, without looking for them.
+
+    Fix the codes of all columns that several tables read. Then tables that read one column more, each its own, put a
+    row into cells that go together freely, and rows in different cells are in different atoms.
+    """
+    readers = Counter(column for table in tables for column in table.columns)
+    fixed = {column: 0 for column, count in sorted(readers.items()) if count > 1}
+    own = [table for table in tables if len(table.columns - fixed.keys()) == len(table.axes) == 1]
+    own = [table for table in own if table.axes[0].column not in fixed]
+    starts = {column: codes.tolist() for column, codes in _starts(tables, ()).items()}
+    if sum(len(starts[column]) for column in fixed) * sum(table.cells for table in own) > MOST_TRIED:
+        return 1
+
+    def found(codes: dict[str, int]) -> int:
+        return prod(_cells_inside(table, codes, starts[table.axes[0].column]) for table in own)
+
+    for column in fixed:
+        fixed |= {column: max(starts[column], key=lambda code: found(fixed | {column: code}))}
+    return found(fixed)
+
+
+def _cells_inside(table: Counting, fixed: dict[str, int], codes: Sequence[int]) -> int:
+    """Count the cells that rows can be in if only the column of the axis is free; at least one, or outside."""
+    axis = table.axes[0]
+    cells = {axis.cell(code) for code in codes if table.where.holds(fixed | {axis.column: code})}
+    return max(len(cells - {None}), 1)
 
 
 def _starts(tables: Sequence[Counting], impossible: Iterable[Predicate]) -> dict[str, IntArray]:

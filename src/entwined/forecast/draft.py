@@ -1,6 +1,6 @@
 """What a batch publishes and by which noise: a plan without its price, so that another loss is quickly tried."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,7 +16,7 @@ from entwined.queries import CountOf, Predicate, Query, everything
 from entwined.schema import Schema
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Draft:
     """Queries, the statistics they are made of, and the noise of each.
 
@@ -30,6 +30,9 @@ class Draft:
     uses: tuple[tuple[int, ...], ...]
     public_rows: int | None
     weighed_by: "Draft | None" = None
+    _agreeing: dict[tuple[Predicate, ...], dict[int, Laws] | None] = field(
+        init=False, compare=False, repr=False, default_factory=dict
+    )
 
     @classmethod
     def of(cls, planned: Batch) -> "Draft":
@@ -62,7 +65,12 @@ class Draft:
         }
 
     def agreeing(self, impossible: tuple[Predicate, ...] = ()) -> dict[int, Laws] | None:
-        """Give the laws of the errors once the answers agree; None where that cannot be worked out."""
+        """Give the laws of the errors once the answers agree, worked out once; None where that cannot be done."""
+        if impossible not in self._agreeing:
+            self._agreeing[impossible] = self._worked_out(impossible)
+        return self._agreeing[impossible]
+
+    def _worked_out(self, impossible: tuple[Predicate, ...]) -> dict[int, Laws] | None:
         if self.weighed_by is not None:
             return self._as_weighed(self.weighed_by, impossible)
         places = [place for place, one in enumerate(self.statistics) if isinstance(one, Added)]

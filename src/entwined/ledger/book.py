@@ -8,9 +8,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from entwined.canonical import fraction_from, sha256_of_bytes
+from entwined.canonical import Document, fraction_from, sha256_of_bytes
 from entwined.errors import BadInput, BadLedger, LedgerDamaged
 from entwined.ledger.anchor import Anchor, default_anchor
+from entwined.ledger.calendar import Allowance
 from entwined.ledger.entry import RECEIPT_DIGITS, START, Entry, Kind, Mark
 from entwined.ledger.pages import CUT, Pages
 from entwined.ledger.postgres import PostgresStore
@@ -30,12 +31,13 @@ MOST_DIGITS: Final = 18  # of a position, which is a database's whole number
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What has been spent so far: by part, and what it amounts to."""
+    """What has been spent so far: by part, and what it amounts to; within periods only what leaked in them counts."""
 
     cap: Fraction
     price: Price
     parts: tuple[Part, ...]
     entries: int
+    periods: tuple[Allowance, ...] = ()
 
 
 class Book:
@@ -49,11 +51,11 @@ class Book:
         self.store = _store(where, patience)
         self.anchor = Anchor(anchor or default_anchor(self.store.name), patience)
 
-    def begin(self, terms: dict[str, str], document: bytes) -> None:
+    def begin(self, terms: Document, document: bytes) -> None:
         """Write the first entry where no book is and none was."""
         self.anchor.refuse_to_start()
         kept = {"kind": Kind.CREATED.value, "totals": NOTHING.digest, "answer": sha256_of_bytes(document)}
-        first = Entry.after(START, {**terms, **kept})
+        first = Entry.after(START, {**terms, **kept}, self.store.clock())
         self.store.create(first, document)
         self.anchor.start(first.mark)
 
@@ -119,6 +121,12 @@ class Book:
         with self.reading() as view:
             return view.terms
 
+    def terms_at(self, entry: Entry) -> Document:
+        """Read what the terms that an entry set depend on, as it was written."""
+        with self.reading() as view:
+            found: Document = json.loads(view.answer(entry))["terms"]
+            return found
+
     def head(self) -> Mark:
         """Tell how far the book has come."""
         with self.reading() as view:
@@ -151,11 +159,16 @@ class Book:
         """Tell what has been spent so far."""
         with self.reading() as view:
             last, parts = view.last_price(), view.totals().parts
+            now = max(view.clock(), view.last.time)
             return Spent(
                 cap=fraction_from(view.terms.fields["cap"]),
                 price=Price(Fraction(0)) if last is None else last.price,
                 parts=tuple(parts[key] for key in sorted(parts)),
                 entries=view.last.position,
+                periods=tuple(
+                    Allowance.as_written(period, now, allowed, last)
+                    for period, allowed in view.calendar.allowances
+                ),
             )
 
     def _anchor_at(self, view: View, anchored: Mark) -> None:

@@ -57,7 +57,7 @@ START: Final = Mark(0, "0" * 64)
 class Entry:
     """One line of the ledger.
 
-    `fields` always holds `kind`, `time` (for people: nothing is ordered by it) and `totals`, the digest of
+    `fields` always holds `kind`, `time` (for people, and under a calendar for the period) and `totals`, the digest of
     all totals after it; from the second entry on also `first`, the hash of the first, and behind a migration
     `terms`, the position and hash of the last one.
     """
@@ -67,9 +67,9 @@ class Entry:
     hash: str
 
     @classmethod
-    def after(cls, before: Mark, fields: Mapping[str, Any]) -> Self:
+    def after(cls, before: Mark, fields: Mapping[str, Any], now: datetime) -> Self:
         """Chain a new entry to the last one."""
-        stamped = {**fields, "time": datetime.now(UTC).isoformat(timespec="seconds")}
+        stamped = {**fields, "time": now.astimezone(UTC).isoformat(timespec="seconds")}
         return cls(before.position + 1, stamped, sha256(before.hash, canonical(stamped)))
 
     @classmethod
@@ -98,6 +98,11 @@ class Entry:
     def row(self) -> Row:
         """The entry as a database holds it."""
         return Row(self.position, *self.filed, canonical(self.fields), self.hash)
+
+    @property
+    def time(self) -> datetime:
+        """When it was written, by the ledger's clock."""
+        return datetime.fromisoformat(self.fields["time"])
 
     @property
     def mark(self) -> Mark:

@@ -10,6 +10,7 @@ nothing. A run that ends in an error has shown that it did: its charge is closed
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -19,12 +20,14 @@ from uuid import uuid4
 from entwined.canonical import Document, sha256_of_bytes
 from entwined.errors import BadCharge, ChargeClosed, OverBudget
 from entwined.ledger.book import Book, Spent
+from entwined.ledger.calendar import Allowance, Calendar, Period, within
 from entwined.ledger.charge import Accountant, Charge
 from entwined.ledger.entry import Entry, Kind, Mark
 from entwined.ledger.migration import migrate
 from entwined.ledger.receipt import Receipt
 from entwined.ledger.standing import Standing
 from entwined.ledger.store import Lease
+from entwined.ledger.tally import Tally, tally, time_of
 from entwined.ledger.terms import require_cap, require_same, shown, terms_of, written
 from entwined.ledger.view import View
 from entwined.promise.part import Part
@@ -40,52 +43,67 @@ REMEMBERED_PRICES: Final = 64
 
 
 class Ledger:
-    """What has been spent under one cap, by everyone."""
+    """What has been spent under one cap, by everyone; without a calendar given, the one it has is meant."""
 
-    def __init__(self, book: Book, cap: Fraction, accountant: Accountant) -> None:
+    def __init__(
+        self, book: Book, cap: Fraction, accountant: Accountant, calendar: Calendar | None = None
+    ) -> None:
         require_cap(cap)
         with book.reading() as view:
-            require_same(view, cap, accountant)
+            require_same(view, cap, accountant, calendar)
             self.id: str = view.first.fields["ledger"]
         self.book = book
         self.cap = cap
         self._accountant = accountant
+        self._calendar = calendar
+        self._tallies: dict[Period, Tally] = {}
         self._leases: dict[tuple[int, int], Lease] = {}
         self._prices: dict[str, Price] = {}
         self._seen = NOTHING
 
     @classmethod
     def create(
-        cls, where: str | Path, cap: Fraction, accountant: Accountant, anchor: Path | None = None
+        cls,
+        where: str | Path,
+        cap: Fraction,
+        accountant: Accountant,
+        anchor: Path | None = None,
+        calendar: Calendar | None = None,
     ) -> Self:
         """Begin a ledger where none is and none was."""
         require_cap(cap)
         book = Book(where, anchor)
-        book.begin({**terms_of(cap, accountant), "ledger": uuid4().hex}, written(accountant))
-        return cls(book, cap, accountant)
+        terms = terms_of(cap, accountant, calendar or Calendar())
+        book.begin({**terms, "ledger": uuid4().hex}, written(accountant))
+        return cls(book, cap, accountant, calendar)
 
     @classmethod
     def open(
-        cls, where: str | Path, cap: Fraction, accountant: Accountant, anchor: Path | None = None
+        cls,
+        where: str | Path,
+        cap: Fraction,
+        accountant: Accountant,
+        anchor: Path | None = None,
+        calendar: Calendar | None = None,
     ) -> Self:
         """Open a ledger after a full check of its chain.
 
         `Ledger(Book(where), cap, accountant)` leaves the walk out: anchor, totals and cap are checked all the
         same at every charge, only an edited past would go unnoticed.
         """
-        ledger = cls(Book(where, anchor), cap, accountant)
+        ledger = cls(Book(where, anchor), cap, accountant, calendar)
         ledger.book.check()
         return ledger
 
-    def migrate(self, accountant: Accountant, cap: Fraction) -> "Ledger":
+    def migrate(self, accountant: Accountant, cap: Fraction, calendar: Calendar | None = None) -> "Ledger":
         """Go on under other terms in the same ledger: everything spent stays spent, priced anew."""
-        migrate(self.book, cap, accountant)
-        return Ledger(self.book, cap, accountant)
+        migrate(self.book, cap, accountant, calendar)
+        return Ledger(self.book, cap, accountant, calendar)
 
     def require(self, accountant: Accountant) -> None:
         """Refuse to charge for noise that was fitted to other terms than those in force."""
         with self.book.reading() as view:
-            require_same(view, self.cap, accountant)
+            require_same(view, self.cap, accountant, self._calendar)
 
     def head(self) -> Mark:
         """Tell how far the ledger has come."""
@@ -112,16 +130,18 @@ class Ledger:
         Who gets a receipt without an answer holds the question until `settle`, `fail` or `abandon`.
         """
         with self.book.reading() as view:
-            require_same(view, self.cap, self._accountant)
+            self._require(view)
             known = self._stored(view, charge)
             if known is not None:
                 return known
             plan = self._plan(view, charge)
-        self._price(plan.after)  # may take long: not while others wait to write
+            tallied = self._within(view, charge.parts)
+        for totals in (plan.after, *(after for _, _, after in tallied)):
+            self._price(totals)  # may take long: not while others wait to write
         lease = self.book.lease(charge.fingerprint)
         try:
             with self.book.writing() as view:
-                require_same(view, self.cap, self._accountant)  # others may have migrated meanwhile
+                self._require(view)  # others may have migrated meanwhile
                 receipt = self._stored(view, charge) or self._admit(view, charge, plan)
         except BaseException:
             lease.release()
@@ -179,13 +199,19 @@ class Ledger:
     def price(self, parts: Iterable[Part] = ()) -> Price:
         """Price everything spent, with these parts on top; nothing is charged."""
         with self.book.reading() as view:
-            require_same(view, self.cap, self._accountant)
+            self._require(view)
             return self._price(view.totals(self._seen).plus(parts))
+
+    def allowances(self, parts: Iterable[Part] = ()) -> tuple[Allowance, ...]:
+        """Tell what each period of the calendar leaves, with these parts on top; nothing is charged."""
+        with self.book.reading() as view:
+            self._require(view)
+            return self._allowances(view, tuple(parts))
 
     def standing(self) -> Standing:
         """Tell what everything charged so far amounts to, by this accountant, and where the chain ends."""
         with self.book.reading() as view:
-            require_same(view, self.cap, self._accountant)
+            self._require(view)
             totals, mark = view.totals(self._seen), view.last.mark
         rows = tuple(totals.rows[key] for key in sorted(totals.rows))
         return Standing(self.id, mark, self.cap, rows, self._price(totals))
@@ -201,6 +227,10 @@ class Ledger:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _require(self, view: View) -> None:
+        """Refuse to go on where the terms are no longer those that this was opened for."""
+        require_same(view, self.cap, self._accountant, self._calendar)
 
     def _stored(self, view: View, charge: Charge) -> Receipt | None:
         """Find the receipt of a question that has its answer."""
@@ -247,7 +277,12 @@ class Ledger:
                 f"{shown(price.worst - self.cap)} more than the cap {shown(self.cap)}. "
                 f"Ask for a smaller loss, or stop here. Nothing was charged."
             )
+        periods = self._allowances(view, charge.parts)
+        for one in periods:
+            if one.is_over:
+                raise OverBudget(f"Request {charge.request}: {one.refusal}. Nothing was charged.")
         fields = {
+            **within(periods),
             "kind": Kind.CHARGE.value,
             "request": charge.request,
             "fingerprint": charge.fingerprint,
@@ -258,6 +293,25 @@ class Ledger:
         }
         self._seen = after
         return Receipt(view.spend(fields, charge.parts, after).mark, 1, charge.request, price)
+
+    def _within(
+        self, view: View, parts: tuple[Part, ...]
+    ) -> list[tuple[tuple[Period, Fraction], datetime, Totals]]:
+        """Add parts to what the periods of now have spent; the time is that of the ledger's place."""
+        calendar = view.calendar
+        if not calendar:
+            return []
+        now = time_of(view)
+        for period, _ in calendar.allowances:
+            self._tallies[period] = tally(view, period, now, self._tallies.get(period))
+        return [(one, now, self._tallies[one[0]].totals.plus(parts)) for one in calendar.allowances]
+
+    def _allowances(self, view: View, parts: tuple[Part, ...]) -> tuple[Allowance, ...]:
+        """Price what each period of now would have spent with these parts."""
+        return tuple(
+            Allowance(period, now, allowed, self._price(totals) if totals else Price(Fraction(0)))
+            for (period, allowed), now, totals in self._within(view, parts)
+        )
 
     def _price(self, totals: Totals) -> Price:
         """Ask the accountant, once for equal totals."""

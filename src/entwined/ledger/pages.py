@@ -1,6 +1,7 @@
 """The ledger's three tables, as one open transaction shows them; the same SQL for every database."""
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from entwined.canonical import sha256
@@ -50,6 +51,10 @@ class Pages:
 
     def __init__(self, execute: Execute) -> None:
         self._execute = execute
+
+    def clock(self) -> datetime:
+        """Tell the time by this machine's clock."""
+        return datetime.now(UTC)
 
     def head(self) -> Mark:
         """Tell where the ledger ends, refusing one whose head and entries disagree about it."""

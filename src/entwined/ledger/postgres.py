@@ -8,6 +8,7 @@ schema of the connection's search path: one ledger a schema.
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from weakref import WeakSet
 
@@ -78,14 +79,19 @@ class PostgresStore:
     def reading(self) -> Iterator[Pages]:
         """Show one moment of the ledger."""
         with self._transaction("REPEATABLE READ READ ONLY") as execute:
-            yield Pages(execute)
+            yield ServerPages(execute)
 
     @contextmanager
     def writing(self) -> Iterator[Pages]:
         """Write alone."""
         with self._transaction("READ COMMITTED READ WRITE") as execute:
             execute("SELECT position FROM entwined_head FOR UPDATE")
-            yield Pages(execute)
+            yield ServerPages(execute)
+
+    def clock(self) -> datetime:
+        """Tell the time by the server's clock."""
+        with self._transaction("READ COMMITTED READ ONLY") as execute:
+            return ServerPages(execute).clock()
 
     def lease(self, question: str) -> "SessionLease":
         """Wait for the right to answer a question, on a connection of its own."""
@@ -173,6 +179,15 @@ class PostgresStore:
                 f"The ledger {self._place} cannot be used: {why}. Check the server, then ask again with the "
                 f"same request id: what was charged is not charged twice."
             ) from None
+
+
+class ServerPages(Pages):
+    """The tables on a server, which has one clock for all of its users."""
+
+    def clock(self) -> datetime:
+        """Tell the time by the server's clock."""
+        now: datetime = self._execute("SELECT clock_timestamp()")[0][0]
+        return now
 
 
 class SessionLease:

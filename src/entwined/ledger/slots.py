@@ -69,6 +69,10 @@ class Slots:
         finally:
             held.release()
 
+    def forget(self) -> None:
+        """Remove the file."""
+        self.path.unlink(missing_ok=True)
+
     def _raise_alone(self, kept: Kept) -> None:
         descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
         try:

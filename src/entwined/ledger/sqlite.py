@@ -9,6 +9,7 @@ less time, and it keeps a checkpoint from meeting another process's commit, a me
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -86,6 +87,10 @@ class SqliteStore:
                 yield pages
         finally:
             queue.release()
+
+    def clock(self) -> datetime:
+        """Tell the time by this machine's clock."""
+        return datetime.now(UTC)
 
     def lease(self, question: str) -> Lock:
         """Wait for the right to answer a question."""

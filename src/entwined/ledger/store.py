@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import Final, Generic, Protocol, TypeVar
 from weakref import finalize
 
@@ -38,6 +39,10 @@ class Store(Protocol):
 
     def writing(self) -> AbstractContextManager[Pages]:
         """Write alone; on leaving without an error everything is on disk, otherwise nothing is written."""
+        ...
+
+    def clock(self) -> datetime:
+        """Tell the time by the database's clock, where it has one."""
         ...
 
     def lease(self, question: str) -> Lease:

@@ -1,17 +1,20 @@
 """What a ledger says at one moment, believed only after it was verified."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, Self
 
 from entwined.canonical import sha256_of_bytes
 from entwined.errors import LedgerDamaged
+from entwined.ledger.calendar import Calendar
 from entwined.ledger.entry import START, Entry, Kind, Mark, Row
 from entwined.ledger.pages import CUT, Pages
 from entwined.promise.part import Part
 from entwined.promise.totals import Totals
 
+CHUNK: Final = 500
 OTHER_TERMS: Final = "The ledger's terms are not those it was made with. Restore the newest copy."
 
 
@@ -64,6 +67,37 @@ class View:
     def hash_at(self, position: int) -> str | None:
         """Read the hash of one entry, if it is there."""
         return self._pages.hash_at(position)
+
+    @property
+    def calendar(self) -> Calendar:
+        """What the terms in force allow each period."""
+        return Calendar.from_document(self.terms.fields.get("calendar", {}))
+
+    def clock(self) -> datetime:
+        """Tell the time by the clock of the ledger's place."""
+        return self._pages.clock()
+
+    def entry_at(self, position: int) -> Entry:
+        """Read one entry."""
+        row = self._pages.rows_at(position).get(position)
+        if row is None:
+            raise LedgerDamaged(CUT)
+        return self._read(row)
+
+    def entries(self, after: Mark, most: int | None = None) -> Iterator[Entry]:
+        """Read the entries behind one, each chained to the one before, so many or all up to the last."""
+        end = self.last.position if most is None else after.position + most
+        before = after
+        while before.position < end:
+            rows = self._pages.rows(before.position, min(CHUNK, end - before.position))
+            for row in rows:
+                entry = Entry.read(row, before)
+                before = entry.mark
+                yield entry
+            if not rows:
+                raise LedgerDamaged(CUT)
+        if before.position == self.last.position and before != self.last.mark:
+            raise LedgerDamaged(CUT)
 
     def document(self) -> Any:
         """Read what the terms in force depend on, as it was written."""
@@ -119,7 +153,12 @@ class View:
 
     def _append(self, fields: Mapping[str, Any], totals: str, answer: bytes | None) -> Entry:
         since = {} if self.terms.position == 1 else {"terms": list(self.terms.mark)}
-        entry = Entry.after(self.last.mark, {**fields, **since, "totals": totals, "first": self.first.hash})
+        now = self.clock()
+        if self.calendar or fields["kind"] == Kind.MIGRATED:  # then periods are told by the order of entries
+            now = max(now, self.last.time)
+        entry = Entry.after(
+            self.last.mark, {**fields, **since, "totals": totals, "first": self.first.hash}, now
+        )
         self._pages.append(entry, self.last.mark, answer)
         self.last = entry
         return entry

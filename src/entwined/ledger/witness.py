@@ -8,8 +8,9 @@ the first charge and raised before anything is handed out: after a crash it may 
 
 import errno
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from entwined.canonical import sha256
 from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable
@@ -22,32 +23,77 @@ LONGEST_NAME: Final = 200
 FORBIDDEN: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
 OTHER_ROWS: Final = (
     "If these are other rows, about other people, than were released before: "
-    "entwined budget adopt RELEASE.toml --other-rows."
+    "entwined budget adopt RELEASE.toml --other-rows, or in Python open(…, other_rows=True)."
 )
 
 
-class Witness:
-    """The marks that a table keeps of its ledger; `place` names the table, `folder` is that of one in a file."""
+WITNESSES: Final = "witnesses"
+ROWS: Final = "rows"
+NAMELESS: Final = ("frame", "contents")  # rows that have no place
+FREE: Final = Kept(Mark(1, 64 * "0"), "none")
+"""What is kept of a view that may have another ledger than what it is made of, by the holder's word."""
 
-    def __init__(self, place: str, folder: Path | None = None, patience: float = PATIENCE) -> None:
-        self.place = place
-        home = state_folder() / "witnesses" / sha256(place)[:32]
-        self._home = Slots(home, "The table's witness", patience)
-        beside = None if folder is None else folder / f".{_name(place, folder)}.entwined"
-        self._beside = None if beside is None else Slots(beside, "The table's witness", patience)
+
+class Remembering(Protocol):
+    """One place that remembers the mark of a table's ledger, such as `Slots`."""
 
     @property
-    def _slots(self) -> tuple[Slots, ...]:
-        return (self._home,) if self._beside is None else (self._home, self._beside)
+    def path(self) -> Path | str:
+        """Where that is."""
+
+    def read(self) -> Kept | None:
+        """Give the mark; none where nothing is kept, one at `START` where it is spoilt."""
+
+    def start(self, kept: Kept, mode: int) -> None:
+        """Remember a mark where none is; FileExistsError where one is, PermissionError where it may not be written."""
+
+    def raise_to(self, kept: Kept) -> None:
+        """Remember a further mark of the same ledger."""
+
+    def forget(self) -> None:
+        """Remember nothing."""
+
+
+class Witness:
+    """The marks that a table keeps of its ledger, under every name that its rows are known by.
+
+    `own` names the table, its place first; `folder` is that of one in a file. `under` names what a view is made of:
+    it is asked only where the view itself remembers nothing. `sources` and `sources_under` are kept where the rows are.
+    """
+
+    def __init__(
+        self,
+        own: Sequence[str],
+        folder: Path | None = None,
+        under: Sequence[str] = (),
+        *,
+        sources: Sequence[Remembering] = (),
+        sources_under: Sequence[Remembering] = (),
+        patience: float = PATIENCE,
+    ) -> None:
+        self.place = "A frame in memory" if _is_nameless(own[0]) else f"The table {own[0]}"
+        self._home = [_at_home(name, patience, is_place=name is own[0]) for name in own]
+        self._home_under = [_at_home(name, patience, is_place=False) for name in under]
+        beside = None if folder is None else folder / f".{_name(own[0], folder)}.entwined"
+        self._beside = None if beside is None else Slots(beside, "The table's witness", patience)
+        self._guests: list[Remembering] = [*sources, *([] if self._beside is None else [self._beside])]
+        self._guests_under = [*sources_under]
+
+    @property
+    def _own(self) -> tuple[Remembering, ...]:
+        return (*self._home, *self._guests)
+
+    @property
+    def _under(self) -> tuple[Remembering, ...]:
+        return (*self._home_under, *self._guests_under)
 
     def refuse_new(self) -> None:
         """Refuse to begin a ledger for a table that has had one."""
-        for slots in self._slots:
-            found = slots.read()
-            if found is not None:
+        for slots, found in self._found():
+            if found != FREE:
                 raise BadLedger(
-                    f"{self.place} was released from before, under the ledger {found.ledger[:8]}… up to its entry "
-                    f"{found.mark.position} (so says {slots.path}), and there is no ledger at the place given. "
+                    f"{self._whose(slots)} was released from before, under the ledger {found.ledger[:8]}… up to its "
+                    f"entry {found.mark.position} (so says {slots.path}), and there is no ledger at the place given. "
                     f"Put the newest copy of that ledger back. {OTHER_ROWS}"
                 )
 
@@ -56,64 +102,104 @@ class Witness:
         with book.reading() as view:
             return self._require(view)
 
-    def bind(self, book: Book) -> None:
-        """Refuse as above, and bind a table that has no ledger yet to this one."""
+    def bind(self, book: Book, *, other_rows: bool = False) -> None:
+        """Refuse as above, and bind a table that has no ledger yet to this one; other rows, by the holder's word."""
         with book.reading() as view:
-            if self._require(view) < len(self._slots):
-                self._begin(Kept(view.last.mark, view.first.fields["ledger"]))
+            if other_rows:
+                self.forget()
+            elif self._require(view) >= len(self._own) + len(self._under):
+                return
+            for slots in self._own:
+                if slots.read() == FREE:
+                    slots.forget()
+            self._begin(Kept(view.last.mark, view.first.fields["ledger"]))
+            if not other_rows:
                 self._require(view)  # whoever came first is the table's ledger
 
     def raise_to(self, mark: Mark, ledger: str) -> None:
         """Remember how far the ledger has come."""
-        for slots in self._slots:
+        for slots in (*self._own, *self._under):
             if slots is self._beside and not _is_writable(slots):
                 continue  # only others may write there: the state folder alone remembers
             try:
                 slots.raise_to(Kept(mark, ledger))
             except OSError as failed:
-                raise _unwritable(slots, failed) from None
+                if slots in (*self._home, *self._home_under) or failed.errno not in FORBIDDEN:
+                    raise _unwritable(slots, failed) from None
 
     def forget(self) -> None:
-        """Let the table have another ledger; only for other rows than were released before."""
-        for slots in self._slots:
+        """Let the table have another ledger; only for other rows than were released before.
+
+        What a view is made of keeps its own, so that it is written down that the view need not ask there.
+        """
+        for slots in self._own:
             try:
-                slots.path.unlink(missing_ok=True)
+                slots.forget()
             except OSError as failed:
                 raise _unwritable(slots, failed) from None
+        if self._under:
+            self._home[0].start(FREE, 0o600)
+
+    def _found(self) -> Iterator[tuple[Remembering, Kept]]:
+        """List what is remembered: of the table itself, or else of what it is made of."""
+        known = False
+        for slots in self._own:
+            found = slots.read()
+            if found is not None:
+                known = True
+                yield slots, found
+        for slots in () if known else self._under:
+            found = slots.read()
+            if found is not None:
+                yield slots, found
 
     def _require(self, view: View) -> int:
         agreeing = 0
-        for slots in self._slots:
-            found = slots.read()
-            if found is not None:
-                require_held(view, found, f"{self.place} (so says {slots.path})")
+        for slots, found in self._found():
+            if found != FREE:
+                require_held(view, found, f"{self._whose(slots)} (so says {slots.path})")
                 agreeing += 1
         return agreeing
 
+    def _whose(self, slots: Remembering) -> str:
+        """Name the table, and say what else it may be that was released from."""
+        if slots in self._under:
+            return f"{self.place} is made of another one, which"
+        same = slots in self._home[1:]
+        return f"{self.place}, or the same rows under another name," if same else self.place
+
     def _begin(self, kept: Kept) -> None:
-        """Write the marks that are not there; beside a table only where that is allowed."""
-        for slots in self._slots:
+        """Write the marks that are not there; beside a table and in a database only where that is allowed."""
+        for slots in (*self._own, *self._under):
             try:
-                if slots is self._home:
-                    slots.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 slots.start(kept, 0o666)  # others who use the table have to read it: the umask says who may
             except FileExistsError:
                 continue
             except OSError as failed:
-                if slots is self._home or failed.errno not in FORBIDDEN:
+                if slots in (*self._home, *self._home_under) or failed.errno not in FORBIDDEN:
                     raise _unwritable(slots, failed) from None
 
 
+def _is_nameless(name: str) -> bool:
+    return name.partition(" ")[0] in NAMELESS
+
+
+def _at_home(name: str, patience: float, *, is_place: bool) -> Slots:
+    """Name the mark of a table in the holder's state folder: by its place, or by what else its rows are known by."""
+    folder = state_folder() / (WITNESSES if is_place and not _is_nameless(name) else ROWS)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return Slots(folder / sha256(name)[:32], "The table's witness", patience)
+
+
 def require_all(book: Book) -> int:
-    """Hold a ledger to all marks in the holder's state folder that name it, and count them."""
-    folder, agreeing = state_folder() / "witnesses", 0
-    paths = [path for path in folder.glob("*") if not path.name.endswith("-lock")] if folder.is_dir() else []
+    """Hold a ledger to all marks in the holder's state folder that name it, and count the tables of known places."""
+    agreeing = 0
     with book.reading() as view:
-        for path in sorted(paths):
-            found = Slots(path, "A table's witness", PATIENCE).read()
+        for path in sorted(path for name in (WITNESSES, ROWS) for path in (state_folder() / name).glob("*")):
+            found = None if path.name.endswith("-lock") else Slots(path, "A table's witness", PATIENCE).read()
             if found is not None and found.ledger == view.first.fields["ledger"]:
-                require_held(view, found, f"of {path}")
-                agreeing += 1
+                require_held(view, found, f"The table of {path}")
+                agreeing += path.parent.name == WITNESSES
     return agreeing
 
 
@@ -121,18 +207,18 @@ def require_held(view: View, found: Kept, whose: str) -> None:
     """Refuse a ledger that does not hold a table's mark."""
     if found.mark == START:
         raise LedgerDamaged(
-            f"The witness of the table {whose} holds no valid mark. Restore it; if it was spoilt by accident and "
+            f"{whose} has a witness that holds no valid mark. Restore it; if it was spoilt by accident and "
             "the ledger is the newest copy, delete it."
         )
     if found.ledger != view.first.fields["ledger"]:
         raise BadLedger(
-            f"The table {whose} was released from under the ledger {found.ledger[:8]}…, and this is another one: "
+            f"{whose} was released from under the ledger {found.ledger[:8]}…, and this is another one: "
             f"what was spent there would be forgotten. Nothing was charged. Give that ledger. {OTHER_ROWS}"
         )
     if not view.holds(found.mark):
         raise LedgerDamaged(
-            f"The ledger has {view.last.position} entries, and not the one at {found.mark.position} that was seen "
-            f"at the table {whose}: it is an old copy. Nothing was charged. Restore the newest copy."
+            f"The ledger has {view.last.position} entries, and not the one at {found.mark.position}. {whose} remembers "
+            "that one, so the ledger is an old copy. Nothing was charged. Restore the newest copy."
         )
 
 
@@ -140,7 +226,7 @@ def _is_writable(slots: Slots) -> bool:
     return os.access(slots.path, os.W_OK) and os.access(slots.path.parent, os.W_OK)
 
 
-def _unwritable(slots: Slots, failed: OSError) -> LedgerUnavailable:
+def _unwritable(slots: Remembering, failed: OSError) -> LedgerUnavailable:
     return LedgerUnavailable(
         f"The table's witness {slots.path} cannot be written: {failed.strerror}. Make room or give the right to "
         "write there."

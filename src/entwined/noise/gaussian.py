@@ -10,12 +10,13 @@ import numpy as np
 from entwined.noise.lattice import Integers, exactly, integers, not_negative, probability, usable_scale
 from entwined.noise.protocol import Figure
 from entwined.noise.sampler import add_gaussian
-from entwined.numbers import FloatArray, IntArray, positive_fraction
+from entwined.numbers import FloatArray, IntArray, float_below, positive_fraction
 
 LARGEST_SUMMED: Final = 1024.0  # up to this scale tails are summed, beyond it an integral bounds them
 NORMAL: Final = 2.0  # from here on the variance differs from scale² by less than exp(−2π²·4), a part in 10³⁴
 REACH: Final = 40  # exp(−40²/2) is below the smallest float
 FURTHEST_SUMMED: Final = 36  # terms beyond it lose bits, so an integral bounds them too
+ALONE: Final = 14.0  # from here on repeated transforms meet only where both are below the smallest float
 FEW_PLACES: Final = 10  # below a scale of 1 no float is left of the weights from here on
 SUM_ERROR: Final = 1e-10  # above the rounding of a sum of REACH · LARGEST_SUMMED exponentials
 
@@ -94,21 +95,28 @@ class DiscreteGaussian:
         """P(|Z| ≥ distance), never below the truth."""
         if distance <= 0:
             return 1.0
-        if float(self.scale) > LARGEST_SUMMED or distance > FURTHEST_SUMMED * float(self.scale):
+        return self._tail(self._summed(), distance)
+
+    def _summed(self) -> FloatArray | None:
+        """Give the weights, if there are few enough to add them up."""
+        return None if float(self.scale) > LARGEST_SUMMED else self._weights()
+
+    def _tail(self, weights: FloatArray | None, distance: int) -> float:
+        if weights is None or distance > FURTHEST_SUMMED * float(self.scale):
             return self._tail_by_integral(distance)
-        weights = self._weights()
         beyond, total = weights[: distance - 1 : -1].sum(), 1 + 2 * weights[:0:-1].sum()
         return min(1.0, float(2 * beyond / total) * (1 + SUM_ERROR))
 
     def accuracy(self, beta: str | float | Fraction) -> int:
         """Find the least a with P(|Z| > a) ≤ beta."""
-        missed = probability(beta, "Probability of a miss")
+        missed = float_below(probability(beta, "Probability of a miss"))
+        weights = self._summed()  # once for all steps
         low, high = 0, 1
-        while self.tail(high + 1) > missed:
+        while self._tail(weights, high + 1) > missed:
             low, high = high, 2 * high
         while low < high:
             middle = (low + high) // 2
-            low, high = (low, middle) if self.tail(middle + 1) <= missed else (middle + 1, high)
+            low, high = (low, middle) if self._tail(weights, middle + 1) <= missed else (middle + 1, high)
         return low
 
     def half_width(self, confidence: str | float | Fraction) -> int:
@@ -126,9 +134,11 @@ class DiscreteGaussian:
             misses = chances @ np.sin(0.5 * places[:, None] * frequencies) ** 2
             return np.asarray(np.log1p(-4 * misses / total))
         # Poisson's summation: the normal transform, repeated every 2π; a fourth would be below e⁻³⁹ of the first
-        turned = np.remainder(frequencies + math.pi, 2 * math.pi) - math.pi
-        others = sum(np.exp(-2 * math.pi * scale**2 * (math.pi + sign * turned)) for sign in (-1, 1))
+        turned = frequencies - 2 * math.pi * np.rint(frequencies / (2 * math.pi))
         whole = math.log1p(2 * math.exp(-2 * (math.pi * scale) ** 2))
+        if scale > ALONE:
+            return np.asarray(-0.5 * (scale * turned) ** 2 - whole)
+        others = sum(np.exp(-2 * math.pi * scale**2 * (math.pi + sign * turned)) for sign in (-1, 1))
         return np.asarray(-0.5 * (scale * turned) ** 2 + np.log1p(others) - whole)
 
     def log_moment(self, tilts: FloatArray) -> FloatArray:

@@ -29,6 +29,7 @@ from entwined.errors import BadModel, Refused
 from entwined.numbers import Amount
 from entwined.promise.account import Account
 from entwined.promise.declared import Declared
+from entwined.promise.differences import differences
 from entwined.promise.filled import Fillings, filled_exposure, fillings
 from entwined.promise.gates import Gates
 from entwined.promise.judge import Judge
@@ -36,7 +37,7 @@ from entwined.promise.measure import PURE, Measure, measure_of
 from entwined.promise.part import Part
 from entwined.promise.places import PartPlace, place_of
 from entwined.promise.price import Price
-from entwined.promise.terms import carried, differences, is_for_one_batch
+from entwined.promise.terms import carried, is_for_one_batch
 from entwined.promise.trusted import ids_compared, known, trusted
 from entwined.queries import Layers, Predicate
 from entwined.schema import Schema

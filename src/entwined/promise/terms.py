@@ -1,8 +1,15 @@
-"""What prices depend on, as a document; how two such differ, and how losses go from one to the other.
+"""How losses that were charged under some terms go over to others; terms are what prices depend on, as a document.
 
 A loss says how far replacing (or adding, removing) one unit moved the law of what was released. It stays true
 whatever is believed about dependence, so models and knowledge may change at will. It is lost where the unit is
 another one, and where it was charged for rows that an engine picked in another way.
+
+Groups that are cut at another size. What was released saw at most k rows of a group, so any two values of a whole group
+changed its law by at most k losses; what will be released sees at most m, and has at most m. Both together leak at most
+k times the old loss and m times the new one, which is m times (k/m times the old loss, and the new one). So losses go
+over as they are, or times k/m where that is more than one. Which rows are seen differs, so one changed row may be
+another pair of rows to each: a condition is therefore charged as if every row were inside it, as below, and then losses
+of different pairs add up. With a δ losses do not grow in proportion, so there it is refused.
 
 Rows and persons: a condition that can no longer be said is charged as if every row were inside it. The cost of a
 pair of rows is then the larger of both losses, which no pair inside or outside the condition exceeds.
@@ -12,27 +19,19 @@ codes alone: the codes are the same, or old ones are a function of the new ones 
 the condition is left out as above. A column that is gone, or whose codes mean something else, is refused.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, Final
 
 from entwined.canonical import Document
 from entwined.errors import Refused
+from entwined.promise.differences import columns_of, without
 from entwined.promise.part import Part
 from entwined.promise.places import key_of, place_of
 from entwined.queries import everything
 
-SHOWN: Final = 5  # names that are listed where there are many
+ONE: Final = Fraction(1)
 KEEP: Final = "Keep it as it was, or stop here: what was released cannot be forgotten."
-
-
-def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[str, ...]:
-    """Say in words what differs between two documents of terms."""
-    return (
-        *_fields("", _without(before, "schema", "models"), _without(now, "schema", "models")),
-        *_fields("the schema's ", _without(before["schema"], "columns"), _without(now["schema"], "columns")),
-        *_named("column", _columns(before), _columns(now)),
-        *_named("model", _models(before), _models(now)),
-    )
 
 
 def carried(before: Mapping[str, Any], now: Mapping[str, Any], totals: Mapping[str, Part]) -> dict[str, Part]:
@@ -40,18 +39,20 @@ def carried(before: Mapping[str, Any], now: Mapping[str, Any], totals: Mapping[s
     if totals:
         _require_same_unit(before, now)
         _require_one_batch(before, now)
-    old, new = _columns(before), _columns(now)
+    old, new, times = columns_of(before), columns_of(now), _resized(before, now)
     found: dict[str, Part] = {}
     for part in totals.values():
         column, where, together, filling = place = place_of(part.key)
         for name in place.columns:
             _require_codes(name, old, new)
-        said = all(_same_codes(old.get(name), new.get(name)) for name in (*where.columns, *place.columns))
+        said = times is None and all(
+            _same_codes(old.get(name), new.get(name)) for name in (*where.columns, *place.columns)
+        )
         if filling and not said:
             raise Refused(
                 f"Blanks of {column!r} were filled by weights of its codes, and the new schema has others. {KEEP}"
             )
-        most = max(part.one, part.both)
+        most = max(part.one, part.both) * max(times or ONE, ONE)
         taken = part if said else Part(key_of(everything(), column or None, together), most, most)
         found[taken.key] = found[taken.key] + taken if taken.key in found else taken
     return found
@@ -68,7 +69,9 @@ def _require_same_unit(before: Mapping[str, Any], now: Mapping[str, Any]) -> Non
     }
     if "column" in unit:
         name = unit["column"]
-        compared["column that names a person"] = (_columns(before).get(name), _columns(now).get(name))
+        compared["column that names a person"] = (columns_of(before).get(name), columns_of(now).get(name))
+    if _resized(before, now) is not None:
+        del compared["picking of rows by a model's `by`"]
     for what, (was, is_now) in compared.items():
         if was != is_now:
             raise Refused(
@@ -92,9 +95,19 @@ def _require_one_batch(before: Mapping[str, Any], now: Mapping[str, Any]) -> Non
         )
 
 
+def _resized(before: Mapping[str, Any], now: Mapping[str, Any]) -> Fraction | None:
+    """Give how many times larger the groups were that rows were picked from, where only that is another one."""
+    was, is_now = _picking(before), _picking(now)
+    if was == is_now or len(was) != 1 or len(is_now) != 1 or "delta" in before or "delta" in now:
+        return None
+    if was[0]["kind"] != "groups" or without(was[0], "largest") != without(is_now[0], "largest"):
+        return None
+    return Fraction(was[0]["largest"], is_now[0]["largest"])
+
+
 def _picking(terms: Mapping[str, Any]) -> list[Any]:
     """Give what decides which rows an engine picks: the model's kind and size, and the columns it goes by."""
-    columns = _columns(terms)
+    columns = columns_of(terms)
     return [
         {key: one["model"].get(key) for key in ("kind", "largest", "length")}
         | {key: columns.get(one.get(key)) for key in ("by", "order")}
@@ -121,7 +134,7 @@ def _same_codes(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) ->
 
 def _only_gained(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> bool:
     """Whether every new code has one old code, since values were added that had no code of their own before."""
-    if old is None or _without(_coding(old), "values", "low", "high") != _without(
+    if old is None or without(_coding(old), "values", "low", "high") != without(
         _coding(new), "values", "low", "high"
     ):
         return False
@@ -133,54 +146,4 @@ def _only_gained(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> bool:
 
 def _coding(column: Mapping[str, Any]) -> Document:
     """Leave out what is for people only."""
-    return _without(column, "label", "labels")
-
-
-def _columns(terms: Mapping[str, Any]) -> Document:
-    return {column["name"]: column for column in terms["schema"]["columns"]}
-
-
-def _models(terms: Mapping[str, Any]) -> Document:
-    """Name models as prices do; a name that is taken is numbered."""
-    named: Document = {}
-    for one in terms["models"]:
-        kind = one["model"]["kind"]
-        title = one.get("name") or (f"{kind} by {one['by']}" if "by" in one else kind)
-        turn, name = 2, title
-        while name in named:
-            turn, name = turn + 1, f"{title} {turn}"
-        named[name] = one
-    return named
-
-
-def _without(fields: Mapping[str, Any], *names: str) -> Document:
-    return {key: value for key, value in fields.items() if key not in names}
-
-
-def _fields(what: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    for name in sorted(before.keys() | now.keys()):
-        if before.get(name) != now.get(name):
-            yield f"{what}{name} was {_short(before.get(name))} and is {_short(now.get(name))}"
-
-
-def _named(what: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """Say what was added, removed, changed or put in another order."""
-    kinds = {
-        "added": [name for name in now if name not in before],
-        "removed": [name for name in before if name not in now],
-        "changed": [name for name in now if name in before and before[name] != now[name]],
-    }
-    for how, names in kinds.items():
-        if names:
-            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-            each = what if len(names) == 1 else f"{what}s"
-            yield f"{each} {how}: {', '.join(map(repr, names[:SHOWN]))}{more}"
-    if not any(kinds.values()) and list(before) != list(now):
-        yield f"the {what}s are in another order"
-
-
-def _short(value: object) -> str:
-    if value is None:
-        return "not given"
-    text = ", ".join(f"{key} {one}" for key, one in value.items()) if isinstance(value, dict) else str(value)
-    return text if len(text) <= 80 else text[:79] + "…"  # noqa: PLR2004  (a line for people)
+    return without(column, "label", "labels")

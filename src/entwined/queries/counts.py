@@ -39,6 +39,11 @@ class _Counts(Weighable):
         return shapes.lattice(self.step(schema))
 
     @property
+    def counts_rows(self) -> bool:
+        """They do."""
+        return True
+
+    @property
     def unit(self) -> str:
         """Rows, or what they are weighted to."""
         return f"rows{self.weighted_by}"

@@ -85,6 +85,11 @@ class GroupBy(Weighable):
         return shapes.lattice(self.step(schema))
 
     @property
+    def counts_rows(self) -> bool:
+        """Whether nothing is totalled."""
+        return self.total is None
+
+    @property
     def unit(self) -> str:
         """Rows, or the column that is totalled."""
         return f"{'rows' if self.total is None else self.total}{self.weighted_by}"

@@ -48,6 +48,8 @@ class Query(ABC):
     """The fields that are conditions."""
     agrees: ClassVar[bool] = False
     """Whether its numbers are made to agree with those of other questions about the same rows."""
+    is_share: ClassVar[bool] = False
+    """Whether it answers with a share of rows."""
 
     def __post_init__(self) -> None:
         for name in self.conditions:
@@ -95,6 +97,11 @@ class Query(ABC):
 
     def needs_public_rows(self, schema: Schema) -> bool:  # noqa: ARG002
         """Say whether the answer is made with the number of rows that the schema gives."""
+        return False
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether each of its numbers is one of rows, or of what they are weighted to: a part of some whole."""
         return False
 
     def apart(self, schema: Schema, low: Answer, high: Answer) -> float | None:  # noqa: ARG002

@@ -33,6 +33,7 @@ class Share(Weighable):
     count: Counting | None = None
     kind: ClassVar[str] = "share"
     conditions: ClassVar[tuple[str, ...]] = ("where", "of")
+    is_share: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,7 +1,8 @@
 """What people see, after the last step: text, tables, and pages that need no network.
 
     release ─> findings: each answer with its name and cells ─┬─> shown: terminal, Arrow; notebook: small tables
-                                                              ├─> values: values.csv and values.parquet
+                                                              ├─> long_table: a line a number ─> values: CSV, Parquet
+                                                              │                              └─> formats: Excel, R
     certificate ─> claims: what it promises, in words ────────┴─> release_page ─> folder: all of it, or nothing
     plan ─> plan_page
 
@@ -11,6 +12,7 @@ the sensitivity curve, `cells` and `words` write numbers and texts.
 """
 
 from entwined.report.folder import require_free, write_release
+from entwined.report.formats import wanted_formats
 from entwined.report.notebook import to_html
 from entwined.report.plan_page import plan_page
 from entwined.report.release_page import report_page
@@ -20,5 +22,6 @@ __all__ = [
     "report_page",
     "require_free",
     "to_html",
+    "wanted_formats",
     "write_release",
 ]

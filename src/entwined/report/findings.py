@@ -3,7 +3,7 @@
 import itertools
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -13,11 +13,12 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 from entwined.canonical import Document
 from entwined.errors import BadInput
 from entwined.estimate.answers import Answered, Release
+from entwined.estimate.parts import Dividing, Wholes
 from entwined.estimate.population import Estimated, populations
 from entwined.estimate.spans import Ranks
 from entwined.queries import Axis, Query
 from entwined.queries.counts import labels
-from entwined.queries.documents import question_of
+from entwined.queries.documents import as_written, question_of
 from entwined.report.words import moment, readable
 from entwined.schema import Boolean, Categorical, Coded, Ordered, Schema
 from entwined.schema.grids import number_text
@@ -59,6 +60,7 @@ class Finding:
     answer: Answered
     schema: Schema
     people: Estimated | None = None
+    wholes: Wholes | None = None
 
     @cached_property
     def query(self) -> Query:
@@ -109,6 +111,11 @@ class Finding:
         """What the numbers are numbers of."""
         return self.query.unit
 
+    @cached_property
+    def dividing(self) -> Dividing | None:
+        """How its counts become shares, where they are parts of a known whole."""
+        return None if self.wholes is None else self.wholes.dividing(self.answer)
+
     def cells(self) -> Iterator[Cell]:
         """Give every released number in its order."""
         value: Any = self.answer.value
@@ -128,6 +135,11 @@ class Finding:
         """What was asked, in words."""
         return self.query.question(self.titled, {name: self._inside(name) for name in self.query.conditions})
 
+    @property
+    def condition(self) -> str:
+        """Which rows it is about, in words; none where it is about all of them."""
+        return ", of ".join(filter(None, map(self._inside, self.query.conditions)))
+
     def _inside(self, name: str) -> str:
         """Put a condition into words; none for one that holds for all rows."""
         text = self._asked[name]
@@ -135,8 +147,7 @@ class Finding:
 
     def titled(self, column: str) -> str:
         """Name a column by its label, if it has one."""
-        label = self.schema.column(column).label
-        return readable(f"{label} ({column})" if label and label != column else column)
+        return titled(column, self.schema)
 
     @property
     def of_people(self) -> Cell | None:
@@ -162,8 +173,9 @@ def findings(release: Release, names: Sequence[str], schema: Schema) -> tuple[Fi
             "The release was made under another schema than this one. Give the one it was made under."
         )
     people = populations(release.under(schema))
+    wholes = Wholes.of(release, schema)
     return tuple(
-        Finding(name, answer, schema, people.get(answer.asked))
+        Finding(name, answer, schema, people.get(answer.asked), wholes)
         for name, answer in zip(names, release.answers, strict=True)
     )
 
@@ -212,6 +224,33 @@ def condition(text: str, schema: Schema) -> str:
     'age from 21 to 99 and sex f'
     """
     return readable(CODES.sub(lambda found: _ranges(found, schema), text), LONGEST_CONDITION)
+
+
+def in_values(document: Mapping[str, Any], schema: Schema) -> str:
+    """Say what a query that was written down asks, with its conditions in values; its kind where the schema is another.
+
+    >>> from entwined.queries import Count
+    >>> from entwined.queries.documents import written
+    >>> from entwined.schema import Moment
+    >>> days = Schema((Moment("month", datetime(2026, 1, 1), datetime(2026, 12, 31)),))
+    >>> in_values(written(Count(where="month between '2026-02-01' and '2026-02-28'").bound(days)), days)
+    'Number of rows, of the rows with month from 2026-02-01 to 2026-02-28'
+    """
+    try:
+        query = as_written(document)
+        asked = json.loads(query.fingerprint)
+        inside = {
+            name: "" if asked[name] == "all" else condition(asked[name], schema) for name in query.conditions
+        }
+        return query.question(lambda name: titled(name, schema), inside)
+    except (BadInput, KeyError, IndexError, ValueError):
+        return str(document.get("query", "question"))
+
+
+def titled(column: str, schema: Schema) -> str:
+    """Name a column by its label, if it has one."""
+    label = schema.column(column).label
+    return readable(f"{label} ({column})" if label and label != column else column)
 
 
 def _ranges(found: re.Match[str], schema: Schema) -> str:

@@ -6,8 +6,9 @@ If what is only for show cannot be made, the folder holds the rest: a charge is 
 import json
 import shutil
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +17,8 @@ from entwined.dependence.graph_files import named_from
 from entwined.door.certificate import CERTIFICATE, covering, signed
 from entwined.errors import BadInput, EntwinedError, Refused
 from entwined.estimate.answers import Release
-from entwined.report.findings import findings
+from entwined.report.findings import Finding, findings
+from entwined.report.formats import Format
 from entwined.report.release_page import report_page
 from entwined.report.values import write_values
 from entwined.request.published import NUMBERS, OURS, file_digests
@@ -57,6 +59,7 @@ def write_release(  # noqa: PLR0913  (all that goes into a folder)
     budget: Mapping[str, Any],
     models: Iterable[Dependence] = (),
     key: Key | None = None,
+    also: Sequence[Format] = (),
 ) -> list[Path]:
     """Write all that people and programs need of a release into a new folder."""
     edges = _edge_files(models)
@@ -71,7 +74,7 @@ def write_release(  # noqa: PLR0913  (all that goes into a folder)
             _write_json(draft / NUMBERS, release.document())
             write_schema(schema, draft / "schema.toml")
             _copy_edges(edges, draft)
-            failed = _shown(draft, release, names, schema, outlook, budget)
+            failed = [*_also(draft, named, also), *_shown(draft, release, names, schema, outlook, budget)]
             certificate = covering(release.certificate, published=file_digests(draft))
             _write_json(draft / CERTIFICATE, certificate if key is None else signed(certificate, key))
     except OSError as reason:
@@ -79,9 +82,7 @@ def write_release(  # noqa: PLR0913  (all that goes into a folder)
             f"{folder!s:.200} cannot be written: {_why(reason)}. Name another folder. {AGAIN}"
         ) from None
     if failed:
-        raise Refused(
-            f"The report could not be drawn: {failed} Everything else is in {folder!s:.200}. {AGAIN}"
-        )
+        raise Refused(f"{' '.join(failed)} Everything else is in {folder!s:.200}. {AGAIN}")
     return sorted(folder.iterdir())
 
 
@@ -111,6 +112,15 @@ def _copy_edges(edges: Mapping[str, Graph], draft: Path) -> None:
             )
 
 
+def _also(draft: Path, named: Sequence[Finding], also: Sequence[Format]) -> list[str]:
+    """Write the numbers in other formats, each whole or not at all."""
+    tried = {one.file: _tried(partial(one.write, named, draft / one.file)) for one in also}
+    failed = {file: why for file, why in tried.items() if why}
+    for file in failed:
+        (draft / file).unlink(missing_ok=True)
+    return [f"{file} could not be written: {why}" for file, why in failed.items()]
+
+
 def _shown(
     draft: Path,
     release: Release,
@@ -118,12 +128,22 @@ def _shown(
     schema: Schema,
     outlook: Mapping[str, Any],
     budget: Mapping[str, Any],
-) -> str:
+) -> list[str]:
     """Write what is only for show; say why it could not be done, if so."""
-    try:
+
+    def draw() -> None:
         _write_json(draft / "plan.json", dict(outlook))
         page = report_page(release, names=names, schema=schema, outlook=outlook, budget=budget)
         (draft / "report.html").write_text(page, encoding="utf-8", newline="\n")
+
+    why = _tried(draw)
+    return [f"The report could not be drawn: {why}"] if why else []
+
+
+def _tried(write: Callable[[], None]) -> str:
+    """Write a file that can be done without; say why it could not be written, if so."""
+    try:
+        write()
     except EntwinedError as reason:
         return str(reason)
     except OSError:

@@ -10,9 +10,11 @@ from typing import Any, Final, Self, TypeAlias
 
 from entwined.bounds import Knowledge
 from entwined.door.door import Door
+from entwined.door.witnessed import witness_of
 from entwined.errors import BadInput, BadQuery
 from entwined.estimate.answers import Release
 from entwined.estimate.comparisons import Comparing
+from entwined.ledger.calendar import Allowance
 from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.numbers import Amount
 from entwined.promise.price import Price
@@ -37,6 +39,7 @@ class Purse:
 
     cap: Fraction
     spent: Price
+    periods: tuple[Allowance, ...] = ()
 
     @property
     def left(self) -> float:
@@ -45,7 +48,8 @@ class Purse:
 
     def __str__(self) -> str:
         """Say what was spent and what is left."""
-        return f"spent {float(self.spent.worst):.4g} of {float(self.cap):.4g}, {round(self.left, 6):.4g} left"
+        said = f"spent {float(self.spent.worst):.4g} of {float(self.cap):.4g}, {round(self.left, 6):.4g} left"
+        return "; ".join([said, *(f"in {one.name} {round(one.left, 6):.4g} left" for one in self.periods)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +118,8 @@ class Desk(Door):
     @property
     def budget(self) -> Purse:
         """What may be spent, and what has been."""
-        return Purse(self.ledger.cap, self.ledger.spent().price)
+        spent = self.ledger.spent()
+        return Purse(spent.cap, spent.price, spent.periods)
 
     def _bound(self, queries: Questions) -> list[Query]:
         listed: Iterable[Query]
@@ -160,10 +165,15 @@ def open_desk(  # noqa: PLR0913  (these are the terms of everything that will be
     delta: Amount | None = None,
     anchor: Path | None = None,
     version: str | None = None,
+    calendar: Mapping[str, Amount] | None = None,
+    other_rows: bool = False,
 ) -> Desk:
     """Open a table under what is promised about it: everything that leaves goes through the door that this gives.
 
-    `table` is a path, a URL, a frame or an open table; the ledger is begun if it is not there.
+    `table` is a path, a URL, a frame or an open table; the ledger is begun if it is not there. `calendar` says how much
+    may leak within a year, a quarter or a month, such as {"year": 2}; without it that of the ledger is meant. A table
+    that was released from under another ledger is refused when it is asked something, unless `other_rows` says that
+    these are other people.
     """
     public = schema if isinstance(schema, Schema) else read_schema(Path(schema))
     public.require_approval()
@@ -177,7 +187,11 @@ def open_desk(  # noqa: PLR0913  (these are the terms of everything that will be
             knowledge=knowledge,
             delta=delta,
             anchor=anchor,
+            calendar=calendar,
         )
+        witness = witness_of(rows) if other_rows else None
+        if witness is not None:
+            witness.bind(book.book, other_rows=True)
         return Desk(rows, promise_of(public, dependence, knowledge, delta), book)
     except BaseException:
         rows.close()

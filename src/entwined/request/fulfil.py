@@ -19,11 +19,8 @@ class Fulfilled:
 
     release: Release
     funds: Funds
-
-    @property
-    def was_stored(self) -> bool:
-        """Whether the same had been asked before, so that nothing new was charged."""
-        return self.funds.spent == self.funds.after
+    was_stored: bool
+    """Whether the same had been asked before of the same rows, so that nothing new was charged."""
 
 
 def fulfil(
@@ -42,7 +39,7 @@ def fulfil(
         open_table(request.source, request.schema) as table,
         ledger_for(request, planned.promise, planned.price, witness_of(table)) as ledger,
     ):
-        before = ledger.spent().price
+        before = ledger.spent()
         door = Door(table, planned.promise, ledger)
         found = release_batch(
             door,
@@ -53,8 +50,9 @@ def fulfil(
             with_earlier=with_earlier,
             expected_rows=request.rows,
         )
-        after, head = ledger.spent().price, ledger.head().receipt
-        return Fulfilled(found, Funds(shown(ledger.book, request), ledger.cap, before, after, receipt=head))
+        after, head, place = ledger.spent(), ledger.head().receipt, shown(ledger.book, request)
+        funds = Funds(place, ledger.cap, before.price, after.price, receipt=head, periods=after.periods)
+        return Fulfilled(found, funds, was_stored=before.entries == after.entries)
 
 
 def _require(place: str, receipt: str) -> None:

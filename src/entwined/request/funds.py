@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
 from entwined.canonical import Document, fraction_from
 from entwined.door.question import question_of
-from entwined.errors import BadInput, BadLedger, EntwinedError, NoLedger, OverBudget
+from entwined.errors import BadInput, BadLedger, EntwinedError, LedgerUnavailable, NoLedger, OverBudget
 from entwined.ledger import Book, Kind, Ledger
+from entwined.ledger.calendar import Allowance, Calendar
 from entwined.ledger.witness import Witness
 from entwined.mechanisms.batch import Batch
 from entwined.numbers import float_above
@@ -31,7 +33,8 @@ class Funds:
 
     `again` says that the same was answered before of the same rows, so that it would not be charged again. Of a
     table that cannot be opened now, it says that the same was answered of it or of another one. `receipt`
-    names the ledger's last entry, for the holder to keep elsewhere.
+    names the ledger's last entry, for the holder to keep elsewhere. `periods` are those of its calendar, after the
+    release or, where that is refused, now.
     """
 
     ledger: str
@@ -41,6 +44,7 @@ class Funds:
     refused: str | None = None
     again: bool = False
     receipt: str | None = None
+    periods: tuple[Allowance, ...] = ()
 
     @property
     def left(self) -> float | None:
@@ -62,6 +66,7 @@ class Funds:
             "refused": self.refused,
             "again": self.again,
             "receipt": self.receipt,
+            "calendar": [one.document for one in self.periods],
         }
 
 
@@ -87,16 +92,23 @@ def funds_of(request: Request, planned: Batch) -> Funds:
         cap = _cap_of(book)
         spent = book.spent().price
         again = _was_answered(book, request, planned)
+        charged = () if again else planned.charged
         try:
-            after = Ledger(book, request.cap or cap, planned.promise).price(planned.charged)
-        except BadLedger as reason:
+            ledger = Ledger(book, request.cap or cap, planned.promise, request.calendar)
+            after, periods = ledger.price(charged), ledger.allowances(charged)
+        except (BadLedger, LedgerUnavailable) as reason:
             return Funds(place, cap, spent, spent, str(reason))
+        if again:
+            return Funds(place, cap, spent, spent, None, again, periods=periods)
+        refused = _why_over(after, cap) or _why_late(periods)
+        left = ledger.allowances() if refused else periods
     except NoLedger:
         refused = _why_not_begun(book, request, planned)
-        return Funds(place, request.cap, NOTHING, planned.price, refused)
+        begun = () if refused else _at_the_start(request, planned.price)
+        return Funds(place, request.cap, NOTHING, planned.price, refused, periods=begun)
     finally:
         book.close()
-    return Funds(place, cap, spent, after, _why_over(after, cap), again)
+    return Funds(place, cap, spent, after, refused, periods=left)
 
 
 def shown(book: Book, request: Request) -> str:
@@ -134,7 +146,19 @@ def _why_not_begun(book: Book, request: Request, planned: Batch) -> str | None:
         book.anchor.refuse_to_start()
     except BadLedger as reason:
         return str(reason)
-    return _why_over(planned.price, request.cap)
+    return _why_over(planned.price, request.cap) or _why_late(_at_the_start(request, planned.price))
+
+
+def _at_the_start(request: Request, price: Price) -> tuple[Allowance, ...]:
+    """Tell what the calendar of a ledger that is not there yet would leave after its first charge."""
+    calendar = request.calendar or Calendar()
+    now = datetime.now(UTC)
+    return tuple(Allowance(period, now, allowed, price) for period, allowed in calendar.allowances)
+
+
+def _why_late(periods: tuple[Allowance, ...]) -> str | None:
+    over = [one.refusal for one in periods if one.is_over]
+    return f"{over[0][:1].upper()}{over[0][1:]}." if over else None
 
 
 def _why_over(after: Price, cap: Fraction) -> str | None:
@@ -151,7 +175,7 @@ def ledger_for(request: Request, promise: Promise, price: Price, witness: Witnes
     """Open the ledger of a request, or begin it: not for what its cap would refuse, nor a second one for a table."""
     book = Book(request.place)
     try:
-        ledger = Ledger(book, request.cap or _cap_of(book), promise)
+        ledger = Ledger(book, request.cap or _cap_of(book), promise, request.calendar)
         book.check()
     except NoLedger:
         book.close()
@@ -159,10 +183,10 @@ def ledger_for(request: Request, promise: Promise, price: Price, witness: Witnes
             raise BadInput("There is no ledger yet, and no cap for it. Give cap.") from None
         if witness is not None:
             witness.refuse_new()
-        over = _why_over(price, request.cap)
+        over = _why_over(price, request.cap) or _why_late(_at_the_start(request, price))
         if over:
             raise OverBudget(f"{over} Nothing was charged.") from None
-        return Ledger.create(request.place, request.cap, promise)
+        return Ledger.create(request.place, request.cap, promise, calendar=request.calendar)
     return ledger
 
 

@@ -56,7 +56,7 @@ def _contradiction(before: Mapping[str, Any], after: Mapping[str, Any]) -> str |
 
 
 def _never_less(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Whether no loss became smaller; under another schema a condition may have been given up for all rows."""
+    """Whether no loss became smaller; under other terms a condition may have been given up for all rows."""
     was, now = _parts(before), _parts(after)
     given_up: defaultdict[str, Fraction] = defaultdict(Fraction)
     for key, part in was.items():
@@ -65,7 +65,7 @@ def _never_less(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
             place = place_of(key)
             whole = key_of(everything(), place.column or None, place.together, place.filling)
             given_up[whole] += max(part.one, part.both)
-    if given_up and before["schema"] == after["schema"]:
+    if given_up and all(before[part] == after[part] for part in ("schema", "models")):
         return False
     for key, least in given_up.items():
         first, last = was.get(key), now.get(key)

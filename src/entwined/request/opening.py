@@ -1,10 +1,12 @@
 """The ledger of a table and its models: opened if it is there, begun if it is not."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from entwined.bounds import Knowledge
 from entwined.errors import NoLedger
 from entwined.ledger import Ledger
+from entwined.ledger.calendar import Calendar
 from entwined.numbers import Amount, positive_fraction
 from entwined.promise.promise import Dependences, promise_of
 from entwined.schema import Schema
@@ -19,11 +21,13 @@ def open_ledger(  # noqa: PLR0913  (these are the terms that a ledger is made fo
     knowledge: Knowledge = "any",
     delta: Amount | None = None,
     anchor: Path | None = None,
+    calendar: Mapping[str, Amount] | None = None,
 ) -> Ledger:
     """Open the ledger of a schema and its models, or begin it; one made for other terms is refused."""
     promise = promise_of(schema, dependence, knowledge, delta)
     most = positive_fraction(cap, "Cap")
+    periods = None if calendar is None else Calendar.of(calendar)
     try:
-        return Ledger.open(where, most, promise, anchor)
+        return Ledger.open(where, most, promise, anchor, periods)
     except NoLedger:
-        return Ledger.create(where, most, promise, anchor)
+        return Ledger.create(where, most, promise, anchor, periods)

@@ -16,7 +16,8 @@ from entwined.signing import PublicKey, Signature
 
 NUMBERS: Final = "release.json"
 OURS: Final = (
-    CERTIFICATE, "plan.json", NUMBERS, "report.html", "schema.toml", "values.csv", "values.parquet",
+    CERTIFICATE, "plan.json", NUMBERS, "report.html", "schema.toml", "values.R", "values.csv", "values.parquet",
+    "values.xlsx",
 )  # fmt: skip
 NO_NUMBERS: Final = f"The published numbers were not checked: {NUMBERS} is not beside the certificate."
 

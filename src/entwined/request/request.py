@@ -11,6 +11,7 @@ from entwined.bounds import Knowledge
 from entwined.errors import BadInput, BadQuery
 from entwined.forecast.forecast import Assumed
 from entwined.forecast.wanted import fitted
+from entwined.ledger.calendar import Calendar
 from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.promise.declared import Declared
 from entwined.promise.promise import Promise, promise_of
@@ -50,6 +51,7 @@ class Terms:
 class Request:
     """Everything that a release depends on but the rows; valid from birth.
 
+    Without a `cap` or a `calendar` those of its ledger are meant.
     `leakage` or `loss` says how much the batch may cost. With neither, every question says how exact its
     answer has to be, and the batch costs what that takes. `rows` is about how many rows there are, in the
     holder's words: it only serves to predict the errors of means, variances and quantiles. `impossible` are conditions
@@ -63,6 +65,7 @@ class Request:
     leakage: Fraction | None = None
     loss: Fraction | None = None
     cap: Fraction | None = None
+    calendar: Calendar | None = None
     dependence: tuple[Declared, ...] = ()
     knowledge: Knowledge = "any"
     delta: Fraction | None = None

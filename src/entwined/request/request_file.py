@@ -14,6 +14,7 @@ from entwined.dependence import Dependence, model_from, read_model
 from entwined.dependence.contents import read_bytes, text_of
 from entwined.dependence.syntax import LONG_KEY
 from entwined.errors import BadInput, BadModel, BadQuery, EntwinedError
+from entwined.ledger.calendar import Calendar
 from entwined.numbers import positive_fraction
 from entwined.promise.declared import Declared
 from entwined.queries import parse, query_from
@@ -26,7 +27,7 @@ from entwined.schema.raw import is_text, is_whole
 
 LARGEST_FILE: Final = 1_000_000
 TOP: Final = (
-    "title", "table", "schema", "ledger", "cap", "leakage", "loss", "knowledge", "delta", "consistent",
+    "title", "table", "schema", "ledger", "cap", "calendar", "leakage", "loss", "knowledge", "delta", "consistent",
     "impossible", "expected_rows", "dependence", "query",
 )  # fmt: skip
 ABOUT_MODEL: Final = ("name", "model", "by", "order", "columns", "missing_says_nothing")
@@ -54,6 +55,7 @@ def read_request(path: str | Path) -> Request:
             leakage=_amount(fields, "leakage"),
             loss=_amount(fields, "loss"),
             cap=_amount(fields, "cap"),
+            calendar=_calendar(fields),
             dependence=tuple(_models(fields, given.parent)),
             knowledge=_one_of(fields, "knowledge", ("any", "model"), "any"),
             delta=_amount(fields, "delta"),
@@ -120,6 +122,17 @@ def _amount(fields: Mapping[str, Any], key: str) -> Fraction | None:
     if isinstance(given, bool) or not isinstance(given, int | float | str):
         raise BadInput(f"{key} = {given!r:.60}. Give a number such as 1.0.")
     return positive_fraction(given, key)
+
+
+def _calendar(fields: Mapping[str, Any]) -> Calendar | None:
+    given = fields.get("calendar")
+    if given is None:
+        return None
+    if not isinstance(given, dict):
+        raise BadInput(
+            f"calendar = {given!r:.60}. Give what may leak in each period, such as {{year = 2.0}}."
+        )
+    return Calendar.of({period: _amount(given, period) or 0 for period in given})
 
 
 def _one_of(fields: Mapping[str, Any], key: str, known: tuple[Any, ...], usual: Any) -> Any:

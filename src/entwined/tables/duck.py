@@ -12,7 +12,7 @@ import numpy as np
 
 from entwined.numbers import IntArray
 from entwined.tables.engine import FAR, ROWS_AT_ONCE, Dialect, Fold, Key, Shown
-from entwined.tables.origin import Origin, contents, once
+from entwined.tables.origin import Known, Origin, contents, once
 from entwined.tables.spill import Spill, new_spill
 
 Answer = TypeVar("Answer")
@@ -50,7 +50,7 @@ class Duck:
     ) -> None:
         self._relation = relation
         self._columns = columns
-        self.place, self.folder, self._version, self._now = origin
+        self.place, self.folder, self._version, self._now, self._digest = origin
         self._connection = place.connection
         self._load = frames
         self._mending = mending
@@ -68,6 +68,12 @@ class Duck:
             except Exception:  # noqa: BLE001  (whatever cannot be read now is found out after the charge)
                 self._version = once()
         return self._version
+
+    @property
+    def known(self) -> Known:
+        """A file by its place and its bytes, a frame by its contents."""
+        digest = self._digest() if self.place else f"frame {self.version}"
+        return Known(tuple(name for name in (self.place, digest) if name))
 
     @property
     def changed(self) -> bool:

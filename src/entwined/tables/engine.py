@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from entwined.numbers import IntArray
+from entwined.tables.origin import Known
 
 Kind: TypeAlias = Literal["truth", "whole", "number", "text", "day", "moment", "code", "nothing", "other"]
 Dialect: TypeAlias = Literal["duckdb", "postgres", "pyspark"]
@@ -68,6 +69,10 @@ class Engine(Protocol):
     @property
     def version(self) -> str:
         """Which version of the rows was opened; it never fails, and says nothing about rows to anybody but us."""
+
+    @property
+    def known(self) -> Known:
+        """What the same rows are known by at another place, under another name or through a view."""
 
     @property
     def changed(self) -> bool:

@@ -193,6 +193,7 @@ def open_duckdb(given: str | os.PathLike[str], table: str) -> Duck:
     path = checked_path(given)
     written = (path, path.with_name(f"{path.name}.wal"))
     origin = in_files(f"duckdb {path}::{'.'.join(_parts(table))}", path, lambda: written)
+    within = origin._replace(digest=lambda: f"{origin.digest()} {'.'.join(_parts(table))}")
     relation = ".".join(["source", *map(quoted_name, _parts(table))])
     try:
         place = opened([f"ATTACH {quoted_text(str(path))} AS source (READ_ONLY)"], [str(path)])
@@ -201,7 +202,7 @@ def open_duckdb(given: str | os.PathLike[str], table: str) -> Duck:
             f"{path} cannot be opened as a DuckDB database. Check the file, and that no program is writing to it."
         ) from None
     with _opening(place, path):
-        return Duck(relation, described(place.connection, relation, collated=True), place, origin)
+        return Duck(relation, described(place.connection, relation, collated=True), place, within)
 
 
 def _parts(table: str) -> Sequence[str]:

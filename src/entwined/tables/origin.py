@@ -10,10 +10,11 @@ again.
 """
 
 import hashlib
+import io
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from entwined.errors import BadTable
 
@@ -21,15 +22,53 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS_AT_ONCE: Final = 1 << 20
+BLOCK: Final = 1 << 16
+BLOCKS: Final = 256
+
+
+class Notes(Protocol):
+    """What a source itself remembers of the ledger of one of its tables."""
+
+    @property
+    def path(self) -> str:
+        """Where that is, in words."""
+
+    def read(self) -> tuple[int, str, str] | None:
+        """Give the position and hash of an entry, and the ledger that it is of; none where nothing is kept."""
+
+    def start(self, position: int, mark: str, ledger: str) -> None:
+        """Remember them where nothing is kept; PermissionError where that is not allowed."""
+
+    def raise_to(self, position: int, mark: str, ledger: str) -> None:
+        """Remember a further entry of the same ledger."""
+
+    def forget(self) -> None:
+        """Remember nothing."""
+
+
+class Known(NamedTuple):
+    """Names that rows are known by again, their own first; `under` are those of tables that a view is made of.
+
+    A file is known by its place and its bytes, so that a copy is noticed, and a frame by its contents. `notes` are
+    kept in the source itself, of the table first and then of those under it.
+    """
+
+    own: tuple[str, ...] = ()
+    under: tuple[str, ...] = ()
+    notes: tuple[Notes, ...] = ()
 
 
 class Origin(NamedTuple):
-    """The kind and place of a table in words, the folder of one in a file, its version when opened, and that of now."""
+    """The kind and place of a table in words, the folder of one in a file, its version when opened, and that of now.
+
+    `digest` names the contents, whatever their place; it reads a few megabytes of a file at most.
+    """
 
     place: str
     folder: Path | None
     version: str
     now: Callable[[], str]
+    digest: Callable[[], str] = str
 
 
 IN_MEMORY: Final = Origin("", None, "", str)  # its contents are its version
@@ -41,7 +80,24 @@ def in_files(place: str, path: Path, parts: Callable[[], Sequence[Path]] | None 
     def now() -> str:
         return stamp((path,) if parts is None else parts())
 
-    return Origin(place, path.parent, now(), now)
+    return Origin(place, path.parent, now(), now, lambda: sampled((path,) if parts is None else parts()))
+
+
+def sampled(paths: Sequence[Path]) -> str:
+    """Digest files by their sizes and bytes, of large ones by blocks all over them: equal files are always alike."""
+    found = hashlib.sha256()
+    try:
+        for path in paths:
+            size = path.stat().st_size if path.exists() else 0
+            found.update(f"{size}\0".encode())
+            step = max(size // BLOCKS, BLOCK)
+            with path.open("rb") if size else io.BytesIO() as file:
+                for at in range(0, size, step):
+                    file.seek(at)
+                    found.update(file.read(BLOCK))
+    except OSError:  # whatever cannot be read is found out after the charge
+        return ""
+    return f"contents {found.hexdigest()}"
 
 
 def stamp(paths: Sequence[Path]) -> str:

@@ -10,7 +10,8 @@ import numpy as np
 from entwined.errors import BadTable
 from entwined.numbers import IntArray
 from entwined.tables.engine import FAR, ROWS_AT_ONCE, Dialect, Fold, Key, Kind, Shown
-from entwined.tables.origin import version_of
+from entwined.tables.origin import Known, version_of
+from entwined.tables.postgres_notes import RowNotes, relations
 from entwined.tables.reading import LARGEST, TINY
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class Postgres:
         try:
             self._columns = self._describe()
             self.place = self._named()
+            self.known = self._known()
         except psycopg.Error:
             self.close()
             raise BadTable(
@@ -151,6 +153,12 @@ class Postgres:
         found = link.execute(FULL_NAME, (self._relation,)).fetchone()
         schema, table = found or ("", "")
         return f"postgresql {link.info.host}:{link.info.port}/{link.info.dbname} {schema}.{table}"
+
+    def _known(self) -> Known:
+        """Know the table whatever host, port and user it is reached by, and what a view is made of."""
+        found = relations(self._connected(), self._relation)
+        own, *under = (one.name for one in found)
+        return Known((self.place, own), tuple(under), tuple(RowNotes(self._url, one) for one in found))
 
     class Reader:
         """One snapshot."""

@@ -10,7 +10,9 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
@@ -19,7 +21,7 @@ from entwined.numbers import IntArray
 from entwined.tables.engine import Dialect, Fold, Key, Shown
 from entwined.tables.frames import checked_names, places
 from entwined.tables.java import find_java
-from entwined.tables.origin import of_server, version_of
+from entwined.tables.origin import Known, of_server, sampled, version_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,13 +29,14 @@ if TYPE_CHECKING:
 
 WHOLE: Final = {"tinyint", "smallint", "int", "bigint"}
 DAY_MICROS: Final = 86_400_000_000
+MOST_FILES: Final = 10_000
 _numbers = itertools.count()
 
 
 def open_spark(source: Any, table: str | None, version: str | None = None) -> "Spark":
     """Open a Spark frame, or a table by its name in a session."""
     if hasattr(source, "createOrReplaceTempView"):
-        return Spark(source, "spark frame", version, ours=False)
+        return Spark(source, "spark frame", version, ours=False, named=False)
     if table is None:
         raise BadTable(
             "A Spark session has many tables. Say which: open_table(session, schema, table='name')."
@@ -71,10 +74,23 @@ def _found(session: "SparkSession", table: str) -> "DataFrame":
         raise BadTable(f"Spark has no table {table!r}. Check its name, and that it was registered.") from None
 
 
+def _digest(frame: "DataFrame") -> str:
+    """Know rows that lie in files of this machine by the bytes of these, as every other engine does."""
+    try:
+        found = [urlsplit(one) for one in frame.inputFiles()]
+    except Exception:  # noqa: BLE001  (Java's errors have no common class, and not every Spark can tell)
+        return ""
+    if not found or len(found) > MOST_FILES or any(one.scheme not in ("", "file") for one in found):
+        return ""
+    return sampled(sorted(Path(unquote(one.path)) for one in found))
+
+
 class Spark:
     """One frame of a Spark session."""
 
-    def __init__(self, frame: "DataFrame", place: str, version: str | None, *, ours: bool) -> None:
+    def __init__(
+        self, frame: "DataFrame", place: str, version: str | None, *, ours: bool, named: bool = True
+    ) -> None:
         names = checked_names(frame.columns)
         self._session = frame.sparkSession
         self._ours = ours
@@ -83,6 +99,7 @@ class Spark:
         self.notes = ()
         self.changed = False  # it shows no sign
         self.version = version_of(version)
+        self.known = Known(tuple(name for name in (named and place, _digest(frame)) if name))
         self._views: list[str] = []
         self._lists: dict[tuple[tuple[Key, int], ...], str] = {}
         types = [field.dataType.simpleString() for field in frame.schema.fields]

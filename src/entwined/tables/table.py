@@ -12,6 +12,7 @@ from entwined.queries.aggregates import Aggregate
 from entwined.schema import Person, Schema
 from entwined.tables.engine import Engine
 from entwined.tables.fingerprint import is_same
+from entwined.tables.origin import Known
 from entwined.tables.plan import Plan, plan
 from entwined.tables.rows import CodedRows
 from entwined.tables.statements import prepared
@@ -45,6 +46,11 @@ class Table:
     def folder(self) -> Path | None:
         """The folder of a table that lives in a file."""
         return self._rows.engine.folder
+
+    @property
+    def known(self) -> Known:
+        """What the same rows are known by at another place, under another name or through a view."""
+        return self._rows.engine.known
 
     @property
     def identity(self) -> str:

@@ -1,0 +1,189 @@
+"""Counts as shares of a whole, with intervals: post-processing, so they cost nothing.
+
+The cells of a table are shares of the rows in that table; a single count is one of all rows. Where the number of those
+rows is public, it divides an interval as it divides a number. Where it is not, the whole is the table itself, or
+another table or count of the same rows that was released and adds up to them with less noise. Which one that is follows
+from the laws of the noise alone. The interval has every share that the drawn integers leave possible, see `shares`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from entwined.errors import BadNoise
+from entwined.estimate.agreement import Subject
+from entwined.estimate.answers import Answered, Release
+from entwined.estimate.error_law import ErrorLaw, Weighted
+from entwined.estimate.ratios import Bounds, Noisy
+from entwined.estimate.shares import FEW, part_interval, share_interval
+from entwined.estimate.spans import CONFIDENCE
+from entwined.noise import Additive, additive
+from entwined.numbers import FloatArray
+from entwined.queries import Query, everything
+from entwined.queries.documents import as_written
+from entwined.queries.statistic import Statistic
+from entwined.schema import Schema
+
+FINENESS: Final = 1e6  # shares are given in millionths
+QUARTER: Final = 0.25
+
+
+class Shares(NamedTuple):
+    """What part of a whole some numbers are, and between what the truth lies; no number where the whole is none."""
+
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+Dividing: TypeAlias = Callable[[slice], Shares]
+"""Give the shares of some cells of a table; of a single number as of a table with one cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A released answer whose numbers add up to all rows that it is about."""
+
+    statistic: Statistic
+    answer: Answered
+
+    @property
+    def noise(self) -> Additive:
+        """The noise of each number."""
+        return additive(self.answer.noise[0])
+
+    @property
+    def law(self) -> ErrorLaw:
+        """The law of the error of the sum."""
+        return ErrorLaw((Weighted(1.0, self.noise, len(self.answer.numbers[0])),))
+
+    @property
+    def published(self) -> float:
+        """The sum as it can be read from what was published."""
+        value: Any = self.answer.value
+        return float(sum(value)) if isinstance(value, tuple) else float(value)
+
+    def is_as_good_as(self, other: "Whole") -> bool:
+        """Whether a cell's share of a quarter has no longer an interval as a share of its own table than of another."""
+        apart = (1 - QUARTER) ** 2 - QUARTER**2  # the cell's own noise is in the sum, too
+        by_own = apart * self.noise.variance + QUARTER**2 * self.law.variance
+        return (
+            by_own <= self.noise.variance + QUARTER**2 * other.law.variance
+            or self.statistic == other.statistic
+        )
+
+    @property
+    def noisy(self) -> Noisy:
+        """The sum as it was drawn."""
+        return Noisy(np.array([sum(self.answer.numbers[0])], dtype=np.float64), self.law)
+
+
+@dataclass(frozen=True, slots=True)
+class Wholes:
+    """What the counts of a release are shares of."""
+
+    schema: Schema
+    rows: int | None
+    queries: Mapping[str, Query]
+    best: Mapping[Subject, Whole]
+
+    @classmethod
+    def of(cls, release: Release, schema: Schema) -> "Wholes":
+        """Find them; where rows of large groups are left out, how many are left is not public."""
+        asked = release.certificate.get("mechanism", {}).get("asked", ())
+        queries = {query.fingerprint: query for query in (as_written(one["query"]) for one in asked)}
+        best: dict[Subject, Whole] = {}
+        for answer in release.answers:
+            query = queries.get(answer.asked)
+            if query is None or not query.counts_rows:
+                continue
+            found = Whole(query.statistics(schema)[0], answer)
+            subject = _subject(found.statistic)
+            if subject not in best or found.law.variance < best[subject].law.variance:
+                best[subject] = found
+        cut = any(model["declared"].get("by") for model in release.certificate.get("models", ()))
+        return cls(schema, None if cut else schema.rows, queries, best)
+
+    def dividing(self, answer: Answered) -> Dividing | None:
+        """Say how the numbers of an answer become shares; not at all, where they are parts of nothing known."""
+        query = self.queries.get(answer.asked)
+        if query is None or not (query.counts_rows or query.is_share):
+            return None
+        if query.is_share:
+            return partial(_divided, _ends(answer), 1)
+        own = Whole(query.statistics(self.schema)[0], answer)
+        is_table = bool(query.axes(self.schema))
+        subject = _subject(own.statistic if is_table else _everywhere(query).statistics(self.schema)[0])
+        if self.rows and subject == (everything(), None):
+            return partial(_divided, _ends(answer), self.rows)
+        best = self.best.get(subject)
+        if best is None or (best.statistic == own.statistic and not is_table):
+            return None
+        return (
+            partial(_of_table, own)
+            if is_table and own.is_as_good_as(best)
+            else partial(_of_another, own, best)
+        )
+
+
+def _subject(statistic: Statistic) -> Subject:
+    return statistic.aggregate.where, statistic.aggregate.adds
+
+
+def _everywhere(query: Query) -> Query:
+    return replace(query, where=everything())
+
+
+def _ends(answer: Answered) -> tuple[Any, Any, Any]:
+    low, high = answer.interval or (answer.value, answer.value)
+    one = not isinstance(answer.value, tuple)
+    return ((answer.value,), (low,), (high,)) if one else (answer.value, low, high)
+
+
+def _divided(ends: tuple[Any, Any, Any], whole: int, cells: slice) -> Shares:
+    """Divide numbers and their intervals by a public whole."""
+    return _rounded(*(np.array(one[cells], dtype=np.float64) / whole for one in ends))
+
+
+def _of_table(own: Whole, cells: slice) -> Shares:
+    """Divide by the sum of all cells of the table."""
+    (numbers,) = own.answer.numbers
+    inside = np.array(numbers[cells], dtype=np.float64)
+    if len(numbers) == 1:
+        return _rounded(*[np.ones(1)] * 3)
+    one, others = ErrorLaw.of([1], [own.noise]), ErrorLaw((Weighted(1.0, own.noise, len(numbers) - 1),))
+    rest = sum(numbers) - inside
+    ends = _or_any(lambda: share_interval(Noisy(inside, one), Noisy(rest, others), CONFIDENCE, FEW))
+    return _beside(_ends(own.answer)[0][cells], own.published, ends)
+
+
+def _of_another(own: Whole, best: Whole, cells: slice) -> Shares:
+    """Divide by a sum that was released with noise of its own; the cells of a table still add up to all of it."""
+    part = Noisy(np.array(own.answer.numbers[0][cells], dtype=np.float64), ErrorLaw.of([1], [own.noise]))
+    ends = _or_any(lambda: part_interval(part, best.noisy, CONFIDENCE))
+    whole = own.published if isinstance(own.answer.value, tuple) else best.published
+    return _beside(_ends(own.answer)[0][cells], whole, ends)
+
+
+def _or_any(found: Callable[[], Bounds]) -> Bounds:
+    """Give intervals, or where no law of such extreme noise can be worked out, all that can be."""
+    try:
+        return found()
+    except BadNoise:
+        return np.array(0.0), np.array(1.0)
+
+
+def _beside(given: Any, whole: float, ends: Bounds) -> Shares:
+    """Divide published numbers, and widen intervals to hold what they stand beside."""
+    value = np.array(given, dtype=np.float64)
+    share = np.clip(value / whole, 0, 1) if whole > 0 else np.full(len(value), np.nan)
+    return _rounded(share, np.fmin(ends[0], share), np.fmax(ends[1], share))
+
+
+def _rounded(value: FloatArray, low: FloatArray, high: FloatArray) -> Shares:
+    """Write shares in millionths, intervals rounded outward."""
+    ends = np.rint(value * FINENESS), np.floor(low * FINENESS), np.ceil(high * FINENESS)
+    return Shares(*(np.clip(one, 0, FINENESS) / FINENESS for one in ends))
