@@ -113,16 +113,19 @@ def test_every_number_stands_in_a_table_with_headings_and_in_no_picture_alone(ma
         (card,) = re.findall(
             rf'<article class="card asked" id="q{place}">.*?</article>', page, flags=re.DOTALL
         )
-        assert len(re.findall(r'<th scope="col"', card)) == 4
+        assert len(re.findall(r'<th scope="col"', card)) == 5
         lines = re.findall(
             r'<tr><th scope="row"><bdi>(.*?)</bdi></th><td class="b"><i style="[^"]*"></i></td>'
-            r'<td class="n">(.*?)</td><td class="n i">(.*?)</td></tr>', card,
+            r'<td class="n">(.*?)</td><td class="n i">(.*?)</td><td class="n">(.*?)</td></tr>', card,
         )  # fmt: skip
         low, high = answer.interval
-        assert [(value, interval) for _, value, interval in lines] == [
+        assert [float(share) for *_, share in lines] == pytest.approx(
+            [100 * one / sum(answer.value) for one in answer.value], abs=0.51
+        )
+        assert [(value, interval) for _, value, interval, _ in lines] == [
             (f"{one}", f"{least} to {most}".replace("-", "−")) for one, least, most in zip(answer.value, low, high, strict=True)
         ]  # fmt: skip
-        assert [name.replace("<wbr>", "") for name, _, _ in lines][2] == "Neither agree nor disagree"
+        assert [name.replace("<wbr>", "") for name, *_ in lines][2] == "Neither agree nor disagree"
 
 
 def test_bars_and_whiskers_are_as_long_as_their_numbers(made, page):

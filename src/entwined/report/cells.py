@@ -1,14 +1,16 @@
 """One released number as people read it: in the digits that its interval leaves it."""
 
+import math
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final
 
 from entwined.canonical import Document
-from entwined.report.findings import Cell
+from entwined.report.findings import Cell, Finding
 from entwined.report.words import digits_for, exactly, moment, number, readable
 
 MOST_LINES: Final = 40  # numbers of a statistic on a page; all are in the values
+COARSE: Final = 0.05  # half-widths of shares that leave no decimal of a percentage
 
 
 def line_of(cell: Cell) -> Document:
@@ -35,3 +37,17 @@ def to_minute(value: Any, *, up: bool = False) -> str:
     """
     minute = value.replace(second=0, microsecond=0)
     return moment(minute + timedelta(minutes=1) if up and minute < value else minute)
+
+
+def shares_of(finding: Finding) -> list[str]:
+    """Write counts as percentages of their whole; none where they are parts of nothing, or are shares themselves."""
+    if finding.dividing is None or finding.query.is_share:
+        return []
+    found = finding.dividing(slice(0, MOST_LINES))
+    return [_percentage(*map(float, one)) for one in zip(*found, strict=True)]
+
+
+def _percentage(share: float, low: float, high: float) -> str:
+    if math.isnan(share):
+        return ""
+    return f"{100 * share:.0f} %" if high - low > 2 * COARSE else f"{100 * share:.1f} %"

@@ -4,11 +4,12 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Final
 
 from entwined.canonical import Document
 from entwined.estimate.usefulness import Usefulness
-from entwined.report.cells import MOST_LINES, line_of
+from entwined.report.cells import MOST_LINES, line_of, shares_of
 from entwined.report.drawings import Drawing, drawing_of, suits_bars
 from entwined.report.findings import Cell, Finding
 from entwined.report.scales import Scale, sums
@@ -26,10 +27,11 @@ class Bar:
     name: str
     value: str
     interval: str
+    share: str
     style: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Card:
     """One statistic of many."""
 
@@ -73,7 +75,14 @@ class Card:
     @property
     def bars(self) -> list[Bar]:
         """The numbers, as many as are shown."""
-        return [self._bar(cell) for cell in itertools.islice(self.finding.cells(), MOST_LINES)]
+        shares = itertools.chain(self.shares, itertools.repeat(""))
+        cells = itertools.islice(self.finding.cells(), MOST_LINES)
+        return [self._bar(cell, share) for cell, share in zip(cells, shares, strict=False)]
+
+    @cached_property
+    def shares(self) -> list[str]:
+        """The numbers as percentages, where they are parts of a whole."""
+        return shares_of(self.finding)
 
     @property
     def hidden(self) -> int:
@@ -115,10 +124,10 @@ class Card:
         """Whether some number was moved out of its interval to agree with others."""
         return any(cell.is_outside for cell in self.finding.cells())
 
-    def _bar(self, cell: Cell) -> Bar:
+    def _bar(self, cell: Cell, share: str) -> Bar:
         line = line_of(cell)
         interval = " to ".join(line["interval"]) if line["interval"] else ""
-        return Bar(" · ".join(line["names"]), line["value"], interval, _style(cell, self.scale))
+        return Bar(" · ".join(line["names"]), line["value"], interval, share, _style(cell, self.scale))
 
 
 @dataclass(frozen=True, slots=True)

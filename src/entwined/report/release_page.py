@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from entwined.canonical import Document
 from entwined.estimate.answers import Release
-from entwined.report.cells import MOST_LINES, line_of
+from entwined.report.cells import MOST_LINES, line_of, shares_of
 from entwined.report.claims import SOURCES, Claims, model_words, times, worst
 from entwined.report.drawings import drawing_of
 from entwined.report.findings import Finding, findings
@@ -93,7 +93,11 @@ def _stronger(promise: Claims) -> list[Stronger]:
 
 def _shown(finding: Finding) -> Document:
     lines = [line_of(cell) for cell in itertools.islice(finding.cells(), MOST_LINES)]
+    shares = shares_of(finding)
+    for line, share in zip(lines, shares, strict=bool(shares)):
+        line["share"] = share
     return {
+        "shares": bool(shares),
         "name": readable(finding.name),
         "question": finding.question,
         "fit": finding.answer.usefulness,
