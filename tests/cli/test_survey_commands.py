@@ -113,11 +113,13 @@ def test_what_others_decide_is_added_up_with_honest_intervals(folder, run):
         Path("survey.toml").read_text().replace("confirmed = false", "confirmed = true")
     )
     asked = ("survey", "request", "survey.toml", "--rows", "500", "--cap", "1000")
-    rows = [line.split(",") for line in Path("wave.csv").read_text().splitlines()[1:]]
+    heading, *lines = Path("wave.csv").read_text().splitlines()
+    rows = [line.split(",") for line in lines]
     truth = {answer: sum(row[2] == answer for row in rows) for answer in ANSWERS["short"]}
     held = 0
     for turn in range(12):
-        Path(f"wave{turn}.csv").write_text(Path("wave.csv").read_text())  # a table has one ledger
+        turned = [*rows[turn:], *rows[:turn]]  # a table has one ledger, and so has a copy of it
+        Path(f"wave{turn}.csv").write_text("\n".join([heading, *map(",".join, turned), ""]))
         asked_of = (*asked, "--table", f"wave{turn}.csv", "--leakage", f"{3 + turn / 100}")
         assert run(*asked_of, "-o", f"r{turn}.toml")[0] == 0
         text = Path(f"r{turn}.toml").read_text().replace("ledger.sqlite", f"l{turn}.sqlite")

@@ -77,10 +77,11 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
             also=also,
         )
     if as_document:
-        _say_as_json(output, files, done, ahead.prospects)
-        return
-    _say(output, files, done, key)
-    warn(done.release, ahead.prospects)
+        told = {"folder": str(output), "files": [path.name for path in files]}
+        good = usefulness(done.release, ahead.prospects)
+        as_json({**told, "usefulness": good, "budget": done.funds.document})
+    else:
+        _say(output, files, done, key, ahead.prospects)
 
 
 def usefulness(release: "Release", ahead: "Prospects") -> Document:
@@ -116,12 +117,7 @@ def confirm_price(planned: "Batch", funds: "Funds", *, yes: bool) -> None:
         confirmed(f"Spend {cost}, after which {left} is left{f' ({periods})' if periods else ''}?", yes=yes)
 
 
-def _say_as_json(output: Path, files: "list[Path]", done: "Fulfilled", ahead: "Prospects") -> None:
-    told = {"folder": str(output), "files": [path.name for path in files]}
-    as_json({**told, "usefulness": usefulness(done.release, ahead), "budget": done.funds.document})
-
-
-def _say(output: Path, files: "list[Path]", done: "Fulfilled", key: "Key | None") -> None:
+def _say(output: Path, files: "list[Path]", done: "Fulfilled", key: "Key | None", ahead: "Prospects") -> None:
     """Say what was written, what it cost, and how to check it."""
     names = ", ".join(path.name for path in files)
     say(f"Released {len(done.release.answers)} statistics into {output}: {names}.")
@@ -130,6 +126,7 @@ def _say(output: Path, files: "list[Path]", done: "Fulfilled", key: "Key | None"
     if key is not None:
         say(f"The certificate is signed with the key {key.public.fingerprint}.")
     say(f"Check the promise with: entwined verify {output / 'certificate.json'}")
+    warn(done.release, ahead)
 
 
 def spent(budget: Document, *, stored: bool) -> str:

@@ -13,6 +13,7 @@ from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput
 
 if TYPE_CHECKING:
+    from entwined.request.fulfil import Fulfilled
     from entwined.request.request import Question, Request
 
 USUAL = Path("release.toml")
@@ -74,6 +75,10 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     confirm_price(planned, funds, yes=yes)
     with progress():
         done = fulfil(asked, planned)
+    _tell(asked, done, as_document=as_document)
+
+
+def _tell(asked: "Request", done: "Fulfilled", *, as_document: bool) -> None:
     if as_document:
         names = [question.name for question in asked.questions]
         as_json({"names": names, "release": done.release.document(), "budget": done.funds.document})
