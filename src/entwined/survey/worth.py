@@ -41,11 +41,10 @@ class Proposal:
     @property
     def words(self) -> str:
         """Say it with its figures."""
-        hardly = " (which hardly promises anything)" if self.leakage > HARDLY_A_PROMISE else ""
+        hardly = ", which hardly promises anything" if self.leakage > HARDLY_A_PROMISE else ""
         short = "" if self.enough else ", which is not enough alone"
-        return (
-            f"{self.do}{hardly}: L2 about {figure(self.error)}, counts within ± {figure(self.reach)}{short}."
-        )
+        figures = f"L2 about {figure(self.error)}, counts within ± {figure(self.reach)}"
+        return f"{self.do} ({figures}{hardly}{short})."
 
     @property
     def document(self) -> Document:
