@@ -139,14 +139,17 @@ def leads_out(run, questions, rows, leakage, seed):
     assert "not_usable" in Path("drowned/values.csv").read_text().splitlines()[0]
 
     better = follow_request(office, asked, leakage)
-    assert without_warning(better, office.said("plan", "better.toml"))
+    assert without_warning(better)
     out, found, error = office.released("better")
     assert without_warning(out, Path("better/values.csv").read_text())
     assert error < office.guess
     assert not any("usable" in one for one in found["answers"])
     follow_plan(best_of(told))
-    assert without_warning(office.said("plan", "planned.toml"))
-    assert office.released("planned")[-1] < office.guess
+    out, _, error = office.released("planned")
+    assert without_warning(out)
+    assert error < office.guess
+    for name in ("better", "planned"):
+        assert json.loads(Path(name, "plan.json").read_text())["usefulness"]["warning"] is None
 
 
 @pytest.fixture
