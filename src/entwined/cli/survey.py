@@ -19,7 +19,7 @@ from entwined.writing import write_whole
 
 if TYPE_CHECKING:
     from entwined.schema import Schema
-    from entwined.survey.survey import SurveyPlan
+    from entwined.survey.survey import Survey, SurveyPlan
     from entwined.survey.worth import Worth
 
 app = typer.Typer(
@@ -108,7 +108,6 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
     from entwined.survey.asking import request_text
     from entwined.survey.checking import checked_plan
     from entwined.survey.proposals import read_confirmed, schema_named
-    from entwined.survey.survey import plan_survey
     from entwined.survey.worth import Worth
 
     model = output.with_suffix(".model.json")
@@ -118,10 +117,7 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
         if not schema.unit.by_column:
             raise Refused(UNIT)
         table, size = private_table(private, proposals, output), respondents(rows, schema)
-        both = [
-            plan_survey(survey, leakage, knowledge.value, size, at_the_door=True, delta=miss)
-            for miss in dict.fromkeys((delta, None))
-        ]
+        both = plans(survey, leakage, knowledge, size, delta)
         if check:
             both = [checked_plan(both[0], keep_tree=keep_tree), *both[1:]]
         planned, pure = both[0], both[-1]
@@ -133,6 +129,18 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
         worth.proposals  # noqa: B018  (worked out while the progress bar shows)
     written(worth, text, output, models)
     show(worth, pure, output, model, as_document=as_document)
+
+
+def plans(
+    survey: "Survey", leakage: float, knowledge: Knowledge, rows: int, delta: str | None
+) -> "list[SurveyPlan]":
+    """Plan with the noise that is asked for, and with Laplace noise beside it."""
+    from entwined.survey.survey import plan_survey
+
+    return [
+        plan_survey(survey, leakage, knowledge.value, rows, at_the_door=True, delta=miss)
+        for miss in dict.fromkeys((delta, None))
+    ]
 
 
 def private_table(given: str | None, proposals: Path, output: Path) -> str:

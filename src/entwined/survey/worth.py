@@ -29,7 +29,7 @@ FINE: Final = 0.05  # of the table: with so short intervals no guess is better b
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class Advice:
     """Options to plan with instead, what the error of all histograms would be, and the widest half-width of a count."""
 
     do: str
@@ -48,7 +48,7 @@ class Proposal:
 
     @property
     def document(self) -> Document:
-        """The proposal as JSON."""
+        """The advice as JSON."""
         told = {"do": self.do, "l2": self.error, "reach": self.reach}
         return told | {"leakage": self.leakage, "enough": self.enough}
 
@@ -133,11 +133,11 @@ class Worth:
         return (
             f"Counts are within ± {figure(self.widest)} of {self.plan.rows:,} rows. A uniform guess would have an L2 "
             f"error of about {figure(self.guess)}, by {self.plan.survey.table}; plain Gaussian noise for whole rows at "
-            f"δ = {delta:g} one of {figure(self.row_noise)}."
+            f"δ = {delta:g} one of {figure(self.row_noise)}{', which is less' * (self.row_noise < self.error)}."
         )
 
     @cached_property
-    def proposals(self) -> tuple[Proposal, ...]:
+    def proposals(self) -> tuple[Advice, ...]:
         """What would help, the best first; nothing where the answers are not drowned."""
         if not self.warning:
             return ()
@@ -160,7 +160,7 @@ class Worth:
             "helps": [one.document for one in self.proposals],
         }
 
-    def _ways(self) -> Iterator[Iterator[Proposal]]:
+    def _ways(self) -> Iterator[Iterator[Advice]]:
         yield self._more("")
         if self.plan.delta is None:
             try:
@@ -188,21 +188,21 @@ class Worth:
         rows = self.plan.rows
         return min(ENOUGH * rows / reach, max(BELOW_A_GUESS * self.guess / error, FINE * rows / reach))
 
-    def _more(self, options: str) -> Iterator[Proposal]:
+    def _more(self, options: str) -> Iterator[Advice]:
         """Take these options, and as much more leakage as it takes."""
         plan, needed, widest = self.plan, self.needed, self.widest
         if options:
             do = f"{options} with the same leakage"
-            yield Proposal(do, self.error, widest, needed >= 1, plan.target)
+            yield Advice(do, self.error, widest, needed >= 1, plan.target)
         if needed < 1:
             try:
                 leakage = _rounded_up(plan.leakage(1 / needed))
             except EntwinedError:  # no theorem bounds so large a loss
                 return
             do = f"{options} --leakage {leakage:g}".lstrip()
-            yield Proposal(do, self.error * needed, widest * needed, enough=True, leakage=leakage)
+            yield Advice(do, self.error * needed, widest * needed, enough=True, leakage=leakage)
 
-    def _rows(self) -> Iterator[Proposal]:
+    def _rows(self) -> Iterator[Advice]:
         """Protect whole rows with Gaussian noise instead, and allow as much leakage as it takes."""
         plan, delta = self.plan, self.plan.delta or USUAL_DELTA
         error = self.row_noise
@@ -214,9 +214,9 @@ class Worth:
             'a schema with unit = {kind = "rows"}, and a release.toml without [[dependence]], with '
             f"delta = {float(delta):g} and leakage = {leakage:g}"
         )
-        yield Proposal(do, error * needed, reach * needed, enough=True, leakage=leakage)
+        yield Advice(do, error * needed, reach * needed, enough=True, leakage=leakage)
 
-    def _fewer(self) -> Iterator[Proposal]:
+    def _fewer(self) -> Iterator[Advice]:
         """Ask fewer questions, the first ones, where no form and no other column hangs on them."""
         plan, survey = self.plan, self.plan.survey
         kept = max(math.floor(len(survey.released) * self.needed ** (1 if plan.delta is None else 2)), 1)
@@ -241,7 +241,7 @@ class Worth:
             if kept > 1
             else "a single question alone"
         )
-        yield Proposal(do, found.error, found.widest, found.needed >= 1, HARDLY_A_PROMISE)
+        yield Advice(do, found.error, found.widest, found.needed >= 1, HARDLY_A_PROMISE)
 
 
 def _rounded_up(leakage: float) -> float:
