@@ -76,12 +76,8 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
             key=key,
             also=also,
         )
-    if as_document:
-        told = {"folder": str(output), "files": [path.name for path in files]}
-        good = usefulness(done.release, ahead.prospects)
-        as_json({**told, "usefulness": good, "budget": done.funds.document})
-    else:
-        _say(output, files, done, key, ahead.prospects)
+    tell = _tell if as_document else _say
+    tell(output, files, done, key, ahead.prospects)
 
 
 def usefulness(release: "Release", ahead: "Prospects") -> Document:
@@ -115,6 +111,18 @@ def confirm_price(planned: "Batch", funds: "Funds", *, yes: bool) -> None:
         confirmed("The same was answered before of the same rows, and is not charged again. Go on?", yes=yes)
     else:
         confirmed(f"Spend {cost}, after which {left} is left{f' ({periods})' if periods else ''}?", yes=yes)
+
+
+def _tell(
+    output: Path,
+    files: "list[Path]",
+    done: "Fulfilled",
+    _: "Key | None",
+    ahead: "Prospects",
+) -> None:
+    """Say as JSON what was written, what it is good for, and what it cost."""
+    told = {"folder": str(output), "files": [path.name for path in files]}
+    as_json({**told, "usefulness": usefulness(done.release, ahead), "budget": done.funds.document})
 
 
 def _say(output: Path, files: "list[Path]", done: "Fulfilled", key: "Key | None", ahead: "Prospects") -> None:

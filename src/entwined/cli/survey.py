@@ -19,7 +19,8 @@ from entwined.writing import write_whole
 
 if TYPE_CHECKING:
     from entwined.schema import Schema
-    from entwined.survey.survey import SurveyPlan
+    from entwined.survey.survey import Survey, SurveyPlan
+    from entwined.survey.worth import Worth
 
 app = typer.Typer(
     name="survey",
@@ -107,7 +108,7 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
     from entwined.survey.asking import request_text
     from entwined.survey.checking import checked_plan
     from entwined.survey.proposals import read_confirmed, schema_named
-    from entwined.survey.survey import plan_survey
+    from entwined.survey.worth import Worth
 
     model = output.with_suffix(".model.json")
     require_new(output, model)
@@ -116,10 +117,7 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
         if not schema.unit.by_column:
             raise Refused(UNIT)
         table, size = private_table(private, proposals, output), respondents(rows, schema)
-        both = [
-            plan_survey(survey, leakage, knowledge.value, size, at_the_door=True, delta=miss)
-            for miss in dict.fromkeys((delta, None))
-        ]
+        both = plans(survey, leakage, knowledge, size, delta)
         if check:
             both = [checked_plan(both[0], keep_tree=keep_tree), *both[1:]]
         planned, pure = both[0], both[-1]
@@ -127,8 +125,22 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
         require_new(*(models := [model, *beside(planned, output)]))
         places = {"table": table, "schema": relative(schema_named(proposals), output), "ledger": ledger}
         text = request_text(planned, schema, [path.name for path in models], cap=f"{cap:g}", **places)
-    written(planned, text, output, models)
-    show(planned, pure, output, model, as_document=as_document)
+        worth = Worth(planned)
+        worth.proposals  # noqa: B018  (worked out while the progress bar shows)
+    written(worth, text, output, models)
+    show(worth, pure, output, model, as_document=as_document)
+
+
+def plans(
+    survey: "Survey", leakage: float, knowledge: Knowledge, rows: int, delta: str | None
+) -> "list[SurveyPlan]":
+    """Plan with the noise that is asked for, and with Laplace noise beside it."""
+    from entwined.survey.survey import plan_survey
+
+    return [
+        plan_survey(survey, leakage, knowledge.value, rows, at_the_door=True, delta=miss)
+        for miss in dict.fromkeys((delta, None))
+    ]
 
 
 def private_table(given: str | None, proposals: Path, output: Path) -> str:
@@ -151,13 +163,14 @@ def respondents(given: int | None, schema: "Schema") -> int:
     return size
 
 
-def written(planned: "SurveyPlan", text: str, output: Path, models: list[Path]) -> None:
-    """Write the request and the laws that it declares."""
+def written(worth: "Worth", text: str, output: Path, models: list[Path]) -> None:
+    """Write the request and the laws that it declares, below a warning where the noise drowns the answers."""
     from entwined.dependence import write_model
 
-    for path, (_, law) in zip(models, planned.laws, strict=True):
+    for path, (_, law) in zip(models, worth.plan.laws, strict=True):
         write_model(law, path)
-    write_whole(output, text)
+    warned = [worth.warning, f"Best: {worth.proposals[0].words}"] if worth.proposals else []
+    write_whole(output, "".join(f"# {line}\n" for line in warned) + text)
 
 
 def beside(planned: "SurveyPlan", output: Path) -> list[Path]:
@@ -237,8 +250,9 @@ def read_release(folder: Path) -> Any:
         ) from None
 
 
-def show(planned: "SurveyPlan", pure: "SurveyPlan", output: Path, model: Path, *, as_document: bool) -> None:
+def show(worth: "Worth", pure: "SurveyPlan", output: Path, model: Path, *, as_document: bool) -> None:
     """Say what was written and what it is good for, beside other noise for the same promise."""
+    planned = worth.plan
     show_checked(planned, output, as_document=as_document)
     error, plain = planned.squared_error**0.5, planned.plain_squared_error**0.5
     others = {noise: squared**0.5 for noise, squared in planned.plain_errors.items()}
@@ -248,7 +262,8 @@ def show(planned: "SurveyPlan", pure: "SurveyPlan", output: Path, model: Path, *
         told = {"request": str(output), "model": str(model), "questions": len(planned.losses)}
         checked = planned.survey.checked
         told |= {} if checked is None else {"check": checked.figures.document}
-        as_json({**told, "gain": planned.gain, "l2": error, "plain_l2": plain, "l2_beside": others})
+        told |= {"gain": planned.gain, "l2": error, "plain_l2": plain, "l2_beside": others}
+        as_json({**told, "usefulness": worth.document})
         return
     say(f"{len(planned.losses)} histograms are asked for in {output}; the model is in {model}.")
     say(
@@ -259,7 +274,17 @@ def show(planned: "SurveyPlan", pure: "SurveyPlan", output: Path, model: Path, *
         say("; ".join(f"{noise}: {number(each)}" for noise, each in others.items()) + ".")
     if pure.squared_error < planned.squared_error:
         say("Laplace noise is better here, and its promise has no δ. Leave out --delta.")
+    say(worth.beside)
+    show_worth(worth)
     say(f"Next: entwined plan {output}")
+
+
+def show_worth(worth: "Worth") -> None:
+    """Say that the noise drowns the answers, and what would help; nothing where it does not."""
+    if worth.warning:
+        say(f"WARNING: {worth.warning}")
+    for turn, one in enumerate(worth.proposals):
+        say(f"{'Or' if turn else 'Best'}: {one.words}")
 
 
 def require_new(*paths: Path) -> None:

@@ -9,5 +9,6 @@
 
 `layout`, `effects`, `least_squares` and `rounding` serve `consistency`; `atoms`, `projection`, `cone` and `whole_atoms`
 serve `reconciled`; `sampling` serves `population`. `error_law`, `intervals`, `ratios` and `shares` make intervals,
-`grid` says where a number can lie.
+`grid` says where a number can lie, and `cut` between what. `usefulness` judges whether an answer says more than what is
+public, `guess` whether tables are better than a uniform one.
 """

@@ -64,13 +64,14 @@ def beside_guess(release: Release) -> BesideGuess | None:
     found = list(_tables(release))
     if not found:
         return None
-    noise, guess, unsure = (math.fsum(one[at] for one in found) for at in range(3))
-    at_most = max(guess, 0.0) + SURE * math.sqrt(unsure)
-    return BesideGuess(len(found), math.sqrt(noise), math.sqrt(max(guess, 0.0)), math.sqrt(at_most))
+    noise, guess, unsure, possible = (math.fsum(one[at] for one in found) for at in range(4))
+    most = min(max(guess, 0.0) + SURE * math.sqrt(unsure), possible)
+    about = min(max(guess, 0.0), most)
+    return BesideGuess(len(found), math.sqrt(noise), math.sqrt(about), math.sqrt(most))
 
 
-def _tables(release: Release) -> Iterator[tuple[float, float, float]]:
-    """Give the squared error by noise, that of a guess, and the variance of how it was found, table by table."""
+def _tables(release: Release) -> Iterator[tuple[float, float, float, float]]:
+    """Give the squared error by noise, that of a guess, how unsure it is, and its largest, table by table."""
     if release.schema is None:
         raise BadQuery("Nothing says under which schema this was released. Take release.under(schema).")
     for answer in release.answers:
@@ -82,4 +83,5 @@ def _tables(release: Release) -> Iterator[tuple[float, float, float]]:
             variance = additive(answer.noise[0]).variance
             guess = float(((drawn - drawn.mean()) ** 2).sum()) - (len(drawn) - 1) * variance
             unsure = len(drawn) * FLATTEST * variance**2 + 4 * variance * max(guess, 0.0)
-            yield len(drawn) * variance, guess, unsure
+            largest = release.schema.rows_at_most**2 * (1 - 1 / len(drawn))  # all rows in one cell
+            yield len(drawn) * variance, guess, unsure, largest

@@ -11,7 +11,8 @@ Queries are in `counts`, `filled`, `sums`, `share`, `quantile`, `groups` and `cu
 is what the error of a sample is made of. `terms` are what a row adds to a sum, `aggregates` what an engine is asked
 for.
 `cover` finds the most that losses on several predicates amount to at one row (`diagram`, `bunches`, `heights`).
-`documents` reads and writes queries; engines are held against `rows`.
+`extents` are what an aggregate can come to at all, `documents` reads and writes queries; engines are held against
+`rows`.
 """
 
 from entwined.queries.aggregates import Aggregate, Axis, CountOf, FoldOf, SumOf, TableOf, Term, TotalsOf

@@ -2,6 +2,7 @@
 
 sense: what the design of a survey shows ─> proposals: the file that the holder confirms
    └─> sharing, survey: losses for all histograms ─> asking: the request   (checking: whether its tree holds)
+                                                 ├─> worth: beside a guess and plain noise, and what would help
                                                  └─> working_out: what costs nothing
 """
 

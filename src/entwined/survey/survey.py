@@ -253,11 +253,28 @@ class SurveyPlan:
         scale = MOVED * len(cells) / self.target
         found = {PLAIN.format("Laplace"): OF_SCALE * scale**2 * sum(cells.values())}
         if self.delta is not None:
-            shift = largest_shift(Fraction(self.target), self.delta)
-            found[PLAIN.format("Gaussian")] = MOVED * len(cells) / shift**2 * sum(cells.values())
+            shift = self.row_shift(self.delta)
+            found[PLAIN.format("Gaussian")] = self.row_noise_error(self.delta)
             roots = np.sqrt(self.survey.weights()).sum()  # the best share of one ρ for all
             found[GROUPED] = MOVED * float(roots) ** 2 / shift**2
         return found
+
+    def row_shift(self, delta: Fraction) -> float:
+        """By how many deviations of its noise a row may move all histograms for the same leakage at δ."""
+        return largest_shift(Fraction(self.target), delta)
+
+    def row_noise_error(self, delta: Fraction) -> float:
+        """Give the squared error with plain Gaussian noise for whole rows."""
+        cells = self.survey.cells
+        return MOVED * len(cells) / self.row_shift(delta) ** 2 * sum(cells.values())
+
+    def leakage(self, finer: float) -> float:
+        """Say what all histograms would leak if their noise were so many times finer, by the tree."""
+        terms = self.survey.terms(self.knowledge, filled=self.filled)
+        noisy = terms if self.delta is None else UnderNoise(terms, self.delta)
+        checked = self.survey.checked
+        price = checked.figures.price if checked is not None and checked.covering else 1.0
+        return noisy.leakage(self.shared.losses * (price * finer) ** (2 / noisy.power)).worst
 
     @property
     def plain_noise(self) -> str:
