@@ -111,7 +111,9 @@ def of_core(core, folder):
         },
         files,
     )
-    said = core.entwined("release", "release.toml", "-o", "x", "--format", "xlsx", "--yes", folder=folder, fails=True)
+    said = core.entwined(
+        "release", "release.toml", "-o", "x", "--format", "xlsx", "--yes", folder=folder, fails=True
+    )
     must("pip install 'entwined[excel]'" in said, said)
     for table, extra in (
         ("people.sav", "survey"),

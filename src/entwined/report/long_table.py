@@ -26,6 +26,8 @@ AFTER: Final = {
     **dict.fromkeys(("share", "share_low", "share_high"), "float64"),
     "ranks_within": "int64",
     "unit": "string",
+    "usable": "bool",
+    "why_not": "string",
     "confidence": "float64",
     "noise": "string",
 }
@@ -95,6 +97,8 @@ def _common(one: Finding) -> dict[str, Any]:
         "condition": one.condition or None,
         "ranks_within": one.ranks,
         "unit": one.unit,
+        "usable": one.usable,
+        "why_not": one.why or None,
         "confidence": float(CONFIDENCE),
         "noise": "; ".join(map(noise_words, one.answer.noise)),
     }
