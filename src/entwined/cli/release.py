@@ -59,9 +59,8 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     also = wanted_formats(format_names or ())
     key = None if key_file is None else Key.read(key_file)
     with progress():
-        request = read_request(request_file)
+        ahead = outlook(request := read_request(request_file))
         require_free(output, models := [one.model for one in request.dependence])
-        ahead = outlook(request)
     confirm_price(ahead.planned, ahead.funds, yes=yes)
     with progress():
         done = fulfil(request, ahead.planned, receipt, with_earlier=with_earlier)
@@ -77,9 +76,9 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
             also=also,
         )
     if as_document:
-        told = {"folder": str(output), "files": [path.name for path in files]}
         good = usefulness(done.release, ahead.prospects)
-        as_json({**told, "usefulness": good, "budget": done.funds.document})
+        told = {"folder": str(output), "files": [path.name for path in files], "usefulness": good}
+        as_json(told | {"budget": done.funds.document})
     else:
         _say(output, files, done, key, ahead.prospects)
 
