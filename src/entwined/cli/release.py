@@ -1,5 +1,6 @@
 """`entwined release`: plan, charge, read, add noise, and write what may be published into a folder."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
     from entwined.estimate.answers import Release
     from entwined.forecast.prospects import Prospects
     from entwined.mechanisms.batch import Batch
+    from entwined.report.formats import Format
     from entwined.request.fulfil import Fulfilled
     from entwined.request.funds import Funds
+    from entwined.request.outlook import Outlook
+    from entwined.request.request import Request
     from entwined.signing import Key
 
 
@@ -49,7 +53,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     format_names: FormatOption = None,
 ) -> None:
     """Release the statistics of a request: the ledger is charged first, and what is written may be published."""
-    from entwined.report import require_free, wanted_formats, write_release
+    from entwined.report import require_free, wanted_formats
     from entwined.request.fulfil import fulfil
     from entwined.request.outlook import outlook
     from entwined.request.request_file import read_request
@@ -59,28 +63,47 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     also = wanted_formats(format_names or ())
     key = None if key_file is None else Key.read(key_file)
     with progress():
-        ahead = outlook(request := read_request(request_file))
-        require_free(output, models := [one.model for one in request.dependence])
+        request = read_request(request_file)
+        require_free(output, [one.model for one in request.dependence])
+        ahead = outlook(request)
     confirm_price(ahead.planned, ahead.funds, yes=yes)
     with progress():
         done = fulfil(request, ahead.planned, receipt, with_earlier=with_earlier)
-        files = write_release(
-            output,
-            release=done.release,
-            names=[question.name for question in request.questions],
-            schema=request.schema,
-            outlook=ahead.document,
-            budget=done.funds.document,
-            models=models,
-            key=key,
-            also=also,
-        )
+        files = written(output, request, ahead, done, key, also)
     if as_document:
-        good = usefulness(done.release, ahead.prospects)
-        told = {"folder": str(output), "files": [path.name for path in files], "usefulness": good}
-        as_json(told | {"budget": done.funds.document})
+        as_json(told(output, files, done, ahead.prospects))
     else:
         _say(output, files, done, key, ahead.prospects)
+
+
+def written(
+    output: Path,
+    request: "Request",
+    ahead: "Outlook",
+    done: "Fulfilled",
+    key: "Key | None",
+    also: "Sequence[Format]",
+) -> list[Path]:
+    """Write the folder of a release."""
+    from entwined.report import write_release
+
+    return write_release(
+        output,
+        release=done.release,
+        names=[question.name for question in request.questions],
+        schema=request.schema,
+        outlook=ahead.document,
+        budget=done.funds.document,
+        models=[one.model for one in request.dependence],
+        key=key,
+        also=also,
+    )
+
+
+def told(output: Path, files: "list[Path]", done: "Fulfilled", ahead: "Prospects") -> Document:
+    """Say what was written as JSON."""
+    there = {"folder": str(output), "files": [path.name for path in files]}
+    return {**there, "usefulness": usefulness(done.release, ahead), "budget": done.funds.document}
 
 
 def usefulness(release: "Release", ahead: "Prospects") -> Document:
