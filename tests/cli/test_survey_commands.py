@@ -128,8 +128,9 @@ def test_what_others_decide_is_added_up_with_honest_intervals(folder, run):
         said = run("survey", "derive", "survey.toml", f"out{turn}", "-o", f"d{turn}.csv")
         assert said[0] == 0, said
         lines = [line.split(",") for line in Path(f"d{turn}.csv").read_text().splitlines()]
-        assert lines[0] == ["column", "answer", "value", "low", "high"]
-        released = {line[1]: [int(number) for number in line[2:]] for line in lines[1:]}
+        told = ["question", "question_label", "answer", "answer_label", "value", "low", "high"]
+        assert lines[0] == told
+        released = {line[2]: [int(number) for number in line[4:]] for line in lines[1:]}
         assert set(released) == set(truth)
         for answer, (value, low, high) in released.items():
             assert 0 <= low <= value <= high

@@ -145,6 +145,8 @@ def test_parquet_and_csv_say_the_same(folder):
                 assert found == datetime.fromisoformat(text)
             elif isinstance(found, float):
                 assert found == float(text)
+            elif isinstance(found, bool):
+                assert text == str(found).lower()
             else:
                 assert ("" if found is None else str(found)) == text
 

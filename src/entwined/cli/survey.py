@@ -1,7 +1,5 @@
 """`entwined survey`: all questions of a survey at once, planned with what a public pilot shows."""
 
-import csv
-import io
 import json
 import os
 from pathlib import Path
@@ -213,7 +211,7 @@ def derive(
 ) -> None:
     """Add up the histograms of columns that others decide, and take filled blanks off; it costs nothing."""
     from entwined.estimate.answers import Release
-    from entwined.report.values import harmless
+    from entwined.report.derived import derived_text
     from entwined.survey.proposals import read_confirmed
     from entwined.survey.working_out import filled_questions, worked_out
 
@@ -222,13 +220,7 @@ def derive(
         schema, survey = read_confirmed(proposals)
         release = Release.from_document(read_release(released))
         found, filled = worked_out(survey, schema, release), filled_questions(survey, release)
-    rows = io.StringIO()
-    writer = csv.writer(rows)
-    writer.writerow(["column", "answer", "value", "low", "high"])
-    writer.writerows(
-        [harmless(one.column), harmless(one.answer), one.value, one.low, one.high] for one in found
-    )
-    write_whole(output, rows.getvalue())
+    write_whole(output, derived_text(found, schema))
     if as_document:
         told = {"file": str(output), "columns": len(survey.decided), "cells": len(found)}
         as_json(told | ({"filled": len(filled)} if filled else {}))

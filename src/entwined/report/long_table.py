@@ -25,8 +25,9 @@ AFTER: Final = {
     **dict.fromkeys(("value_time", "low_time", "high_time"), "timestamp"),
     **dict.fromkeys(("share", "share_low", "share_high"), "float64"),
     "ranks_within": "int64",
-    "not_usable": "string",
     "unit": "string",
+    "usable": "bool",
+    "why_not": "string",
     "confidence": "float64",
     "noise": "string",
 }
@@ -95,8 +96,9 @@ def _common(one: Finding) -> dict[str, Any]:
         "kind": one.query.kind,
         "condition": one.condition or None,
         "ranks_within": one.ranks,
-        "not_usable": one.why or None,
         "unit": one.unit,
+        "usable": one.usable,
+        "why_not": one.why or None,
         "confidence": float(CONFIDENCE),
         "noise": "; ".join(map(noise_words, one.answer.noise)),
     }
