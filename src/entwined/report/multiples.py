@@ -142,7 +142,7 @@ def title_of(name: str, unnamed: str, label: str) -> str:
 def subject_of(finding: Finding) -> Subject:
     """Say which column a statistic is about first of all."""
     column = next(iter(finding.sides or finding.query.values), "")
-    known = finding.schema.column(column).label if column else ""
+    known = finding.schema.label(column) if column else ""
     return Subject(column, known or "")
 
 
