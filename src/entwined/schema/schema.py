@@ -134,7 +134,11 @@ class Schema:
     def label(self, name: str) -> str:
         """Say what people call a column, or bands of one; nothing where a column has no label."""
         bands = self._bands.get(name)
-        return self.column(name).label if bands is None else f"{name} of {self.label(bands.column) or bands.column}"
+        return (
+            self.column(name).label
+            if bands is None
+            else f"{name} of {self.label(bands.column) or bands.column}"
+        )
 
     def coded(self, name: str) -> Coded:
         """Give a declared column that can be queried."""
