@@ -26,7 +26,7 @@ SURVEY = Schema(
             label="Region of residence",
         ),
         Categorical("sex", ("f", "m"), labels=("Women", "Men"), missing="drop"),
-        Integer("age", 18, 97, label="Age in years", bands={"stage": {"under <65>": 18, "=65 & more": 65}}),
+        Integer("age", 18, 97, label="Age in years", bands={"stage": {"under <65>": 18, "65 & more": 65}}),
         Real("income", Fraction(0), Fraction(10_000), Fraction(1, 2), label="Monthly income"),
         Boolean("voted"),
         Moment("asked", datetime(1996, 10, 1), datetime(1996, 12, 31), bands={"month": "month"}),
