@@ -43,8 +43,6 @@ QUERIES = {
     "Voters by region and sex": GroupBy(("region", "sex"), where=parse("voted = true", SURVEY)),
     "Age, year by year": Histogram("age"),
     "Age in tens": Histogram("age", 8),
-    "Age in bands": Histogram("stage"),
-    "Sex by month": Marginal(("month", "sex")),
     "People asked": Count(),
     "Mean age": Mean("age"),
     "Median income": Median("income"),
@@ -54,6 +52,8 @@ QUERIES = {
     "Spread of age": Variance("age"),
     "Region, sex and vote": Marginal(("region", "sex", "voted")),
     "Region and hours": Marginal(("region", "hours")),
+    "Age in bands": Histogram("stage").bound(SURVEY),
+    "Sex by month": Marginal(("month", "sex")).bound(SURVEY),
 }
 
 
