@@ -15,7 +15,7 @@ from entwined.estimate.usefulness import Usefulness
 from entwined.noise import Law, law_from, law_of_sentence
 from entwined.queries import Answer, Query
 from entwined.schema import Schema
-from entwined.schema.grids import exact_number, number_text
+from entwined.schema.exact import exact_number, number_text
 from entwined.showing import drawn_by
 
 FORMAT: Final = "entwined release 2"

@@ -84,7 +84,7 @@ def _questions(one: Finding) -> list[str]:
 
 def _label(one: Finding, question: str) -> str:
     names = (question,) if one.sides else one.query.values
-    return ", ".join(one.schema.column(name).label or name for name in names)
+    return ", ".join(one.schema.label(name) or name for name in names)
 
 
 def _common(one: Finding) -> dict[str, Any]:

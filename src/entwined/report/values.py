@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from entwined.report.findings import Finding
 from entwined.report.long_table import AT_ONCE, Block, LongTable
-from entwined.schema.grids import number_text
+from entwined.schema.exact import number_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
