@@ -16,8 +16,9 @@ from entwined.estimate.answers import Answered, Release
 from entwined.estimate.error_law import ErrorLaw
 from entwined.estimate.spans import CONFIDENCE
 from entwined.noise import additive
-from entwined.queries import FilledHistogram, Histogram
+from entwined.queries import Count, FilledHistogram, Histogram, parse
 from entwined.schema import Schema
+from entwined.survey.asking import contradicted
 from entwined.survey.sense import Decided
 from entwined.survey.survey import Survey
 
@@ -103,6 +104,18 @@ def worked_out(survey: Survey, schema: Schema, release: Release) -> list[WorkedO
             there = (cell for cell, answer in zip(cells, decided.answers, strict=True) if answer == code)
             answer = _answer(schema, decided.column, code)
             found.append(sum(there, NOBODY).shown(decided.column, answer, schema.rows_at_most))
+    return found
+
+
+def contradictions(survey: Survey, schema: Schema, release: Release) -> list[WorkedOut]:
+    """Give, for each column that others decide and whose contradictions were counted, how many rows contradict it."""
+    released = {one.asked: one for one in release.answers}
+    found = []
+    for decided in survey.decided:
+        asked = Count(where=parse(contradicted(decided, schema), schema)).bound(schema).fingerprint
+        if (answer := released.get(asked)) is not None:
+            law, drawn = ErrorLaw.of([1], [additive(answer.noise[0])]), answer.numbers[0][0]
+            found.append(DerivedCell(drawn, drawn, law).shown(decided.column, decided.by))
     return found
 
 
