@@ -27,7 +27,7 @@ STEP = np.array([[0.8, 0.2], [0.5, 0.5], [0.25, 0.75]])
 SHORT = np.array([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9]])  # worked out from `long`, with errors
 SCHEMA = Schema(COLUMNS, unit=Cells(), rows=50, most_rows=50)
 AGAINST = "(long in ('a', 'b') and short = '1') or (long = 'c' and short = '0')"
-LAWS = (0.5, 0.25, 0.7)  # of the histograms of both units, and of the count
+LAWS = (0.5, 0.25)  # of the histograms of both units
 
 
 def net():
@@ -44,26 +44,28 @@ def declared(**more):
     return Declared(net(), name="tree", **given)
 
 
-def charges(rules=LAWS[2]):
-    """Histograms of both units, and a count of the rows that contradict the rule."""
+def charges(rules, own):
+    """Histograms of both units, a count of the rows that contradict the rule, and a histogram of what it is about."""
     where = parse(AGAINST, SCHEMA)
-    read = [(everything(), name, loss, loss) for name, loss in zip(NAMES, LAWS[:2], strict=True)]
+    read = [(everything(), name, loss, loss) for name, loss in zip(NAMES, LAWS, strict=True)]
     read += [(where, name, rules, 0) for name in ("long", "short") if rules]
+    read += [(everything(), "short", own, own)] if own else []
     return [Part(key_of(rows, name), Fraction(one), Fraction(both)) for rows, name, one, both in read]
 
 
-def truth():
+def truth(rules, own):
     """The worst ratio over likelihoods with these losses, secrets of every column, and what is known of the others."""
     joint = START[:, None, None] * STEP[:, :, None] * SHORT[:, None, :]
     wrong = np.array([[0, 1], [0, 1], [1, 0]])
     worst = 0.0
     for first in itertools.product((0, 1), repeat=3):
         for second in itertools.product((0, 1), repeat=2):
-            for third in ((0, 1), (1, 0)):
+            for third, fourth in itertools.product(((0, 1), (1, 0)), repeat=2):
                 likely = np.exp(
                     LAWS[0] * np.array(first)[:, None, None]
                     + LAWS[1] * np.array(second)[None, :, None]
-                    + LAWS[2] * np.array(third)[wrong][:, None, :]
+                    + rules * np.array(third)[wrong][:, None, :]
+                    + own * np.array(fourth)[None, None, :]
                 )
                 for secret in range(3):
                     for known in _known(secret):
@@ -83,13 +85,16 @@ def _known(secret):
     return itertools.product(*sizes)
 
 
-def test_no_adversary_learns_more_than_is_charged():
+@pytest.mark.parametrize(("rules", "own"), [(0.7, 0.0), (0.0, 0.7), (0.7, 0.7)])
+def test_no_adversary_learns_more_than_is_charged(rules, own):
     promise = Promise.of(SCHEMA, [declared()])
-    leaks = promise.leakages(promise.base(charges()))["tree"]
-    assert truth() <= float(leaks) + 1e-9
-    without = promise.leakages(promise.base(charges(rules=0)))["tree"]
-    assert truth() > float(without)  # a mutant that forgets what the count reads would claim this
-    assert float(leaks) < float(without) + 2 * LAWS[2] + 1e-9
+    leaks = float(promise.leakages(promise.base(charges(rules, own)))["tree"])
+    assert truth(rules, own) <= leaks + 1e-9
+    without = float(promise.leakages(promise.base(charges(0, 0)))["tree"])
+    assert (
+        truth(rules, own) > without
+    )  # a mutant that forgets what was read beside the units would claim this
+    assert leaks <= without + 2 * rules + own + 1e-9
 
 
 def test_with_gaussian_noise_what_changes_together_is_charged_as_such():
@@ -108,7 +113,7 @@ def test_it_is_among_what_must_be_believed_and_in_the_terms():
     assert any("'short' from 'long'" in line and "The holder said so" in line for line in promise.trusted)
     assert promise.identity != Promise.of(SCHEMA, [declared(worked_out={})]).identity
     with pytest.raises(BadModel, match="says nothing of it"):
-        Promise.of(SCHEMA, [declared(worked_out={})]).leakages(promise.base(charges()))
+        Promise.of(SCHEMA, [declared(worked_out={})]).leakages(promise.base(charges(0.7, 0)))
 
 
 @pytest.mark.parametrize(

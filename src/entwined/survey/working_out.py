@@ -115,7 +115,9 @@ def contradictions(survey: Survey, schema: Schema, release: Release) -> list[Wor
         asked = Count(where=parse(contradicted(decided, schema), schema)).bound(schema).fingerprint
         if (answer := released.get(asked)) is not None:
             law, drawn = ErrorLaw.of([1], [additive(answer.noise[0])]), answer.numbers[0][0]
-            found.append(DerivedCell(drawn, drawn, law).shown(decided.column, decided.by))
+            found.append(
+                DerivedCell(drawn, drawn, law).shown(decided.column, decided.by, schema.rows_at_most)
+            )
     return found
 
 
