@@ -159,12 +159,13 @@ def test_a_rule_that_the_private_rows_contradict_is_caught_by_a_charged_count(fo
     assert "worked out from another" in Path("out/report.html").read_text()
     code, out, _ = run("survey", "derive", "survey.toml", "out", "-o", "d.csv")
     assert code == 0
-    assert ("CONTRADICTED: short is not decided by health" in out) == bool(bent)
-    assert ("none is contradicted by more than" in out) == (not bent)
     found = document(run("survey", "derive", "survey.toml", "out", "-o", "e.csv", "--json"))["contradict"]
     value, low, high = found["short by health"]
     assert low <= value <= high
-    assert abs(value - bent) < 20  # scale 1 or so: more once in a million times
+    assert abs(value - bent) < 30  # a scale of 2: more once in a million times
+    assert low > 0 or not bent  # where nobody contradicts, noise looks so once in forty times
+    assert ("CONTRADICTED: short is not decided by health" in out) == (low > 0)
+    assert (f"none is contradicted by more than {high} rows" in out) == (low == 0)
 
 
 def test_a_release_of_something_else_is_refused(folder, run):

@@ -108,16 +108,24 @@ def worked_out(survey: Survey, schema: Schema, release: Release) -> list[WorkedO
 
 
 def contradictions(survey: Survey, schema: Schema, release: Release) -> list[WorkedOut]:
-    """Give, for each column that others decide and whose contradictions were counted, how many rows contradict it."""
+    """Give, for each column that others decide and whose contradictions were counted, how many rows contradict it.
+
+    The `answer` is the column that decides it. All intervals hold together with 95 %, so that few alarms are false.
+    """
     released = {one.asked: one for one in release.answers}
+    asked = {
+        Count(where=parse(contradicted(one, schema), schema)).bound(schema).fingerprint: one
+        for one in survey.decided
+    }
+    counted = [(one, released[text]) for text, one in asked.items() if text in released]
     found = []
-    for decided in survey.decided:
-        asked = Count(where=parse(contradicted(decided, schema), schema)).bound(schema).fingerprint
-        if (answer := released.get(asked)) is not None:
-            law, drawn = ErrorLaw.of([1], [additive(answer.noise[0])]), answer.numbers[0][0]
-            found.append(
-                DerivedCell(drawn, drawn, law).shown(decided.column, decided.by, schema.rows_at_most)
-            )
+    for one, answer in counted:
+        drawn, law = answer.numbers[0][0], ErrorLaw.of([1], [additive(answer.noise[0])])
+        reach = law.half_width(1 - (1 - CONFIDENCE) / len(counted))
+        value, low, high = (
+            min(max(round(end), 0), schema.rows_at_most) for end in (drawn, drawn - reach, drawn + reach)
+        )
+        found.append(WorkedOut(one.column, one.by, value, low, high))
     return found
 
 
