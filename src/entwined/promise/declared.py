@@ -34,7 +34,8 @@ those theorems use. Under knowledge model the law of every step counts, and with
 missing rows put off: there it is trusted that none is missing, wherever a chain has an initial law to be used.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from entwined.canonical import Document
@@ -51,6 +52,7 @@ from entwined.dependence import (
 from entwined.errors import BadModel, Refused
 from entwined.promise.domains import VALUED, check_cells, check_rows
 from entwined.promise.gates import Gates
+from entwined.promise.worked_out import check_worked_out
 from entwined.schema import Coded, Ordered, Schema
 
 ADMITTED: Final = (Independent, Groups, MarkovChain, Graph, BayesNet, RandomField, Forms)
@@ -64,7 +66,8 @@ class Declared:
     the one that orders the steps of a series, and `columns` those whose joint values are a row's state in the
     model, all of them if none is named. Over cells: `columns` says which column each unit of the model is, where
     the model does not name its variables itself. In columns of `missing_says_nothing` the model leaves missing
-    out, as the holder confirmed that whether one is missing says nothing about anything.
+    out, as the holder confirmed that whether one is missing says nothing about anything. A column of `worked_out` is no
+    unit of the model: given the one that it names, it says nothing about any other. Both are taken as one unit.
     """
 
     model: Dependence
@@ -73,6 +76,7 @@ class Declared:
     columns: tuple[str, ...] = ()
     name: str = ""
     missing_says_nothing: tuple[str, ...] = ()
+    worked_out: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Dependence):
@@ -90,8 +94,14 @@ class Declared:
     @property
     def document(self) -> Document:
         """The declaration as JSON."""
-        about = {"by": self.by, "order": self.order, "columns": list(self.columns), "name": self.name}
+        about: Document = {
+            "by": self.by,
+            "order": self.order,
+            "columns": list(self.columns),
+            "name": self.name,
+        }
         about["missing_says_nothing"] = list(self.missing_says_nothing)
+        about["worked_out"] = dict(self.worked_out)
         return {key: value for key, value in about.items() if value} | {"model": self.model.document}
 
     def variables(self, schema: Schema) -> tuple[str, ...]:
@@ -146,6 +156,7 @@ class Declared:
         for listed in (self.columns, self.missing_says_nothing):
             if len(set(listed)) < len(listed):
                 raise BadModel(f"The model {self.title!r} names a column twice. Name each column once.")
+        check_worked_out(self.title, self.worked_out, self.variables(schema), schema)
         if schema.unit.by_column:
             _check_cells(self, schema)
         else:

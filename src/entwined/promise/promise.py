@@ -39,6 +39,7 @@ from entwined.promise.places import PartPlace, place_of
 from entwined.promise.price import Price
 from entwined.promise.terms import carried, is_for_one_batch
 from entwined.promise.trusted import ids_compared, known, trusted
+from entwined.promise.worked_out import charged_together
 from entwined.queries import Layers, Predicate
 from entwined.schema import Schema
 
@@ -217,15 +218,16 @@ class Promise:
         if not (self.schema.unit.by_column and by_cell):
             return self.measure.exposure((base.replace,), one.model.units)
         names = one.variables(self.schema)
-        unknown = sorted(base.columns.keys() - set(names))
+        columns, together = charged_together(base.columns, base.shared, one.worked_out)
+        unknown = sorted(columns.keys() - set(names))
         if unknown:
             raise BadModel(
                 f"Column {unknown[0]!r} is read, and the model {one.title!r} says nothing of it. Add it to "
                 "the model, as an independent variable if it is one, or do not ask about it."
             )
-        losses = tuple(base.columns.get(name, NOTHING) for name in names)
-        shared = {tuple(map(names.index, read)): each for read, each in (base.shared or {}).items()}
-        exposed = self.measure.exposure(losses, len(losses), None if base.shared is None else shared)
+        losses = tuple(columns.get(name, NOTHING) for name in names)
+        shared = {tuple(map(names.index, read)): each for read, each in (together or {}).items()}
+        exposed = self.measure.exposure(losses, len(losses), None if together is None else shared)
         return filled_exposure(exposed, one.model, base.filling) if base.filling else exposed
 
     def base(self, parts: Iterable[Part]) -> BaseLoss:

@@ -29,6 +29,10 @@ WITHOUT_FORM: Final = (
     "That a respondent has no form in column {form!r}, or one that is not declared, says nothing about the "
     "answers."
 )
+WORKED_OUT: Final = (
+    "Each of these columns is worked out from another, perhaps with errors that depend on nothing else: {listed}. The "
+    "holder said so, and no row is looked at for it, unless a count of the rows that contradict it is released."
+)
 PRESENCE: Final = (
     "Whether a {each} is in the table says nothing about what any {each} holds, nor about whether another "
     "is there."
@@ -83,6 +87,9 @@ def _of_missing(given: Declared) -> Iterator[str]:
 def _of_cells(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[str]:
     if set(schema.names) - set(given.variables(schema)):
         yield OUTSIDE[knowledge]
+    if given.worked_out:
+        listed = ", ".join(f"{name!r} from {by!r}" for name, by in given.worked_out.items())
+        yield WORKED_OUT.format(listed=listed)
     if isinstance(given.model, Forms):
         yield Gates(given.model, schema).words
         if not Gates(given.model, schema).lists_missing:

@@ -5,7 +5,7 @@ import io
 from collections.abc import Sequence
 from typing import Final
 
-from entwined.queries.counts import axis_of
+from entwined.queries.sides import axis_of
 from entwined.report.findings import side_names
 from entwined.report.values import harmless
 from entwined.schema import Schema
