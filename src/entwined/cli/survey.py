@@ -104,6 +104,7 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Learn the dependence, share the leakage among all questions, and write a request to plan and release."""
+    from entwined.request.words import without_password
     from entwined.survey.asking import request_text
     from entwined.survey.checking import checked_plan
     from entwined.survey.proposals import read_confirmed, schema_named
@@ -125,7 +126,11 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
         planned, pure = both[0], both[-1]
         refuse_private_pilot(table, output, schema, planned)
         require_new(*(models := [model, *beside(planned, output)]))
-        places = {"table": table, "schema": relative(schema_named(proposals), output), "ledger": ledger}
+        places = {
+            "table": without_password(table),
+            "schema": relative(schema_named(proposals), output),
+            "ledger": ledger,
+        }
         text = request_text(planned, schema, [path.name for path in models], cap=f"{cap:g}", **places)
     written(planned, text, output, models)
     show(planned, pure, output, model, as_document=as_document)
