@@ -71,28 +71,31 @@ def calibrate(
     return best
 
 
-def largest_multiple(
+def largest_multiple(  # noqa: PLR0913, PLR0917  (what one search is about)
     theorem: Theorem,
     model: Dependence,
     shape: Given,
     ceiling: float,
     knowledge: Knowledge,
     close: float = CLOSE,
+    first: float = 1.0,
 ) -> Calibration[Given]:
-    """Invert one theorem, which is increasing in what is shown."""
-    multiple = invert(lambda at: theorem(shape * at, model).worst, ceiling, close)
+    """Invert one theorem, which is increasing in what is shown; `first` is what is tried first."""
+    multiple = invert(lambda at: theorem(shape * at, model).worst, ceiling, close, first)
     exposure = shape * multiple
     return Calibration(model, exposure, knowledge, theorem, theorem(exposure, model), multiple)
 
 
-def invert(leakage_at: Callable[[float], float], ceiling: float, close: float = CLOSE) -> float:
+def invert(
+    leakage_at: Callable[[float], float], ceiling: float, close: float = CLOSE, first: float = 1.0
+) -> float:
     """Find the largest multiple whose leakage is at most the ceiling, to one part in 10⁹ and never above.
 
-    A secant on logarithms hits a linear bound at once and the others in a few steps; a halving step
-    guards it.
+    A secant on logarithms hits a linear bound at once and the others in a few steps; where it does not come nearer,
+    a halving step guards it.
     """
     below, above = 0.0, math.inf
-    guess, leaked = 1.0, leakage_at(1.0)
+    guess, leaked = first, leakage_at(first)
     trail = [(guess, leaked)]
     for step in range(200):
         if leaked <= ceiling:
@@ -131,8 +134,16 @@ def next_guess(
     if 0 < leaked < math.inf and slope > 0.05:  # noqa: PLR2004  (flatter than this says nothing)
         shift = max(-20.0, min(20.0, (math.log(aim) - math.log(leaked)) / slope))
         guess = guess * math.exp(shift)
-    if below < guess < above and step % 4 != 3:  # noqa: PLR2004
+    if below < guess < above and (step % 4 != 3 or is_nearing(trail, aim)):  # noqa: PLR2004
         return guess
     if below == 0:
         return above / 16
     return below * 16 if above == math.inf else math.sqrt(below * above)
+
+
+def is_nearing(trail: list[tuple[float, float]], aim: float) -> bool:
+    """Say whether the last step came at least half the way that was left, in logarithms."""
+    (_, before), (_, now) = trail[-2:]
+    if not (0 < before < math.inf and 0 < now < math.inf):
+        return False
+    return abs(math.log(now / aim)) <= abs(math.log(before / aim)) / 2

@@ -145,8 +145,9 @@ class Release:
 
     def of(self, query: Query) -> Answered:
         """Find the answer to a query."""
+        asked = query.fingerprint
         for answer in self.answers:
-            if answer.asked == query.fingerprint:
+            if answer.asked == asked:
                 return answer
         raise BadQuery(f"The release does not answer {query!s:.200}. Ask for what was asked.")
 

@@ -179,17 +179,22 @@ class Judge:
             self._stronger[share] = self.model.stronger(share)
         return self._stronger[share]
 
-    def largest(self, shape: Exposure, leakage: Fraction, close: float | None = None) -> float:
-        """Find the largest multiple of an exposure that leaks at most so much; each is worked out once."""
+    def largest(
+        self, shape: Exposure, leakage: Fraction, close: float | None = None, first: float = 1.0
+    ) -> float:
+        """Find the largest multiple of an exposure that leaks at most so much; each is worked out once.
+
+        `first` is the multiple to try first, for who has an idea.
+        """
         near = _close(shape) if close is None else close
         key = _key(shape), leakage, near
         if key not in self._largest:
             if len(self._largest) >= REMEMBERED:
                 self._largest.clear()
-            self._largest[key] = self._largest_multiple(shape, leakage, near)
+            self._largest[key] = self._largest_multiple(shape, leakage, near, first)
         return self._largest[key]
 
-    def _largest_multiple(self, shape: Exposure, leakage: Fraction, near: float) -> float:
+    def _largest_multiple(self, shape: Exposure, leakage: Fraction, near: float, first: float) -> float:
         ceiling = float_below(leakage)
 
         best = 0.0
@@ -197,7 +202,9 @@ class Judge:
         def largest(theorem: Theorem) -> float:
             nonlocal best
             if not best or theorem(shape * best, self.model).worst <= ceiling:  # else it allows less
-                found = largest_multiple(theorem, self.model, shape, ceiling, self.knowledge, near)
+                found = largest_multiple(
+                    theorem, self.model, shape, ceiling, self.knowledge, near, best or first
+                )
                 best = max(best, found.multiple)
             return best
 

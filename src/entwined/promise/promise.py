@@ -308,8 +308,9 @@ class Promise:
             return self.measure.largest(leakage) / base.nominal
         alone = self.measure.largest(leakage) / base.replace  # no model allows more
         shape = base.times(alone)
+        as_given = min(float(1 / alone), 1.0)  # where losses were planned, hardly more needs to be tried
         return alone * min(
-            Fraction(judge.largest(self.exposure(one, shape), leakage, close))
+            Fraction(judge.largest(self.exposure(one, shape), leakage, close, as_given))
             for one, judge in self.judges.values()
         )
 
