@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Generic, overload
 
-from entwined.bounds.choose import theorems_taking
+from entwined.bounds.choose import bound, theorems_taking
 from entwined.bounds.exposure import Exposure, Given
+from entwined.bounds.hints import Hint, hints_for
 from entwined.bounds.theorem import Knowledge, Theorem
 from entwined.dependence import Dependence
 from entwined.errors import DoesNotApply, Unreachable
@@ -28,6 +29,17 @@ class Calibration(Generic[Given]):
     theorem: Theorem
     leakage: Leakage
     multiple: float
+
+    def hints(self) -> tuple[Hint, ...]:
+        """What further knowledge would allow a larger loss, and of a pure one how many times as large."""
+        found = hints_for(self, lambda *asked: bound(*asked).leakage.worst)
+        alike = [hint for hint in found if type(hint.exposure) is type(self.exposure)]
+        return tuple(replace(hint, times=self._times(hint)) for hint in alike)
+
+    def _times(self, hint: Hint) -> float | None:
+        if not isinstance(hint.exposure, Loss):  # turning a profile round takes long
+            return None
+        return calibrate(hint.model, self.leakage.worst, hint.knowledge, hint.exposure).multiple
 
 
 @overload

@@ -23,6 +23,7 @@ from entwined.bounds.gaussian_noise import (
 )
 from entwined.bounds.group import group_bound
 from entwined.bounds.guarantee import promised
+from entwined.bounds.hints import Hint, hints_for
 from entwined.bounds.influence import influence_matrix_bound
 from entwined.bounds.markov import markov_closed_form_bound
 from entwined.bounds.messages import message_passing_bound
@@ -122,6 +123,10 @@ class Bound(Generic[Given]):
     def guarantee(self) -> str:
         """What is promised, in plain words."""
         return promised(self.leakage.worst, self.knowledge, self.theorem, self.model, self.exposure)
+
+    def hints(self) -> tuple[Hint, ...]:
+        """What further knowledge would lower it, each with the figure that `bound` then gives."""
+        return hints_for(self, lambda *asked: bound(*asked).leakage.worst)
 
 
 def bound(model: Dependence, exposure: Given, knowledge: Knowledge = "any") -> Bound[Given]:

@@ -16,7 +16,7 @@ from entwined.cli.arguments import (
     exposure_for,
     noisy_sum_for,
 )
-from entwined.cli.show import as_json, number, progress, table
+from entwined.cli.show import as_json, number, progress, show_hints, table
 
 if TYPE_CHECKING:
     from entwined.bounds import Bound, Exposure
@@ -107,6 +107,7 @@ def document(found: "Bound[Exposure]") -> Document:
             else {"theorem": said.theorem.name, "leakage": said.leakage.worst}
             for said in found.alternatives
         ],
+        "hints": [hint.document for hint in found.hints()],
     }
 
 
@@ -127,5 +128,6 @@ def show(found: "Bound[Exposure]", certificate: Path | None) -> None:
     table(f"Leakage, the largest of {found.model.units} units", ["theorem", "leakage", "note"], rows)
     others = len(found.alternatives) - len(about)
     typer.echo(f"\n{others} other theorems are about other models or adversaries; --json says why for each.")
+    show_hints(found.hints())
     if certificate is not None:
         typer.echo(f"Certificate written to {certificate}; check it with: entwined verify {certificate}")

@@ -16,7 +16,7 @@ from entwined.cli.arguments import (
     concentrated,
     numbers,
 )
-from entwined.cli.show import as_json, number, progress
+from entwined.cli.show import as_json, number, progress, show_hints
 from entwined.errors import BadInput
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ def show(found: Document, leakage: str) -> None:
         elif name in found:
             every = " for every unit" if name in {"loss", "rho"} else ""
             typer.echo(f"  {word} {number(found[name])}{every}")
+    show_hints([hint["says"] for hint in found.get("hints", [])])
 
 
 def calibrated(
@@ -117,15 +118,17 @@ def calibrated(
         every = Loss.uniform(1, model.units).without(model.hidden)
         shape = every if weights is None else Loss.of(numbers(weights, "Weights"))
         found = calibrate(model, leakage, knowledge, shape)
+    hints = [hint.document for hint in found.hints()]
     if weights is None and importance is None:
         return {
             "loss": found.multiple,
             "laplace_scale": round_up_float(size / found.multiple),
             "theorem": found.theorem.name,
+            "hints": hints,
         }
     losses = found.exposure.per_unit.tolist()
     scales = [round_up_float(size / one) if one else None for one in losses]
-    return {"loss": losses, "laplace_scale": scales, "theorem": found.theorem.name}
+    return {"loss": losses, "laplace_scale": scales, "theorem": found.theorem.name, "hints": hints}
 
 
 def gaussian(
@@ -154,6 +157,7 @@ def gaussian(
         "rho": rhos[0] if one else rhos,
         "gaussian_scale": scales[0] if one else scales,
         "theorem": found.theorem.name,
+        "hints": [hint.document for hint in found.hints()],
     }
 
 

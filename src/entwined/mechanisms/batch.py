@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
+from entwined.bounds import Hint
 from entwined.canonical import Document, canonical, fraction_from, fraction_text
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery
@@ -54,6 +55,10 @@ class Batch:
     def _repr_html_(self) -> str:
         """Show it in a notebook."""
         return drawn_by().to_html(self)
+
+    def hints(self) -> dict[str, tuple[Hint, ...]]:
+        """What further knowledge would lower what its noise leaks, under each model."""
+        return self.promise.hints(self.promise.base(self.charged))
 
     @property
     def schema(self) -> Schema:

@@ -18,10 +18,11 @@ from entwined.bounds.choose import THEOREMS, Bound, theorems_taking
 from entwined.bounds.curve import Curve, Probe
 from entwined.bounds.elimination import elimination_bound, elimination_without_knowledge_bound
 from entwined.bounds.exposure import Exposure
+from entwined.bounds.hints import Hint, hints_for
 from entwined.bounds.theorem import KNOWLEDGE, Knowledge, Theorem
 from entwined.bounds.walks import self_avoiding_walks_bound
 from entwined.dependence import Dependence
-from entwined.errors import DoesNotApply, NoTheorem, Unreachable
+from entwined.errors import DoesNotApply, NoTheorem, Refused, Unreachable
 from entwined.loss import Loss
 from entwined.numbers import float_below
 
@@ -38,6 +39,7 @@ NEAR: Final = 1e-6
 BETTER: Final = 1e-6  # how much tighter a slower theorem has to be
 STRONGER: Final = (0.1, 0.25, 0.5)  # by how much stronger dependence is tried
 MOST_DRAWN: Final = 10_000
+MOST_HINTED: Final = 2_000  # units with which a plan tries what further knowledge would be worth
 MANY: Final = 100  # with more units under Gaussian noise one point of the curve is enough: each takes long
 LARGE: Final = 100_000  # the most units for which a plan asks theorems that a release does not ask
 FEW: Final = 20  # the same for Gaussian noise, where bounds take longer
@@ -157,6 +159,18 @@ class Judge:
             raise NoTheorem(f"No theorem bounds these losses under the {self.model.kind} model. Lower them.")
         theorem, leakage = min(said, key=lambda one: one[1].worst)
         return Bound(self.model, exposure, self.knowledge, theorem, leakage, ())
+
+    def hints(self, exposure: Exposure) -> tuple[Hint, ...]:
+        """What further knowledge would lower what the same noise leaks."""
+        if self.model.units > MOST_HINTED:
+            return ()
+        return hints_for(self.bound(exposure), self._again, noise=False)
+
+    def _again(self, model: Dependence, exposure: Exposure, knowledge: Knowledge) -> float:
+        """Bound another model or adversary; refuse what no release is made for."""
+        if knowledge == "values":
+            raise Refused("A release is made for knowledge any or model.")
+        return Judge(model, knowledge).bound(exposure).leakage.worst
 
     def curve(self, exposure: Exposure, cap: float | None = None) -> Curve:
         """Bound what an exposure leaks if dependence is stronger, by the theorems that bound it as it is."""

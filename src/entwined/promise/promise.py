@@ -21,7 +21,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeAlias
 
-from entwined.bounds import Bound, Curve, Exposure, Knowledge
+from entwined.bounds import Bound, Curve, Exposure, Hint, Knowledge
 from entwined.canonical import Document, canonical, sha256
 from entwined.dependence import Dependence, Forms
 from entwined.dependence.model_check import failures
@@ -207,6 +207,14 @@ class Promise:
         """Bound what a loss leaks under each model if its dependence is stronger, and up to where a cap holds."""
         return {
             name: judge.curve(self.exposure(one, base), cap)
+            for name, (one, judge) in self.judges.items()
+            if base.replace
+        }
+
+    def hints(self, base: BaseLoss) -> dict[str, tuple[Hint, ...]]:
+        """Say under each model what further knowledge would lower what a loss leaks."""
+        return {
+            name: judge.hints(self.exposure(one, base))
             for name, (one, judge) in self.judges.items()
             if base.replace
         }
