@@ -14,13 +14,14 @@ from entwined.dependence import Dependence
 from entwined.errors import DoesNotApply, Unreachable
 from entwined.loss import Leakage, Loss
 from entwined.numbers import float_below, positive_fraction
+from entwined.showing import Tabled
 
 CLOSE: Final = 1e-9
 TINY: Final = 1e-30
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration(Generic[Given]):
+@dataclass(frozen=True, slots=True, repr=False)
+class Calibration(Tabled, Generic[Given]):
     """An exposure that is as large as its theorem allows for the target."""
 
     model: Dependence

@@ -21,6 +21,7 @@ from entwined.dependence.files import model_from
 from entwined.dependence.syntax import json_document
 from entwined.errors import BadCertificate, BadModel, EntwinedError, Refused
 from entwined.loss import Leakage
+from entwined.showing import Tabled
 from entwined.version import __version__
 from entwined.writing import write_whole
 
@@ -45,8 +46,8 @@ class Verdict:
     why: str
 
 
-@dataclass(frozen=True, eq=False)
-class Certificate:
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate(Tabled):
     """What a theorem proves of an exposure under a model; what it does not prove cannot be one."""
 
     model: Dependence

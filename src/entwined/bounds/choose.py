@@ -52,6 +52,7 @@ from entwined.bounds.wasserstein import wasserstein_bound
 from entwined.dependence import Dependence
 from entwined.errors import BadInput, DoesNotApply, NoTheorem
 from entwined.loss import Leakage
+from entwined.showing import Tabled
 
 NEAREST: Final = 3  # names that are told to who spelt one wrong
 THEOREMS: tuple[Theorem, ...] = (
@@ -108,8 +109,8 @@ class Said:
     why_not: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Bound(Generic[Given]):
+@dataclass(frozen=True, slots=True, repr=False)
+class Bound(Tabled, Generic[Given]):
     """The leakage of an exposure under a model, with the theorem that proves it and what the others say."""
 
     model: Dependence

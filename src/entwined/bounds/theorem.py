@@ -61,6 +61,11 @@ class Theorem:
     claim: Callable[..., Leakage]
     needs: tuple[str, ...] = ()
 
+    @property
+    def known_as(self) -> str:
+        """Its name."""
+        return self.name
+
     def covers(self, knowledge: Knowledge) -> bool:
         """Whether the adversary of this theorem knows at least this much."""
         if knowledge not in KNOWLEDGE:

@@ -34,7 +34,7 @@ class Variable(NamedTuple):
     table: Any
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BayesNet(Coupled):
     """A Bayesian network with any number of parents, its tables stacked by shape."""
 

@@ -20,7 +20,7 @@ from entwined.numbers import FloatArray, round_up
 Flags: TypeAlias = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Forms(Dependence):
     """`answers` is the law of what a respondent would answer to all questions, whatever the form.
 

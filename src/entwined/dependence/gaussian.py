@@ -65,7 +65,7 @@ class Balanced(NamedTuple):
     scales: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Gaussian(GaussianLaws):
     """One Gaussian law.
 
@@ -138,7 +138,7 @@ class Gaussian(GaussianLaws):
         return replace(self, covariance=off_diagonal_times(self.covariance, factor))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Correlations(GaussianLaws):
     """Every Gaussian law whose correlations lie in the table; without `deviations` they are equal."""
 

@@ -16,7 +16,7 @@ from entwined.errors import BadModel
 from entwined.numbers import FloatArray, IntArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Graph(Coupled):
     """Every law whose units interact only along the edges, each with log odds ratios of at most `log_odds`.
 

@@ -20,7 +20,7 @@ from entwined.numbers import FloatArray, round_up_float
 LEFT_FOR_GOOD: Final = 1e-9  # a state that is hardly ever visited
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MarkovChain(Coupled):
     """A homogeneous chain; without `initial` it stands for every start.
 

@@ -14,13 +14,14 @@ from entwined.dependence.narrower import Narrower, Tie
 from entwined.errors import BadInput, BadModel, DoesNotApply
 from entwined.loss import Loss
 from entwined.numbers import FloatArray, IntArray
+from entwined.showing import Tabled
 
 Source = Literal["declared", "proxy", "learned", "exploratory"]
 
 MOST_UNITS = 50_000_000
 
 
-class Dependence(ABC):
+class Dependence(Tabled, ABC):
     """A class of joint laws of the units: what the adversary knows about what depends on what."""
 
     kind: ClassVar[str]

@@ -30,7 +30,7 @@ class Edge(NamedTuple):
     potential: Any
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RandomField(Coupled):
     """A pairwise Markov random field."""
 

@@ -25,11 +25,11 @@ from entwined.promise.promise import Promise
 from entwined.queries import Aggregate, Query, Statistic
 from entwined.queries.documents import as_written, written
 from entwined.schema import Schema
-from entwined.showing import drawn_by
+from entwined.showing import Tabled
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+@dataclass(frozen=True, slots=True, repr=False)
+class Batch(Tabled):
     """A batch before it is charged: everything in it is public.
 
     Theorem. What `run` returns has at most the losses of `charged`, part by part.
@@ -47,14 +47,6 @@ class Batch:
     charged: tuple[Part, ...]
     price: Price
     shares: tuple[Fraction, ...]
-
-    def __repr__(self) -> str:
-        """Show what it would cost and the noise of each query."""
-        return drawn_by().to_text(self)
-
-    def _repr_html_(self) -> str:
-        """Show it in a notebook."""
-        return drawn_by().to_html(self)
 
     def hints(self) -> dict[str, tuple[Hint, ...]]:
         """What further knowledge would lower what its noise leaks, under each model."""

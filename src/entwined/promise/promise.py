@@ -41,6 +41,7 @@ from entwined.promise.terms import carried, is_for_one_batch
 from entwined.promise.trusted import ids_compared, known, trusted
 from entwined.queries import Layers, Predicate
 from entwined.schema import Schema
+from entwined.showing import Tabled
 
 NOTHING: Final = Fraction(0)
 REMEMBERED: Final = 8
@@ -78,8 +79,8 @@ class BaseLoss:
         return self.shared is not None and not self.shared
 
 
-@dataclass(frozen=True, eq=False)
-class Promise:
+@dataclass(frozen=True, eq=False, repr=False)
+class Promise(Tabled):
     """What a ledger asks for prices; it depends on the schema and the declared models alone."""
 
     schema: Schema
