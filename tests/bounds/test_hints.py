@@ -81,7 +81,7 @@ def test_every_hint_is_what_the_bound_gives_when_it_is_followed(name, knowledge)
         assert hint.document["leakage"] == hint.leakage
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.lists(st.floats(0.02, 0.98), min_size=2, max_size=2),
     st.integers(2, 6),

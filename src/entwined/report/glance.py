@@ -142,7 +142,7 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
 def to_html(shown: object) -> str:
     """Show a value as a small HTML table with its chart, which needs no network."""
     seen = glance(shown)
-    drawn = "" if charts.no_charts() or not seen.bars else _svg(seen)
+    drawn = _svg(seen) if seen.bars else ""
     pages = [_html(seen, seen.rows, drawn), _html(seen, seen.rows, ""), _html(seen, [], "")]
     return next((page for page in pages if len(page) <= LONGEST_HTML), pages[-1])
 
@@ -225,7 +225,6 @@ class Picture:
 
 def to_picture(shown: object) -> Picture:
     """Draw the chart of a value, or say why there is none."""
-    charts.require_charts()
     seen = glance(shown)
     if not seen.bars:
         raise BadInput(f"A {type(shown).__name__} such as this one has no chart. Look at its .table().")
@@ -235,15 +234,12 @@ def to_picture(shown: object) -> Picture:
 def _svg(seen: Glance) -> str:
     bars = seen.bars[:MOST_BARS]
     rows = [
-        {
-            "label": label,
-            "value": bar.value,
-            "low": bar.low,
-            "high": bar.high,
-            "said": written(bar.value),
-            "kept": "yes",
-        }
+        {"label": label, "value": bar.value, "said": written(bar.value), "kept": "yes"} | _ends(bar)
         for label, bar in zip(charts.labelled([bar.label for bar in bars]), bars, strict=True)
     ]
-    draw = charts.spread if all(bar.low is None for bar in bars) else charts.bars
-    return charts.svg(draw(rows, seen.axis))
+    draw = charts.bars if any(map(_ends, bars)) else charts.spread
+    return draw(rows, seen.axis)
+
+
+def _ends(bar: Bar) -> dict[str, float]:
+    return {} if bar.low is None or bar.high is None else {"low": bar.low, "high": bar.high}
