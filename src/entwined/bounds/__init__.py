@@ -9,6 +9,7 @@ theorem, exposure         what a theorem is, and what it starts from: losses, co
 choose                    the one list of theorems, and `bound`, which takes the best that applies
 calibrate, allocate       turned round: the most that may be shown for a leakage; noise_sketch helps the search
 curve                     what if units depended on each other more
+outside                   theorems of other distributions, for who trusts these by name
 hints                     what further knowledge would lower a bound, and by how much
 certificate, guarantee    what was proved, in numbers and words; `verify` derives it again without the data
 

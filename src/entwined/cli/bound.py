@@ -13,6 +13,7 @@ from entwined.cli.arguments import (
     KnownOption,
     ModelFile,
     SeparableOption,
+    TrustingOption,
     exposure_for,
     noisy_sum_for,
 )
@@ -52,6 +53,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     certificate: Annotated[
         Path | None, typer.Option("--certificate", "-o", help="Write the certificate to this file.")
     ] = None,
+    trusting: TrustingOption = None,
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Bound what an adversary who knows the dependence learns about each unit."""
@@ -67,7 +69,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
             if deviation is None and distance is None
             else noisy_sum_for(model, deviation, distance, delta, besides=(*losses[0], *losses[1], separable))
         )
-        found = bound(model, exposure, knowledge.value)
+        found = bound(model, exposure, knowledge.value, trusting=trusting or ())
         if certificate is not None:
             write_certificate(certify(seen_from(found, model_file.parent, certificate.parent)), certificate)
     if as_document:

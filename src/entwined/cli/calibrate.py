@@ -12,6 +12,7 @@ from entwined.cli.arguments import (
     KnownOption,
     ModelFile,
     SeparableOption,
+    TrustingOption,
     amounts,
     concentrated,
     numbers,
@@ -51,6 +52,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     count: CountOption = None,
     delta: DeltaOption = None,
     separable: SeparableOption = False,  # noqa: FBT002
+    trusting: TrustingOption = None,
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Find the largest loss whose leakage stays within a target, and the Laplace scale that gives it.
@@ -65,15 +67,18 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
         raise BadInput("--separable is about Gaussian noise. Give --delta, such as 1e-6.")
     if delta is not None and (importance is not None or count is not None):
         raise BadInput("--importance and --count are about Laplace noise. Leave out --delta.")
+    if trusting and (importance is not None or count is not None):
+        raise BadInput("--importance and --count know the theorems of entwined alone. Leave --trusting out.")
     with progress():
         model = read_model(model_file)
         if delta is not None:
             shape = concentrated(amounts(weights or "1", "Weights"), delta, separable=separable)
-            found = gaussian(model, leakage, knowledge.value, sensitivity, shape)
+            found = gaussian(model, leakage, knowledge.value, sensitivity, shape, trusting or [])
         elif count is not None:
             found = counted(model, leakage, knowledge, count)
         else:
-            found = calibrated(model, leakage, knowledge.value, sensitivity, (weights, importance))
+            options = weights, importance
+            found = calibrated(model, leakage, knowledge.value, sensitivity, options, trusting or [])
     if as_document:
         as_json(found)
     else:
@@ -104,6 +109,7 @@ def calibrated(
     knowledge: Any,
     sensitivity: str,
     options: tuple[str | None, str | None],
+    trusting: list[str],
 ) -> Document:
     """Loss and scale for any statistic."""
     from entwined.bounds import allocate, calibrate
@@ -117,7 +123,7 @@ def calibrated(
     else:
         every = Loss.uniform(1, model.units).without(model.hidden)
         shape = every if weights is None else Loss.of(numbers(weights, "Weights"))
-        found = calibrate(model, leakage, knowledge, shape)
+        found = calibrate(model, leakage, knowledge, shape, trusting=trusting)
     hints = [hint.document for hint in found.hints()]
     if weights is None and importance is None:
         return {
@@ -132,7 +138,12 @@ def calibrated(
 
 
 def gaussian(
-    model: "Dependence", leakage: str, knowledge: Any, sensitivity: str, shape: "ConcentratedLoss"
+    model: "Dependence",
+    leakage: str,
+    knowledge: Any,
+    sensitivity: str,
+    shape: "ConcentratedLoss",
+    trusting: list[str],
 ) -> Document:
     """ρ and the standard deviation of Gaussian noise, in the proportions of the shape; one for all if it has one."""
     from dataclasses import replace
@@ -149,7 +160,8 @@ def gaussian(
     one = len(shape.rhos) == 1
     units = model.units if one else shape.units
     shape = replace(shape, units=units)
-    found = calibrate(model, leakage, knowledge, (shape.without(model.hidden) if one else shape) * alone)
+    asked = (shape.without(model.hidden) if one else shape) * alone
+    found = calibrate(model, leakage, knowledge, asked, trusting=trusting)
     rhos = [float_below(rho) for rho in found.exposure.rhos]
     scales = [round_up_float(size / sqrt(2 * rho)) if rho else None for rho in rhos]
     one = len(rhos) == 1

@@ -37,6 +37,7 @@ missing rows put off: there it is trusted that none is missing, wherever a chain
 from dataclasses import dataclass
 from typing import Final
 
+from entwined.bounds.outside import theorems_of
 from entwined.canonical import Document
 from entwined.dependence import (
     BayesNet,
@@ -64,7 +65,8 @@ class Declared:
     the one that orders the steps of a series, and `columns` those whose joint values are a row's state in the
     model, all of them if none is named. Over cells: `columns` says which column each unit of the model is, where
     the model does not name its variables itself. In columns of `missing_says_nothing` the model leaves missing
-    out, as the holder confirmed that whether one is missing says nothing about anything.
+    out, as the holder confirmed that whether one is missing says nothing about anything. `trusting` names distributions
+    outside the package whose theorems are asked about the model too.
     """
 
     model: Dependence
@@ -73,11 +75,12 @@ class Declared:
     columns: tuple[str, ...] = ()
     name: str = ""
     missing_says_nothing: tuple[str, ...] = ()
+    trusting: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Dependence):
             raise BadModel(f"{self.model!r:.60} is no model. Give Groups(…), MarkovChain(…), …")
-        for listed in ("columns", "missing_says_nothing"):
+        for listed in ("columns", "missing_says_nothing", "trusting"):
             object.__setattr__(self, listed, tuple(getattr(self, listed)))
         if isinstance(self.model, Graph):
             object.__setattr__(self, "model", self.model.published)
@@ -92,6 +95,7 @@ class Declared:
         """The declaration as JSON."""
         about = {"by": self.by, "order": self.order, "columns": list(self.columns), "name": self.name}
         about["missing_says_nothing"] = list(self.missing_says_nothing)
+        about["trusting"] = list(self.trusting)
         return {key: value for key, value in about.items() if value} | {"model": self.model.document}
 
     def variables(self, schema: Schema) -> tuple[str, ...]:
@@ -138,6 +142,7 @@ class Declared:
                 f"The model {self.title!r} was learned from the private table without a budget, so it is for "
                 "planning only. Declare it, learn it from a public table, or learn it with a budget."
             )
+        theorems_of(self.trusting)
         if not isinstance(self.model, ADMITTED):
             raise Refused(
                 f"The model {self.title!r} is {self.model.kind}: its leakage is per unit of distance, and a "

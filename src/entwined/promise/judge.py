@@ -14,7 +14,7 @@ from itertools import product
 from typing import Final, TypeVar
 
 from entwined.bounds.calibrate import CLOSE, largest_multiple
-from entwined.bounds.choose import THEOREMS, Bound, theorems_taking
+from entwined.bounds.choose import Bound, known, theorems_taking
 from entwined.bounds.curve import Curve, Probe
 from entwined.bounds.elimination import elimination_bound, elimination_without_knowledge_bound
 from entwined.bounds.exposure import Exposure
@@ -56,6 +56,7 @@ class Judge:
 
     model: Dependence
     knowledge: Knowledge
+    trusting: tuple[str, ...] = ()
     _largest: dict[tuple[Hashable, Fraction, float], float] = field(default_factory=dict)
     _bounds: dict[Hashable, Bound[Exposure]] = field(default_factory=dict)
     _stronger: dict[float, Dependence] = field(default_factory=dict)
@@ -64,7 +65,9 @@ class Judge:
     def theorems(self) -> tuple[Theorem, ...]:
         """The theorems that are tightest somewhere, first those that are quick."""
         slow = {id(theorem): most for theorem, most in SLOW}
-        asked = [one for one in THEOREMS if self.model.units <= slow.get(id(one), self.model.units)]
+        asked = [
+            one for one in known(self.trusting) if self.model.units <= slow.get(id(one), self.model.units)
+        ]
         asked.sort(key=lambda one: id(one) in slow)
         found = [self._tightest(asked, Loss.uniform(at, self.model.units)) for at in REFERENCES]
         kept = tuple(dict.fromkeys(one for one in found if one is not None))
@@ -115,7 +118,7 @@ class Judge:
             return [self.theorems, ()]
         able = [
             theorem
-            for theorem in theorems_taking(type(exposure))
+            for theorem in theorems_taking(type(exposure), self.trusting)
             if theorem.covers(self.knowledge) and isinstance(self.model, theorem.about)
         ]
         fit = [one for one in able if all(getattr(exposure, fact, False) for fact in one.needs)]
@@ -170,7 +173,7 @@ class Judge:
         """Bound another model or adversary; refuse what no release is made for."""
         if knowledge == "values":
             raise Refused("A release is made for knowledge any or model.")
-        return Judge(model, knowledge).bound(exposure).leakage.worst
+        return Judge(model, knowledge, self.trusting).bound(exposure).leakage.worst
 
     def curve(self, exposure: Exposure, cap: float | None = None) -> Curve:
         """Bound what an exposure leaks if dependence is stronger, by the theorems that bound it as it is."""

@@ -151,7 +151,7 @@ class Promise(Tabled):
             turn, name = 2, one.title
             while name in named:
                 turn, name = turn + 1, f"{one.title} {turn}"
-            named[name] = one, Judge(one.model, self.knowledge)
+            named[name] = one, Judge(one.model, self.knowledge, one.trusting)
         return named
 
     @cached_property

@@ -142,7 +142,7 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
 def to_html(shown: object) -> str:
     """Show a value as a small HTML table with its chart, which needs no network."""
     seen = glance(shown)
-    drawn = _svg(seen) if seen.bars else ""
+    drawn = _svg(seen) if len(seen.bars) > 1 or any(map(_ends, seen.bars)) else ""  # a dot alone says nothing
     pages = [_html(seen, seen.rows, drawn), _html(seen, seen.rows, ""), _html(seen, [], "")]
     return next((page for page in pages if len(page) <= LONGEST_HTML), pages[-1])
 
@@ -228,7 +228,7 @@ def to_picture(shown: object) -> Picture:
     seen = glance(shown)
     if not seen.bars:
         raise BadInput(f"A {type(shown).__name__} such as this one has no chart. Look at its .table().")
-    return Picture(_svg(seen))
+    return Picture(_svg(seen).replace("<svg", '<svg style="max-width: 34em"', 1))
 
 
 def _svg(seen: Glance) -> str:

@@ -31,9 +31,9 @@ def _bound(shown: Bound[Exposure]) -> Glance:
     said = [one for one in shown.alternatives if _is_about(one, shown)]
     said.sort(key=lambda one: math.inf if one.leakage is None else one.leakage.worst)
     lines: list[tuple[str, float | None, str]]
-    lines = [(shown.theorem.known_as, shown.leakage.worst, "the smallest")]
+    lines = [(shown.theorem.name, shown.leakage.worst, "the smallest")]
     lines += [
-        (one.theorem.known_as, None if one.leakage is None else one.leakage.worst, one.why_not or "")
+        (one.theorem.name, None if one.leakage is None else one.leakage.worst, one.why_not or "")
         for one in said
     ]
     names, amounts, notes = zip(*lines, strict=True)
@@ -44,7 +44,7 @@ def _bound(shown: Bound[Exposure]) -> Glance:
         f"{plural(len(lines) - proofs, 'other theorem')} about such models say nothing; .table() tells why."
     )
     return Glance(
-        f"{_leaks(shown)}, by the theorem {shown.theorem.known_as!r}",
+        f"{_leaks(shown)}, by the theorem {shown.theorem.name!r}",
         {"theorem": names[:proofs], "leakage": amounts[:proofs], "note": notes[:proofs]},
         whole=lambda: tabled({"theorem": names, "leakage": amounts, "note": notes}),
         notes=[*_hinted(shown.model, shown.exposure, hints), *([others] if len(lines) > proofs else [])],
@@ -89,7 +89,7 @@ def _calibration(shown: Calibration[Exposure]) -> Glance:
         f"Calibrated: {_leaks(shown)[:1].lower()}{_leaks(shown)[1:]}",
         {
             "what": (f"largest {word} of a unit", "leakage", "theorem"),
-            "figure": (spelled, shown.leakage.worst, shown.theorem.known_as),
+            "figure": (spelled, shown.leakage.worst, shown.theorem.name),
         },
         notes=_hinted(shown.model, shown.exposure, hints),
         bars=_finite(bars),
@@ -126,7 +126,7 @@ def _certificate(shown: Certificate) -> Glance:
     content = shown.content
     said = {
         "leakage": shown.leakage.worst,
-        "theorem": shown.theorem.known_as,
+        "theorem": shown.theorem.name,
         "knowledge": shown.knowledge,
         "model": f"{readable(shown.model.kind)} of {plural(shown.model.units, 'unit')}",
         "checked": shown.theorem.checked,
