@@ -29,6 +29,10 @@ from entwined.numbers import positive_fraction
 WORTH: Final = 0.01  # a hint lowers a bound by this share at least
 MOST_UNITS: Final = 10_000  # with more, asking again takes long
 MOST_UNITS_OF_PROFILES: Final = 60  # the same of noise with a δ
+NOT_TRIED: Final = (
+    "What further knowledge would be worth is tried, so that this stays quick, for no more than "
+    f"{MOST_UNITS:,} units with pure losses and {MOST_UNITS_OF_PROFILES} with a δ."
+)
 MOST_TIES: Final = 8  # the strongest of a unit are tried one by one
 FEW_UNITS: Final = 1_000  # with more, the strongest alone
 USUAL_DELTA: Final = "1e-6"
@@ -112,6 +116,18 @@ def hints_for(proved: Proved, again: Again, *, noise: bool = True) -> tuple[Hint
 def are_tried(model: Dependence, exposure: Exposure) -> bool:
     """Whether asking again is quick enough."""
     return model.units <= (MOST_UNITS if isinstance(exposure, Loss) else MOST_UNITS_OF_PROFILES)
+
+
+def documents_of(proved: "Hinted") -> list[Document] | None:
+    """Give the hints of a bound or a calibration as a part of a document; nothing where they are not tried."""
+    return [hint.document for hint in proved.hints()] if are_tried(proved.model, proved.exposure) else None
+
+
+class Hinted(Proved, Protocol):
+    """A bound that gives its hints."""
+
+    def hints(self) -> tuple[Hint, ...]:
+        """What further knowledge would be worth."""
 
 
 @dataclass(frozen=True, slots=True)

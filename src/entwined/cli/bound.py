@@ -98,6 +98,7 @@ def seen_from(found: "Bound[Exposure]", model_folder: Path, folder: Path) -> "Bo
 def document(found: "Bound[Exposure]") -> Document:
     """The contract's JSON."""
     from entwined.bounds.certificate import listed
+    from entwined.bounds.hints import documents_of
 
     return {
         "leakage": found.leakage.worst,
@@ -109,12 +110,14 @@ def document(found: "Bound[Exposure]") -> Document:
             else {"theorem": said.theorem.name, "leakage": said.leakage.worst}
             for said in found.alternatives
         ],
-        "hints": [hint.document for hint in found.hints()],
+        "hints": documents_of(found),
     }
 
 
 def show(found: "Bound[Exposure]", certificate: Path | None) -> None:
     """The same for people: what bounds this model, and why others about such models do not."""
+    from entwined.bounds.hints import NOT_TRIED, are_tried
+
     typer.echo(f"{found.guarantee}\n")
     about = [
         said
@@ -130,6 +133,8 @@ def show(found: "Bound[Exposure]", certificate: Path | None) -> None:
     table(f"Leakage, the largest of {found.model.units} units", ["theorem", "leakage", "note"], rows)
     others = len(found.alternatives) - len(about)
     typer.echo(f"\n{others} other theorems are about other models or adversaries; --json says why for each.")
-    show_hints(found.hints())
+    show_hints(map(str, found.hints()))
+    if not are_tried(found.model, found.exposure):
+        typer.echo(NOT_TRIED)
     if certificate is not None:
         typer.echo(f"Certificate written to {certificate}; check it with: entwined verify {certificate}")

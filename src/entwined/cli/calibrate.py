@@ -87,6 +87,8 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
 
 def show(found: Document, leakage: str) -> None:
     """The same for people."""
+    from entwined.bounds.hints import NOT_TRIED
+
     typer.echo(f"A leakage of at most {leakage} allows, by the theorem {found['theorem']!r},")
     for name, word in (
         ("loss", "loss"),
@@ -100,7 +102,10 @@ def show(found: Document, leakage: str) -> None:
         elif name in found:
             every = " for every unit" if name in {"loss", "rho"} else ""
             typer.echo(f"  {word} {number(found[name])}{every}")
-    show_hints([hint["says"] for hint in found.get("hints", [])])
+    hints = found.get("hints", [])
+    if hints is None:
+        typer.echo(NOT_TRIED)
+    show_hints(hint["says"] for hint in hints or [])
 
 
 def calibrated(
@@ -113,6 +118,7 @@ def calibrated(
 ) -> Document:
     """Loss and scale for any statistic."""
     from entwined.bounds import allocate, calibrate
+    from entwined.bounds.hints import documents_of
     from entwined.loss import Loss
     from entwined.numbers import float_above, positive_fraction, round_up_float
 
@@ -124,7 +130,7 @@ def calibrated(
         every = Loss.uniform(1, model.units).without(model.hidden)
         shape = every if weights is None else Loss.of(numbers(weights, "Weights"))
         found = calibrate(model, leakage, knowledge, shape, trusting=trusting)
-    hints = [hint.document for hint in found.hints()]
+    hints = documents_of(found)
     if weights is None and importance is None:
         return {
             "loss": found.multiple,
@@ -150,6 +156,7 @@ def gaussian(
     from math import sqrt
 
     from entwined.bounds import calibrate
+    from entwined.bounds.hints import documents_of
     from entwined.bounds.profiles.curves import largest_shift
     from entwined.numbers import float_above, float_below, positive_fraction, round_up_float
 
@@ -169,7 +176,7 @@ def gaussian(
         "rho": rhos[0] if one else rhos,
         "gaussian_scale": scales[0] if one else scales,
         "theorem": found.theorem.name,
-        "hints": [hint.document for hint in found.hints()],
+        "hints": documents_of(found),
     }
 
 

@@ -40,7 +40,7 @@ def plain(text: str) -> str:
     return "".join(sign if sign.isprintable() else " " if sign in "\n\r\t" else "?" for sign in text)
 
 
-def show_hints(hints: Iterable[object]) -> None:
+def show_hints(hints: Iterable[str]) -> None:
     """Print what further knowledge would help, if anything would."""
     said = [f"  {hint}" for hint in hints]
     for line in ["", "What would help, by examples that were worked out:", *said] if said else ():

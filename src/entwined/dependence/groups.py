@@ -24,6 +24,7 @@ class Groups(Dependence):
     source: Source = "declared"
     kind: ClassVar[str] = "groups"
     plural: ClassVar[str] = "groups of units"
+    alike: ClassVar[bool] = True
     strength: ClassVar[str] = "the size of the largest group"
 
     def __post_init__(self) -> None:

@@ -35,6 +35,7 @@ class MarkovChain(Coupled):
     source: Source = "declared"
     kind: ClassVar[str] = "markov_chain"
     plural: ClassVar[str] = "Markov chains"
+    alike: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checked_units(self.length)

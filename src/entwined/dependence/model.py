@@ -27,6 +27,7 @@ class Dependence(Tabled, ABC):
     kind: ClassVar[str]
     plural: ClassVar[str] = "all models"
     strength: ClassVar[str] = "every log odds ratio"  # what `stronger` makes larger
+    alike: ClassVar[bool] = False  # whether every unit is tied alike, so that bounds are quick for many
     source: Source
     learned_from: LearnedFrom | None = None
     check: ModelCheck | None = None

@@ -39,7 +39,9 @@ NEAR: Final = 1e-6
 BETTER: Final = 1e-6  # how much tighter a slower theorem has to be
 STRONGER: Final = (0.1, 0.25, 0.5)  # by how much stronger dependence is tried
 MOST_DRAWN: Final = 10_000
-MOST_HINTED: Final = 2_000  # units with which a plan tries what further knowledge would be worth
+MOST_HINTED: Final = (
+    100  # units with which a plan tries what further knowledge would be worth; more if all are alike
+)
 MANY: Final = 100  # with more units under Gaussian noise one point of the curve is enough: each takes long
 LARGE: Final = 100_000  # the most units for which a plan asks theorems that a release does not ask
 FEW: Final = 20  # the same for Gaussian noise, where bounds take longer
@@ -165,7 +167,7 @@ class Judge:
 
     def hints(self, exposure: Exposure) -> tuple[Hint, ...]:
         """What further knowledge would lower what the same noise leaks."""
-        if self.model.units > MOST_HINTED:
+        if self.model.units > (MOST_DRAWN if self.model.alike else MOST_HINTED):
             return ()
         return hints_for(self.bound(exposure), self._again, noise=False)
 

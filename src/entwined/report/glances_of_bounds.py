@@ -9,7 +9,7 @@ import numpy as np
 
 from entwined.bounds import Bound, Calibration, Certificate, ConcentratedLoss, Curve, Exposure, Hint
 from entwined.bounds.choose import Said
-from entwined.bounds.hints import MOST_UNITS, are_tried
+from entwined.bounds.hints import NOT_TRIED, are_tried
 from entwined.dependence import Dependence
 from entwined.loss import Leakage, Loss
 from entwined.numbers import FloatArray
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 QUANTILES: Final = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
-NOT_TRIED: Final = (
-    "What further knowledge would be worth is tried, so that this stays quick, for no more than "
-    f"{MOST_UNITS:,} units with pure losses, and fewer with a δ."
-)
 
 
 @glance.register(Bound)

@@ -248,7 +248,9 @@ def opened(setup: Sequence[str] = (), paths: Sequence[str] = ()) -> Place:
     connection = duckdb.connect(":memory:", config={**CLOSED, "temp_directory": str(spill.rows)})
     try:
         if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() != [(False,)]:
-            connection.execute("SET enable_progress_bar = false")  # in a notebook it may be off and fail to be set
+            connection.execute(
+                "SET enable_progress_bar = false"
+            )  # in a notebook it may be off and fail to be set
         for one in setup:
             connection.execute(one)
         known = {name for (name,) in connection.execute("SELECT name FROM duckdb_optimizers()").fetchall()}
