@@ -193,7 +193,7 @@ def test_numbers_are_found_by_their_labels(out):
         answer["Cologne"]
     with pytest.raises(BadInput, match="Take it from its release"):
         out.answers[0]["Aachen"]
-    assert list(answer.table()["cell"]) == ["Aachen", "Bonn", "missing"]
+    assert list(answer.table()["answer_label"]) == ["Aachen", "Bonn", "missing"]
     text = words(out._repr_html_())
     assert re.search(r"by place · Aachen [−\d,]+ [−\d,]+ to [−\d,]+", text)
 

@@ -87,8 +87,8 @@ def test_the_release_is_read_by_its_labels(shown):
     for label in ("by place · Aachen", "by place · Bonn", "ill by place · Bonn · yes"):
         assert re.search(rf"{label} [−\d,]+ [−\d,]+ to [−\d,]+", table), label
     frame = words(shown["labels"]["text/html"])  # as pandas shows it
-    assert "statistic cell value low high" in frame
-    assert "Aachen · no" in frame
+    assert "statistic answer_label answer_label_2 value low high" in frame
+    assert "ill by place Aachen no" in frame
     assert "Knowing that no group has more than 2" in words(shown["plan"]["text/html"])
     assert "valid=True" in shown["verify"]["text/plain"]
     assert "Spent 3 of 6, 3 left" in words(shown["budget"]["text/html"])
