@@ -1,25 +1,27 @@
 """The largest loss whose leakage stays within a target."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Generic, overload
 
-from entwined.bounds.choose import theorems_taking
+from entwined.bounds.choose import bound, theorems_taking
 from entwined.bounds.exposure import Exposure, Given
+from entwined.bounds.hints import Hint, hints_for
 from entwined.bounds.theorem import Knowledge, Theorem
 from entwined.dependence import Dependence
 from entwined.errors import DoesNotApply, Unreachable
 from entwined.loss import Leakage, Loss
 from entwined.numbers import float_below, positive_fraction
+from entwined.showing import Tabled
 
 CLOSE: Final = 1e-9
 TINY: Final = 1e-30
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration(Generic[Given]):
+@dataclass(frozen=True, slots=True, repr=False)
+class Calibration(Tabled, Generic[Given]):
     """An exposure that is as large as its theorem allows for the target."""
 
     model: Dependence
@@ -28,21 +30,45 @@ class Calibration(Generic[Given]):
     theorem: Theorem
     leakage: Leakage
     multiple: float
+    trusting: tuple[str, ...] = ()
+
+    def hints(self) -> tuple[Hint, ...]:
+        """What further knowledge would allow a larger loss, and of a pure one how many times as large."""
+        found = hints_for(self, lambda *asked: bound(*asked, trusting=self.trusting).leakage.worst)
+        alike = [hint for hint in found if type(hint.exposure) is type(self.exposure)]
+        return tuple(replace(hint, times=self._times(hint)) for hint in alike)
+
+    def _times(self, hint: Hint) -> float | None:
+        if not isinstance(hint.exposure, Loss):  # turning a profile round takes long
+            return None
+        asked = hint.model, self.leakage.worst, hint.knowledge, hint.exposure
+        return calibrate(*asked, trusting=self.trusting).multiple
 
 
 @overload
 def calibrate(
-    model: Dependence, leakage: float | str | Fraction, knowledge: Knowledge = "any"
+    model: Dependence,
+    leakage: float | str | Fraction,
+    knowledge: Knowledge = "any",
+    *,
+    trusting: Sequence[str] = (),
 ) -> Calibration[Loss]: ...
 @overload
 def calibrate(
-    model: Dependence, leakage: float | str | Fraction, knowledge: Knowledge, weights: Given
+    model: Dependence,
+    leakage: float | str | Fraction,
+    knowledge: Knowledge,
+    weights: Given,
+    *,
+    trusting: Sequence[str] = (),
 ) -> Calibration[Given]: ...
 def calibrate(
     model: Dependence,
     leakage: float | str | Fraction,
     knowledge: Knowledge = "any",
     weights: Exposure | None = None,
+    *,
+    trusting: Sequence[str] = (),
 ) -> Calibration[Any]:
     """Find the largest multiple of the weights (by default the same loss for every unit) that leaks at most
     the target.
@@ -56,7 +82,7 @@ def calibrate(
     shape = Loss.uniform(1, model.units).without(model.hidden) if weights is None else weights
     best: Calibration[Exposure] | None = None
     reasons = []
-    for theorem in theorems_taking(type(shape)):
+    for theorem in theorems_taking(type(shape), trusting):
         if not theorem.covers(knowledge):
             continue
         try:
@@ -68,7 +94,7 @@ def calibrate(
             reasons.append(f"{theorem.name}: {reason}")
     if best is None:
         raise Unreachable(f"No theorem reaches a leakage of {leakage}. " + " ".join(reasons))
-    return best
+    return replace(best, trusting=tuple(trusting))
 
 
 def largest_multiple(  # noqa: PLR0913, PLR0917  (what one search is about)
