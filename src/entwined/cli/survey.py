@@ -109,6 +109,7 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Learn the dependence, share the leakage among all questions, and write a request to plan and release."""
+    from entwined.request.words import without_password
     from entwined.survey.asking import request_text
     from entwined.survey.checking import checked_plan
     from entwined.survey.proposals import schema_named
@@ -125,8 +126,8 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
         planned, pure = both[0], both[-1]
         refuse_private_pilot(table, output, schema, planned)
         require_new(*(models := [model, *beside(planned, output)]))
-        places = {"table": table, "schema": relative(schema_named(proposals), output), "ledger": ledger}
-        places |= {"cap": f"{cap:g}"}
+        places = {"schema": relative(schema_named(proposals), output), "ledger": ledger}
+        places |= {"table": without_password(table), "cap": f"{cap:g}"}
         text = request_text(planned, schema, [one.name for one in models], check_rules=check_rules, **places)
         worth = Worth(planned)
         worth.proposals  # noqa: B018  (worked out while the progress bar shows)
