@@ -50,7 +50,7 @@ class Duck:
     ) -> None:
         self._relation = relation
         self._columns = columns
-        self.place, self.folder, self._version, self._now, self._digest = origin
+        self.place, self.folder, self._version, self._now, self._digest, self._parts = origin
         self._connection = place.connection
         self._load = frames
         self._mending = mending
@@ -71,9 +71,9 @@ class Duck:
 
     @property
     def known(self) -> Known:
-        """A file by its place and its bytes, a frame by its contents."""
+        """A file by its place and its bytes, a folder also by those of its parts, a frame by its contents."""
         digest = self._digest() if self.place else f"frame {self.version}"
-        return Known(tuple(name for name in (self.place, digest) if name))
+        return Known(tuple(name for name in (self.place, digest) if name), self._parts())
 
     @property
     def changed(self) -> bool:
