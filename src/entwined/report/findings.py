@@ -216,15 +216,15 @@ def _text(value: Any, said: dict[Any, str]) -> str:
     return str(value)
 
 
-def condition(text: str, schema: Schema) -> str:
-    """Put a condition, which is written in codes, into the values that the codes stand for.
+def condition(text: str, schema: Schema, longest: int = LONGEST_CONDITION) -> str:
+    """Put conditions, which are written in codes, into the values that the codes stand for.
 
     >>> from entwined.schema import Categorical, Integer
     >>> people = Schema((Integer("age", 0, 99), Categorical("sex", ("f", "m"), missing="drop")))
     >>> condition('"age" in 21..99 of 101 and "sex" in 0 of 3', people)
     'age from 21 to 99 and sex f'
     """
-    return readable(CODES.sub(lambda found: _ranges(found, schema), text), LONGEST_CONDITION)
+    return readable(CODES.sub(lambda found: _ranges(found, schema), text), longest)
 
 
 def in_values(document: Mapping[str, Any], schema: Schema) -> str:
