@@ -5,7 +5,6 @@ import gc
 import os
 import shutil
 import tempfile
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,6 +13,8 @@ os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="entwined-state-")  # no 
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices are small here, and threads wait by spinning
 pytest.register_assert_rewrite("support")
+from support.other_rows import forget_rows  # noqa: E402  (what is imported before it is registered is not rewritten)
+
 settings.register_profile(
     "every commit", max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -30,7 +31,7 @@ LONGEST = (  # a file stays in one process and shares its fixtures; those that t
 @pytest.fixture(autouse=True)
 def other_rows():
     """Forget between tests which rows were released from: tests make the same small frames and files."""
-    shutil.rmtree(Path(os.environ["XDG_STATE_HOME"]) / "entwined" / "rows", ignore_errors=True)
+    forget_rows()
 
 
 def pytest_collection_modifyitems(items):

@@ -23,7 +23,7 @@ WORDS = (
     "Not everything here can be used",
     "ot to be used",
     "no better than a guess",
-    "not_usable",
+    "why_not",
 )
 
 
@@ -136,7 +136,7 @@ def leads_out(run, questions, rows, leakage, seed):
         assert f"{rows} rows" in one["why"]
         assert 0 <= min(one["interval"]["low"]) <= max(one["interval"]["high"]) <= rows
     assert "Not everything here can be used" in Path("drowned/report.html").read_text()
-    assert "not_usable" in Path("drowned/values.csv").read_text().splitlines()[0]
+    assert "why_not" in Path("drowned/values.csv").read_text().splitlines()[0]
 
     better = follow_request(office, asked, leakage)
     assert without_warning(better)

@@ -28,7 +28,15 @@ from entwined.schema import Boolean, Categorical, Integer, Rows, Schema
 from support.noisy_tables import dense, draws, laplace, marginal, released
 
 COLUMNS = [Axis("a", 3), Axis("b", 7, keeps_missing=False), Axis("c", 2, keeps_missing=False)]
+LONGEST = 7
 NOISES = [laplace(1), laplace(5), laplace("20.5"), DiscreteGaussian(Fraction(3))]
+
+
+def sides(axis):
+    """Cut a side into cells of one width, or into bands."""
+    even = [Axis(axis.column, axis.levels, width, axis.keeps_missing) for width in (1, 1, 2, 3)]
+    bands = [Axis(axis.column, axis.levels, 1, axis.keeps_missing, cuts) for cuts in ((0, 1, 4), (0, 5))]
+    return st.sampled_from([*even, *(bands if axis.levels == LONGEST else ())])
 
 
 @st.composite
@@ -37,15 +45,13 @@ def layouts(draw, noises=NOISES):
     made = []
     for _ in range(draw(st.integers(1, 6))):
         names = draw(st.lists(st.sampled_from(COLUMNS), unique=True, max_size=3))
-        axes = tuple(
-            Axis(a.column, a.levels, draw(st.sampled_from([1, 1, 2, 3])), a.keeps_missing) for a in names
-        )
+        axes = tuple(draw(sides(axis)) for axis in names)
         made.append(Layout(axes, draw(st.sampled_from(noises))))
     return tuple(made)
 
 
 def widths_are_one(tables):
-    return all(axis.width == 1 for layout in tables for axis in layout.axes)
+    return all(axis.width == 1 and not axis.cuts for layout in tables for axis in layout.axes)
 
 
 def solved(tables):
@@ -135,7 +141,9 @@ def shared_sums(values, layout, kept):
     found = found.transpose([order.index(axis.column) for axis in axes])
     for place in range(found.ndim):
         found = np.flip(np.cumsum(np.flip(found, place), axis=place), place)
-    starts = [[*range(0, a.levels, a.width), *([a.levels] if a.keeps_missing else [])] for a in axes]
+    starts = [
+        [*(a.cuts or range(0, a.levels, a.width)), *([a.levels] if a.keeps_missing else [])] for a in axes
+    ]
     return {
         corner: int(found[cell])
         for cell, corner in zip(np.ndindex(found.shape), itertools.product(*starts), strict=True)

@@ -86,6 +86,6 @@ def test_noise_for_single_answers_is_not_called_differential_privacy():
     told = " ".join(reasons((plain, proposed), proposed, settled=False))
     assert f"noise for each answer alone would leak up to {plain.worst:.4g}" in told
     rows = Schema((Boolean("ill"),), most_rows=100).approve()
-    assert Crossing(plan(rows, Histogram("ill"), leakage=1, dependence=Groups(3)), Fraction(1)).plain().title == (
-        "Plain differential privacy"
-    )
+    assert Crossing(
+        plan(rows, Histogram("ill"), leakage=1, dependence=Groups(3)), Fraction(1)
+    ).plain().title == ("Plain differential privacy")

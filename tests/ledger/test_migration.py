@@ -289,8 +289,25 @@ def test_a_mismatch_names_what_differs(tmp_path, now, words):
     assert "entwined budget migrate RELEASE.toml" in told
 
 
+def test_bands_that_change_are_named_and_leave_what_was_spent_as_it_was(tmp_path):
+    before, now = (
+        Schema(
+            (Integer("age", 0, 120, bands={"stage": {"child": 0, "adult": adult}, name: 10}), PLACE),
+            unit=Cells(),
+        )
+        for adult, name in ((16, "tens"), (18, "decade"))
+    )
+    told = said(tmp_path, Promise.of(before), Promise.of(now))
+    assert (
+        "'age' (bands gained 'decade', bands lost 'tens', bands 'stage' were child from 0, adult from 16 and are"
+        in told
+    )
+    assert carried(before, now, part("age")) == [part("age")]
+
+
 def test_losses_by_part_go_over_where_the_codes_are_the_same(tmp_path):
-    labelled = Schema((Integer("age", 0, 120, label="years"), PLACE, Boolean("new"))).approve()
+    years = Integer("age", 0, 120, label="years", bands={"stage": [18]})
+    labelled = Schema((years, PLACE, Boolean("new"))).approve()
     with made(tmp_path, ROWS) as ledger:
         spent = ledger.answer(charge("r", key=key_of(OLD, None)), drawn), ledger.spent().parts
         after = ledger.migrate(Promise.of(labelled, Groups(4)), Fraction(10))

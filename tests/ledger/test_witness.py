@@ -273,9 +273,15 @@ def test_parts_of_a_folder_are_the_table_whoever_reads_them(project):
         frame.to_parquet(f"{name}/p.parquet")
     with begun() as ledger, begun("second.sqlite") as second:
         ask(ledger, source="parts")
-        for source in ("parts/p.parquet", "others"):
+        frame[::-1].to_parquet("parts/q.parquet")
+        ask(ledger, source="parts")
+        for source in ("parts/p.parquet", "parts/q.parquet", "others"):
             with pytest.raises(BadLedger, match="under another name"):
                 ask(second, source=source)
+        frame[:2].to_parquet("others/r.parquet")
+        with pytest.raises(BadLedger, match="made of another one"):
+            ask(second, source="others")
+        assert second.spent().parts == ()
 
 
 def test_where_the_folder_of_the_table_may_not_be_written_the_state_folder_remembers(project, monkeypatch):

@@ -41,11 +41,11 @@ from entwined.schema import (
 from support.exact_answers import exact_answer
 
 COLUMNS = (
-    Integer("n", -1, 2),
+    Integer("n", -1, 2, bands={"sign": {"below": -1, "not below": 0}}),
     Real("x", Fraction(1, 2), Fraction(2), Fraction(3, 4), missing="drop"),
     Categorical("g", ("a", "b")),
     Boolean("flag"),
-    Moment("t", datetime(2020, 1, 1), datetime(2020, 1, 3)),
+    Moment("t", datetime(2019, 12, 31), datetime(2020, 1, 2), bands={"year": "year"}),
     Text("id", compare="exact"),
 )
 SCHEMA = Schema(COLUMNS)
@@ -73,7 +73,7 @@ QUERIES = [
     Mean("n"),
     Mean("x", where=where("g = 'a'")),
     Mean("flag"),
-    Mean("t", where=where("t > '2020-01-01'")),
+    Mean("t", where=where("t > DATE '2019-12-31'")),
     Mean("n", "public"),
     Variance("n"),
     Variance("n", where=where("n > 0 or n < 0")),
@@ -87,6 +87,11 @@ QUERIES = [
     Histogram("g", where=where("n > 0")),
     Marginal(("g", "flag")),
     Marginal(("x", "g"), where=where("x = 2")),
+    Histogram("sign").bound(SCHEMA),
+    Histogram("sign", where="n >= 0").bound(SCHEMA),
+    Histogram("year", where="year >= DATE '2020-01-01' or t is null").bound(SCHEMA),
+    Marginal(("g", "sign")).bound(SCHEMA),
+    GroupBy(("year",), "n", where="sign <> 'below'").bound(SCHEMA),
     GroupBy(("g",)),
     GroupBy(("g",), "n"),
     GroupBy(("g",), "n", where=where("g = 'a'")),
@@ -287,7 +292,7 @@ ANSWERS = [
     (Mean("n", "public"), (4 + Fraction(1, 2)) / 5),
     (Mean("x"), Fraction(23, 16)),
     (Mean("flag"), Fraction(3, 4)),
-    (Mean("t"), datetime(2020, 1, 2, 6)),
+    (Mean("t"), datetime(2020, 1, 1, 6)),
     (Variance("n"), Fraction(4 + 1 + 1 + 0, 4)),
     (Variance("flag"), Fraction(3, 16)),
     (Histogram("n"), (1, 0, 1, 2, 1)),

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import openpyxl
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from entwined.errors import BadInput, Refused
+from entwined.estimate.usefulness import Usefulness
 from entwined.queries import Count, Histogram, Marginal, Mean
 from entwined.report import wanted_formats, write_release
 from entwined.report.findings import findings
@@ -65,7 +67,7 @@ def test_a_survey_is_read_straight(folder):
     frame = pd.read_csv(folder / "values.csv", dtype={"answer": str})
     assert list(frame.columns) == [
         "statistic", "kind", "question", "question_label", "answer", "answer_label",
-        "value", "low", "high", "share", "share_low", "share_high", "unit", "confidence", "noise",
+        "value", "low", "high", "share", "share_low", "share_high", "unit", "usable", "confidence", "noise",
     ]  # fmt: skip
     assert not frame.isna().any(axis=None)
     assert frame.shape[0] == QUESTIONS * len(ANSWERS) == 2_408
@@ -144,7 +146,7 @@ def test_no_cell_of_any_file_is_a_formula(tmp_path):
     write_workbook(made, tmp_path / "values.xlsx")
     book = openpyxl.load_workbook(tmp_path / "values.xlsx")
     kinds = {cell.data_type for sheet in book for row in sheet.iter_rows() for cell in row}
-    assert kinds <= {"s", "n"}  # texts and numbers, no formula
+    assert kinds <= {"s", "n", "b"}  # texts, numbers, yes and no, but no formula
     shown = {cell.value for sheet in book for row in sheet.iter_rows() for cell in row}
     assert HOSTILE[2] in shown
 
@@ -177,6 +179,22 @@ def test_numbers_that_stand_alone_share_a_sheet(tmp_path):
     assert {900, 420, "age from 4 to 90"} <= set(values)
 
 
+def test_what_is_not_usable_says_so_everywhere(tmp_path):
+    release = release_of([Histogram("sex")], MIXED, [[300, 600]])
+    (answer,) = release.answers
+    told = Usefulness("wider than the table", "It is as wide as the table.")
+    (one,) = findings(replace(release, answers=(replace(answer, usefulness=told),)), ["s"], MIXED)
+    write_values([one], tmp_path)
+    frame = pd.read_parquet(tmp_path / "values.parquet")
+    assert frame.usable.tolist() == [False, False]
+    assert set(frame.why_not) == {told.why}
+    assert pd.read_csv(tmp_path / "values.csv").usable.tolist() == [False, False]
+    write_workbook([one], tmp_path / "values.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "values.xlsx")
+    for name in book.sheetnames:
+        assert f"Not usable. {told.why}" in {cell.value for row in book[name].iter_rows() for cell in row}
+
+
 @given(st.lists(st.text(max_size=60) | st.sampled_from(["q", "Q", "q (2)", "history", "'"]), max_size=30))
 def test_sheets_have_legal_names_of_their_own(wanted):
     found = list(sheet_names(wanted))
@@ -202,7 +220,7 @@ def test_r_is_told_the_type_of_every_column(tmp_path):
     write_values(made, tmp_path)
     write_r_script(made, tmp_path / "values.R")
     script = (tmp_path / "values.R").read_text()
-    types = dict(re.findall(r'(\w+) = "(character|numeric|integer)"', script))
+    types = dict(re.findall(r'(\w+) = "(character|numeric|integer|logical)"', script))
     assert list(types) == (tmp_path / "values.csv").read_text().splitlines()[0].split(",")
     assert types["answer"] == "character"
     assert types["share_low"] == "numeric"
@@ -247,7 +265,6 @@ def test_a_further_file_that_fails_leaves_everything_else_whole(made, tmp_path):
         write_release(tmp_path / "out", **vars(made), also=[broken, *wanted_formats(["r"])])
     there = {path.name for path in (tmp_path / "out").iterdir()}
     assert there == {
-        "values.csv", "values.parquet", "values.R", "release.json", "certificate.json", "plan.json", "schema.toml",
-        "report.html",
+        "values.csv", "values.parquet", "values.R", "release.json", "certificate.json", "plan.json", "schema.toml", "report.html",
     }  # fmt: skip
     assert [path.name for path in tmp_path.iterdir()] == ["out"]

@@ -31,8 +31,8 @@ from entwined.schema import (
     read_schema,
     write_schema,
 )
+from entwined.schema.exact import exact_number, number_text
 from entwined.schema.files import schema_of, text_of
-from entwined.schema.grids import exact_number, number_text
 
 HUGE = 10**400
 TINY = 5e-324

@@ -10,7 +10,12 @@ from entwined.queries.predicate import everything
 from entwined.schema import Boolean, Categorical, Integer, Schema
 
 SCHEMA = Schema(
-    (Categorical("sex", ("Male", "Female")), Integer("age", 0, 7), Boolean("owns"), Boolean("well")),
+    (
+        Categorical("sex", ("Male", "Female")),
+        Integer("age", 0, 7, bands={"stage": [3, 4]}),
+        Boolean("owns"),
+        Boolean("well"),
+    ),
     neighbours="add_remove",
 )
 TEXTS = (
@@ -34,6 +39,7 @@ TABLES = (
     counting(Histogram("sex")),
     counting(Histogram("age", bins=3, where=where("owns"))),
     counting(Histogram("age")),
+    counting(Histogram("stage", where="owns or stage = '3'").bound(SCHEMA)),
     counting(Marginal(("owns", "sex"))),
     counting(Histogram("well")),
 )

@@ -63,7 +63,9 @@ def by_cell(axes, rows, weight):
 def cells_of(axis):
     """Find the cell of each code by listing the codes of each cell, not by division."""
     values = list(range(axis.levels))
-    cells = [values[start : start + axis.width] for start in range(0, axis.levels, axis.width)]
+    ends = [*axis.cuts[1:], axis.levels]
+    uneven = [values[start:end] for start, end in zip(axis.cuts, ends, strict=False)]
+    cells = uneven or [values[start : start + axis.width] for start in range(0, axis.levels, axis.width)]
     if axis.keeps_missing:
         cells.append([axis.levels])
     return {code: number for number, codes in enumerate(cells) for code in codes}

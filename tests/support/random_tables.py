@@ -101,6 +101,9 @@ def random_fold(rng, coded, where):
 
 
 def random_axis(rng, column):
+    if column.levels > 2 and rng.random() < 0.3:
+        cuts = (0, *sorted(rng.sample(range(1, column.levels), rng.randrange(1, min(column.levels, 6)))))
+        return Axis(column.name, column.levels, 1, rng.random() < 0.7, cuts)
     return Axis(column.name, column.levels, rng.choice([1, 1, 2, 3, 7]), rng.random() < 0.7)
 
 

@@ -30,10 +30,10 @@ SURVEY = Schema(
             label="Region of residence",
         ),
         Categorical("sex", ("f", "m"), labels=("Women", "Men"), missing="drop"),
-        Integer("age", 18, 97, label="Age in years"),
+        Integer("age", 18, 97, label="Age in years", bands={"stage": {"under <65>": 18, "65 & more": 65}}),
         Real("income", Fraction(0), Fraction(10_000), Fraction(1, 2), label="Monthly income"),
         Boolean("voted"),
-        Moment("asked", datetime(1996, 10, 1), datetime(1996, 12, 31)),
+        Moment("asked", datetime(1996, 10, 1), datetime(1996, 12, 31), bands={"month": "month"}),
         Integer("hours", 0, 9, missing="drop"),
         Text("household", compare="exact"),
     ),
@@ -56,6 +56,8 @@ QUERIES = {
     "Spread of age": Variance("age"),
     "Region, sex and vote": Marginal(("region", "sex", "voted")),
     "Region and hours": Marginal(("region", "hours")),
+    "Age in bands": Histogram("stage").bound(SURVEY),
+    "Sex by month": Marginal(("month", "sex")).bound(SURVEY),
 }
 
 

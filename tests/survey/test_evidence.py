@@ -81,10 +81,8 @@ def test_an_answer_is_confirmed_by_those_after_the_first():
     many = np.zeros((31, 3), int)
     many[:15, 0] = many[15:30, 1] = 1
     assert of_answers(many, 1) == Evidence(0, 0, 0, 1)
-    assert (
-        of_answers(np.array([[30, 0, 0], [9, 0, 0], [0, 0, 0]]), 1) is None
-    )  # nobody gave the second answer
-    assert (
-        of_answers(np.array([[30, 0], [0, 9]]), 1) is None
-    )  # missing in one is missing in the other, and no more
+    unseen = np.array([[30, 0, 0, 0], [0, 9, 0, 0], [0, 0, 0, 0]])
+    assert of_answers(unseen, 1) is None  # nobody gave the third answer
+    both_missing = np.array([[30, 0], [0, 9]])
+    assert of_answers(both_missing, 1) is None
     assert of_blank(np.array([[0, 20], [0, 1], [8, 0]]), 1, 1) == Evidence(26, 7, 0, 1)

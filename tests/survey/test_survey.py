@@ -127,6 +127,29 @@ def test_a_column_that_mixes_blanks_with_answers_is_refused_with_the_form():
     assert proposed.confirmed(decided).form is None
 
 
+def test_several_independent_forms_are_proposed_at_once_and_the_largest_is_used():
+    draw = np.random.default_rng(4)
+    sheet, order = draw.integers(0, 2, 500), draw.integers(0, 2, 500)
+    answers = draw.integers(0, 2, (500, 5))
+    gates = np.column_stack([sheet, sheet, order, order, order])
+    cells = np.column_stack([sheet, order, np.where(gates == 1, 2, answers)])
+    names = ("sheet", "order", "a", "b", "c", "d", "e")
+    codes = Codes.of(dict(zip(names, (3, 3, 4, 4, 4, 4, 4), strict=True)), cells)
+    columns = [Categorical(name, ("A", "B") if at < 2 else ("0", "1", "-")) for at, name in enumerate(names)]
+    pairs = pair_counts(codes)
+    found = forms(pairs, blank_codes(pairs))
+    assert {one.column: len(one.blanks) for one in found} == {"order": 3, "sheet": 2}
+    schema = Schema(tuple(columns), unit=Cells(), most_rows=500)
+    proposed = Proposals("pilot", schema, codes, (), found)
+    assert "more than one may be confirmed" in proposed.text("pilot", "schema")
+    given = [{"column": name, "public": name == "order", "confirmed": True} for name in ("sheet", "order")]
+    taken = proposed.confirmed({"form": given})
+    assert (taken.form.column, taken.public_form) == ("order", True)
+    assert {"sheet", "a", "b"} <= set(taken.answered.names)
+    with pytest.raises(BadInput, match="'a' decides the blanks of no questions"):
+        proposed.confirmed({"form": [{"column": "a", "public": False, "confirmed": True}]})
+
+
 def test_proposals_speak_in_the_words_of_the_schema():
     schema = Schema(
         (

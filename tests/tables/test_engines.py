@@ -7,6 +7,7 @@ import pytest
 from entwined.schema import Person, Schema
 from entwined.tables import open_table
 from support import engines
+from support.banded import check_bands
 from support.random_tables import COLUMNS, random_aggregate, random_table, said
 from support.raw_values import RAW, codes_by_row, differences, table_of
 
@@ -54,3 +55,8 @@ def test_random_batches_are_answered_exactly(engine, by_person, tmp_path):
             found = table.answer(asked)
         assert engines.equal(found, engines.reference(schema, seen, said(asked, schema)))
         assert [len(numbers) for numbers in found] == [one.cells for one in asked]
+
+
+@pytest.mark.parametrize("engine", ["parquet", "csv", "objects", "postgres"])
+def test_bands_are_counted_as_a_loop_would(engine, tmp_path):
+    check_bands(engines.ALL[engine], tmp_path)

@@ -16,6 +16,7 @@ from entwined.tables.java import find_java
 from entwined.tables.table import FAILED
 from support import engines
 from support.at_home import WAYS, check_homes
+from support.banded import check_bands
 from support.described import PROPOSED, STORED
 from support.folded import SCHEMA as FOLDED
 from support.folded import WAYS as FOLDED_WAYS
@@ -43,6 +44,8 @@ def test_spark_answers_exactly(tmp_path):
     check_folds_on_spark(tmp_path / "folds")
     (tmp_path / "weights").mkdir()
     check_weights(engines.spark_frame, tmp_path / "weights")
+    (tmp_path / "bands").mkdir()
+    check_bands(engines.spark_frame, tmp_path / "bands")
     check_homes(engines.spark_frame, tmp_path, ways=WAYS[:1])
     check_versions(tmp_path / "versions")
     check_description(tmp_path / "described")

@@ -75,6 +75,8 @@ def command(
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Write a commented release.toml for a table, and propose its schema if there is none."""
+    from entwined.request.words import without_password
+
     schema_file = output.parent / "schema.toml" if schema is None else schema
     if output.exists():
         raise BadInput(f"{output} is there already. Give another name with -o, so that it is not lost.")
@@ -89,6 +91,8 @@ def command(
         f"Wrote {output}."
         + (f" Proposed a schema in {schema_file}: it tells about rows, keep it private." * proposed)
     )
+    if without_password(source) != source:
+        say("The password is not written down: put it into ~/.pgpass or the variable PGPASSWORD.")
     say(f"1. Review every line of {schema_file}, then: entwined approve {schema_file}")
     say(f"2. Say in {output} what depends on what and what you want to know, then: entwined plan {output}")
     say(f"3. When the plan is right: entwined release {output} -o out")
@@ -134,10 +138,12 @@ def request_text(source: str, schema_file: Path, output: Path, schema: "Schema")
 
 
 def seen_from(place: str, folder: Path) -> str:
-    """Give a path as the request sees it; URLs and absolute paths stay."""
+    """Give a path as the request sees it; absolute paths stay, and URLs but for a password."""
+    from entwined.request.words import without_password
+
     path, mark, table = place.partition("::")
     if "://" in place or Path(path).is_absolute():
-        return place
+        return without_password(place)
     return os.path.relpath(path, folder) + mark + table
 
 

@@ -1,5 +1,6 @@
 """`entwined release`: plan, charge, read, add noise, and write what may be published into a folder."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
     from entwined.estimate.answers import Release
     from entwined.forecast.prospects import Prospects
     from entwined.mechanisms.batch import Batch
+    from entwined.report.formats import Format
     from entwined.request.fulfil import Fulfilled
     from entwined.request.funds import Funds
+    from entwined.request.outlook import Outlook
+    from entwined.request.request import Request
     from entwined.signing import Key
 
 
@@ -49,7 +53,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     format_names: FormatOption = None,
 ) -> None:
     """Release the statistics of a request: the ledger is charged first, and what is written may be published."""
-    from entwined.report import require_free, wanted_formats, write_release
+    from entwined.report import require_free, wanted_formats
     from entwined.request.fulfil import fulfil
     from entwined.request.outlook import outlook
     from entwined.request.request_file import read_request
@@ -60,24 +64,46 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     key = None if key_file is None else Key.read(key_file)
     with progress():
         request = read_request(request_file)
-        require_free(output, models := [one.model for one in request.dependence])
+        require_free(output, [one.model for one in request.dependence])
         ahead = outlook(request)
     confirm_price(ahead.planned, ahead.funds, yes=yes)
     with progress():
         done = fulfil(request, ahead.planned, receipt, with_earlier=with_earlier)
-        files = write_release(
-            output,
-            release=done.release,
-            names=[question.name for question in request.questions],
-            schema=request.schema,
-            outlook=ahead.document,
-            budget=done.funds.document,
-            models=models,
-            key=key,
-            also=also,
-        )
-    tell = _tell if as_document else _say
-    tell(output, files, done, key, ahead.prospects)
+        files = written(output, request, ahead, done, key, also)
+    if as_document:
+        as_json(told(output, files, done, ahead.prospects))
+    else:
+        _say(output, files, done, key, ahead.prospects)
+
+
+def written(
+    output: Path,
+    request: "Request",
+    ahead: "Outlook",
+    done: "Fulfilled",
+    key: "Key | None",
+    also: "Sequence[Format]",
+) -> list[Path]:
+    """Write the folder of a release."""
+    from entwined.report import write_release
+
+    return write_release(
+        output,
+        release=done.release,
+        names=[question.name for question in request.questions],
+        schema=request.schema,
+        outlook=ahead.document,
+        budget=done.funds.document,
+        models=[one.model for one in request.dependence],
+        key=key,
+        also=also,
+    )
+
+
+def told(output: Path, files: "list[Path]", done: "Fulfilled", ahead: "Prospects") -> Document:
+    """Say what was written as JSON."""
+    there = {"folder": str(output), "files": [path.name for path in files]}
+    return {**there, "usefulness": usefulness(done.release, ahead), "budget": done.funds.document}
 
 
 def usefulness(release: "Release", ahead: "Prospects") -> Document:
@@ -111,18 +137,6 @@ def confirm_price(planned: "Batch", funds: "Funds", *, yes: bool) -> None:
         confirmed("The same was answered before of the same rows, and is not charged again. Go on?", yes=yes)
     else:
         confirmed(f"Spend {cost}, after which {left} is left{f' ({periods})' if periods else ''}?", yes=yes)
-
-
-def _tell(
-    output: Path,
-    files: "list[Path]",
-    done: "Fulfilled",
-    _: "Key | None",
-    ahead: "Prospects",
-) -> None:
-    """Say as JSON what was written, what it is good for, and what it cost."""
-    told = {"folder": str(output), "files": [path.name for path in files]}
-    as_json({**told, "usefulness": usefulness(done.release, ahead), "budget": done.funds.document})
 
 
 def _say(output: Path, files: "list[Path]", done: "Fulfilled", key: "Key | None", ahead: "Prospects") -> None:

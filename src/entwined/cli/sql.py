@@ -179,7 +179,7 @@ def show(question: "Question", asked: "Request", answer: Any) -> None:
     ):
         low, high = ("–", "–") if ends is None else (_cell(end, place) for end in ends)
         rows.append([*map(_label, label), shown(value), low, high])
-    table(question.name, [*(axis.column for axis in axes), "#value", "#95 % from", "#to"], rows)
+    table(question.name, [*(axis.title for axis in axes), "#value", "#95 % from", "#to"], rows)
     if len(cells) > MOST_LINES:
         say(f"… and {len(cells) - MOST_LINES:,} cells more; --json gives all.")
     say()

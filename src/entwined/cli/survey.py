@@ -1,7 +1,5 @@
 """`entwined survey`: all questions of a survey at once, planned with what a public pilot shows."""
 
-import csv
-import io
 import json
 import os
 from pathlib import Path
@@ -20,6 +18,7 @@ from entwined.writing import write_whole
 if TYPE_CHECKING:
     from entwined.schema import Schema
     from entwined.survey.survey import Survey, SurveyPlan
+    from entwined.survey.working_out import WorkedOut
     from entwined.survey.worth import Worth
 
 app = typer.Typer(
@@ -85,6 +84,10 @@ LeakageOption = Annotated[float, typer.Option("--leakage", help="The most that a
 DeltaOption = Annotated[
     str | None, typer.Option("--delta", help="Gaussian noise: leakages are ε at this δ, such as 1e-6.")
 ]
+RulesOption = Annotated[
+    bool,
+    typer.Option("--check-rules", help="Also count the rows that contradict what others are said to decide."),
+]
 CapOption = Annotated[float, typer.Option("--cap", help="The most that everything ever released may leak.")]
 LedgerOption = Annotated[str, typer.Option("--ledger", help="Where the ledger is or will be.")]
 
@@ -102,20 +105,20 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
     delta: DeltaOption = None,
     check: CheckOption = False,  # noqa: FBT002
     keep_tree: KeepTreeOption = False,  # noqa: FBT002
+    check_rules: RulesOption = False,  # noqa: FBT002
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Learn the dependence, share the leakage among all questions, and write a request to plan and release."""
+    from entwined.request.words import without_password
     from entwined.survey.asking import request_text
     from entwined.survey.checking import checked_plan
-    from entwined.survey.proposals import read_confirmed, schema_named
+    from entwined.survey.proposals import schema_named
     from entwined.survey.worth import Worth
 
     model = output.with_suffix(".model.json")
     require_new(output, model)
     with progress():
-        schema, survey = read_confirmed(proposals)
-        if not schema.unit.by_column:
-            raise Refused(UNIT)
+        schema, survey = answers_of(proposals)
         table, size = private_table(private, proposals, output), respondents(rows, schema)
         both = plans(survey, leakage, knowledge, size, delta)
         if check:
@@ -123,8 +126,13 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
         planned, pure = both[0], both[-1]
         refuse_private_pilot(table, output, schema, planned)
         require_new(*(models := [model, *beside(planned, output)]))
-        places = {"table": table, "schema": relative(schema_named(proposals), output), "ledger": ledger}
-        text = request_text(planned, schema, [path.name for path in models], cap=f"{cap:g}", **places)
+        places = {
+            "table": without_password(table),
+            "schema": relative(schema_named(proposals), output),
+            "ledger": ledger,
+            "cap": f"{cap:g}",
+        }
+        text = request_text(planned, schema, [one.name for one in models], check_rules=check_rules, **places)
         worth = Worth(planned)
         worth.proposals  # noqa: B018  (worked out while the progress bar shows)
     written(worth, text, output, models)
@@ -141,6 +149,16 @@ def plans(
         plan_survey(survey, leakage, knowledge.value, rows, at_the_door=True, delta=miss)
         for miss in dict.fromkeys((delta, None))
     ]
+
+
+def answers_of(proposals: Path) -> "tuple[Schema, Survey]":
+    """Read what was confirmed; refuse a schema that does not protect answers."""
+    from entwined.survey.proposals import read_confirmed
+
+    schema, survey = read_confirmed(proposals)
+    if not schema.unit.by_column:
+        raise Refused(UNIT)
+    return schema, survey
 
 
 def private_table(given: str | None, proposals: Path, output: Path) -> str:
@@ -213,29 +231,43 @@ def derive(
 ) -> None:
     """Add up the histograms of columns that others decide, and take filled blanks off; it costs nothing."""
     from entwined.estimate.answers import Release
-    from entwined.report.values import harmless
+    from entwined.report.derived import derived_text
     from entwined.survey.proposals import read_confirmed
-    from entwined.survey.working_out import filled_questions, worked_out
+    from entwined.survey.working_out import contradictions, filled_questions, worked_out
 
     require_new(output)
     with progress():
         schema, survey = read_confirmed(proposals)
         release = Release.from_document(read_release(released))
         found, filled = worked_out(survey, schema, release), filled_questions(survey, release)
-    rows = io.StringIO()
-    writer = csv.writer(rows)
-    writer.writerow(["column", "answer", "value", "low", "high"])
-    writer.writerows(
-        [harmless(one.column), harmless(one.answer), one.value, one.low, one.high] for one in found
-    )
-    write_whole(output, rows.getvalue())
+        against = contradictions(survey, schema, release)
+    write_whole(output, derived_text(found, schema))
     if as_document:
         told = {"file": str(output), "columns": len(survey.decided), "cells": len(found)}
-        as_json(told | ({"filled": len(filled)} if filled else {}))
+        checked = {f"{one.column} by {one.answer}": [one.value, one.low, one.high] for one in against}
+        as_json(
+            told | ({"filled": len(filled)} if filled else {}) | ({"contradict": checked} if against else {})
+        )
         return
     say(f"The histograms of {len(survey.decided)} columns that others decide are in {output}.")
     if filled:
         say(f"So are those of {len(filled)} questions whose blanks were filled, without what was filled in.")
+    show_contradictions(against)
+
+
+def show_contradictions(against: "list[WorkedOut]") -> None:
+    """Say which columns are not decided by others after all, as far as noise lets it be seen."""
+    for one in against:
+        if one.low > 0:
+            say(
+                f"CONTRADICTED: {one.column} is not decided by {one.answer} for about {one.value} rows ({one.low} to "
+                f"{one.high}). Say confirmed = false of it, and release it itself."
+            )
+    if against and not any(one.low for one in against):
+        worst = max(one.high for one in against)
+        say(
+            f"{len(against)} of them were checked: none is contradicted by more than {worst} rows, with 95 % each."
+        )
 
 
 def read_release(folder: Path) -> Any:

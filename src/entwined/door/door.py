@@ -29,6 +29,7 @@ from entwined.ledger import Charge, Ledger
 from entwined.promise.part import Part
 from entwined.promise.price import Price
 from entwined.promise.promise import Promise
+from entwined.showing import Seen
 
 Output = TypeVar("Output")
 
@@ -38,8 +39,8 @@ FAILED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Passed(Generic[Output]):
+@dataclass(frozen=True, slots=True, repr=False)
+class Passed(Seen, Generic[Output]):
     """What came out of the door: the output, what everything amounts to since the charge, and the certificate."""
 
     output: Output
@@ -47,8 +48,8 @@ class Passed(Generic[Output]):
     certificate: Mapping[str, Any]
 
 
-@dataclass(frozen=True, eq=False)
-class Door:
+@dataclass(frozen=True, eq=False, repr=False)
+class Door(Seen):
     """A table, what is promised about it, and the ledger of that promise; opened once, by the holder."""
 
     table: Answering

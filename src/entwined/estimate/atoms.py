@@ -173,7 +173,7 @@ def _starts(tables: Sequence[Counting], impossible: Iterable[Predicate]) -> dict
         for node in where.diagram.nodes:
             cuts.setdefault(node.column, {0}).update(node.ends[:-1])
     for axis in (axis for table in tables for axis in table.axes):
-        cuts.setdefault(axis.column, {0}).update((*range(0, axis.levels, axis.width), axis.levels))
+        cuts.setdefault(axis.column, {0}).update((*axis.starts, axis.levels))
     return {column: np.array(sorted(cuts[column])) for column in sorted(cuts)}
 
 

@@ -133,7 +133,7 @@ def _with(
 def _words(planned: Batch, alone: set[int], impossible: Sequence[Predicate]) -> str:
     """Say what agrees, what does not, and why a whole may be more than the parts that were asked for."""
     asked = [
-        f"{query.kind} where {query.inside.text:.60}"
+        f"{query.kind} where {query.inside.text:.200}"
         for query, uses in zip(planned.queries, planned.uses, strict=True)
         if alone.intersection(uses)
     ]

@@ -56,7 +56,7 @@ class Side:
 def side_of(axis: Axis, cuts: Cuts, *, apart: bool) -> Side:
     """Lay an axis out in the blocks of its column; `apart` shares no block with other ways of cutting it."""
     if apart:
-        return Side(f"{axis.column}\0{axis.width}", (0,), (axis.cells,))
+        return Side(f"{axis.column}\0{starts_of(axis)}", (0,), (axis.cells,))
     if starts_of(axis) == cuts.fine:
         return Side(axis.column, cuts.coarse, cuts.sizes)
     return Side(axis.column, starts_of(axis), (1,) * axis.cells)

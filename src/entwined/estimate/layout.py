@@ -87,7 +87,7 @@ class Cuts:
 def starts_of(axis: Axis) -> Starts:
     """Give the first code of every cell along an axis."""
     missing = (axis.levels,) if axis.keeps_missing else ()
-    return (*range(0, axis.levels, axis.width), *missing)
+    return (*axis.starts, *missing)
 
 
 def cuts_of(layouts: Iterable[Layout]) -> dict[str, Cuts]:

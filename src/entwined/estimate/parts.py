@@ -61,19 +61,21 @@ class Whole:
         return ErrorLaw((Weighted(1.0, self.noise, len(self.answer.numbers[0])),))
 
     @property
+    def values(self) -> tuple[Any, ...]:
+        """The published numbers; of a single one as of a table with one cell."""
+        value: Any = self.answer.value
+        return value if isinstance(value, tuple) else (value,)
+
+    @property
     def published(self) -> float:
         """The sum as it can be read from what was published."""
-        value: Any = self.answer.value
-        return float(sum(value)) if isinstance(value, tuple) else float(value)
+        return float(sum(self.values))
 
     def is_as_good_as(self, other: "Whole") -> bool:
         """Whether a cell's share of a quarter has no longer an interval as a share of its own table than of another."""
         apart = (1 - QUARTER) ** 2 - QUARTER**2  # the cell's own noise is in the sum, too
         by_own = apart * self.noise.variance + QUARTER**2 * self.law.variance
-        return (
-            by_own <= self.noise.variance + QUARTER**2 * other.law.variance
-            or self.statistic == other.statistic
-        )
+        return by_own <= self.noise.variance + QUARTER**2 * other.law.variance
 
     @property
     def noisy(self) -> Noisy:
@@ -122,11 +124,9 @@ class Wholes:
         best = self.best.get(subject)
         if best is None or (best.statistic == own.statistic and not is_table):
             return None
-        return (
-            partial(_of_table, own)
-            if is_table and own.is_as_good_as(best)
-            else partial(_of_another, own, best)
-        )
+        if is_table and own.is_as_good_as(best):
+            return partial(_of_table, own, own.published, sum(answer.numbers[0]))
+        return partial(_of_another, own, (own if is_table else best).published, best.noisy)
 
 
 def _subject(statistic: Statistic) -> Subject:
@@ -148,24 +148,22 @@ def _divided(ends: tuple[Any, Any, Any], whole: int, cells: slice) -> Shares:
     return _rounded(*(np.array(one[cells], dtype=np.float64) / whole for one in ends))
 
 
-def _of_table(own: Whole, cells: slice) -> Shares:
-    """Divide by the sum of all cells of the table."""
+def _of_table(own: Whole, whole: float, drawn: int, cells: slice) -> Shares:
+    """Divide by the sum of all cells of the table, as published and as drawn."""
     (numbers,) = own.answer.numbers
     inside = np.array(numbers[cells], dtype=np.float64)
     if len(numbers) == 1:
         return _rounded(*[np.ones(1)] * 3)
     one, others = ErrorLaw.of([1], [own.noise]), ErrorLaw((Weighted(1.0, own.noise, len(numbers) - 1),))
-    rest = sum(numbers) - inside
-    ends = _or_any(lambda: share_interval(Noisy(inside, one), Noisy(rest, others), CONFIDENCE, FEW))
-    return _beside(_ends(own.answer)[0][cells], own.published, ends)
+    rest = Noisy(drawn - inside, others)
+    ends = _or_any(lambda: share_interval(Noisy(inside, one), rest, CONFIDENCE, FEW))
+    return _beside(own.values[cells], whole, ends)
 
 
-def _of_another(own: Whole, best: Whole, cells: slice) -> Shares:
+def _of_another(own: Whole, whole: float, total: Noisy, cells: slice) -> Shares:
     """Divide by a sum that was released with noise of its own; the cells of a table still add up to all of it."""
     part = Noisy(np.array(own.answer.numbers[0][cells], dtype=np.float64), ErrorLaw.of([1], [own.noise]))
-    ends = _or_any(lambda: part_interval(part, best.noisy, CONFIDENCE))
-    whole = own.published if isinstance(own.answer.value, tuple) else best.published
-    return _beside(_ends(own.answer)[0][cells], whole, ends)
+    return _beside(own.values[cells], whole, _or_any(lambda: part_interval(part, total, CONFIDENCE)))
 
 
 def _or_any(found: Callable[[], Bounds]) -> Bounds:

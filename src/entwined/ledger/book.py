@@ -159,15 +159,15 @@ class Book:
         """Tell what has been spent so far."""
         with self.reading() as view:
             last, parts = view.last_price(), view.totals().parts
-            now = max(view.clock(), view.last.time)
+            allowances = view.calendar.allowances
+            now = max(view.clock(), view.last.time) if allowances else view.last.time
             return Spent(
                 cap=fraction_from(view.terms.fields["cap"]),
                 price=Price(Fraction(0)) if last is None else last.price,
                 parts=tuple(parts[key] for key in sorted(parts)),
                 entries=view.last.position,
                 periods=tuple(
-                    Allowance.as_written(period, now, allowed, last)
-                    for period, allowed in view.calendar.allowances
+                    Allowance.as_written(period, now, allowed, last) for period, allowed in allowances
                 ),
             )
 

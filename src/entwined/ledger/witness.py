@@ -135,10 +135,11 @@ class Witness:
         for slots in self._own:
             try:
                 slots.forget()
+                if self._under and slots is self._home[0]:
+                    self._home[0].path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                    slots.start(FREE, 0o600)
             except OSError as failed:
                 raise _unwritable(slots, failed) from None
-        if self._under:
-            self._home[0].start(FREE, 0o600)
 
     def _found(self) -> Iterator[tuple[Remembering, Kept]]:
         """List what is remembered: of the table itself, or else of what it is made of."""
@@ -172,7 +173,10 @@ class Witness:
         """Write the marks that are not there; beside a table and in a database only where that is allowed."""
         for slots in (*self._own, *self._under):
             try:
-                slots.start(kept, 0o666)  # others who use the table have to read it: the umask says who may
+                if slots in (*self._home, *self._home_under):
+                    Path(slots.path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                if slots.read() is None:  # others who use the table have to read it: the umask says who may
+                    slots.start(kept, 0o666)
             except FileExistsError:
                 continue
             except OSError as failed:
@@ -187,7 +191,6 @@ def _is_nameless(name: str) -> bool:
 def _at_home(name: str, patience: float, *, is_place: bool) -> Slots:
     """Name the mark of a table in the holder's state folder: by its place, or by what else its rows are known by."""
     folder = state_folder() / (WITNESSES if is_place and not _is_nameless(name) else ROWS)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return Slots(folder / sha256(name)[:32], "The table's witness", patience)
 
 

@@ -34,9 +34,11 @@ those theorems use. Under knowledge model the law of every step counts, and with
 missing rows put off: there it is trusted that none is missing, wherever a chain has an initial law to be used.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
+from entwined.bounds.outside import theorems_of
 from entwined.canonical import Document
 from entwined.dependence import (
     BayesNet,
@@ -51,6 +53,7 @@ from entwined.dependence import (
 from entwined.errors import BadModel, Refused
 from entwined.promise.domains import VALUED, check_cells, check_rows
 from entwined.promise.gates import Gates
+from entwined.promise.worked_out import check_worked_out
 from entwined.schema import Coded, Ordered, Schema
 
 ADMITTED: Final = (Independent, Groups, MarkovChain, Graph, BayesNet, RandomField, Forms)
@@ -64,7 +67,9 @@ class Declared:
     the one that orders the steps of a series, and `columns` those whose joint values are a row's state in the
     model, all of them if none is named. Over cells: `columns` says which column each unit of the model is, where
     the model does not name its variables itself. In columns of `missing_says_nothing` the model leaves missing
-    out, as the holder confirmed that whether one is missing says nothing about anything.
+    out, as the holder confirmed that whether one is missing says nothing about anything. A column of `worked_out` is no
+    unit of the model: given the one that it names, it says nothing about any other. Both are taken as one unit.
+    `trusting` names distributions outside the package whose theorems are asked about the model too.
     """
 
     model: Dependence
@@ -73,11 +78,13 @@ class Declared:
     columns: tuple[str, ...] = ()
     name: str = ""
     missing_says_nothing: tuple[str, ...] = ()
+    worked_out: Mapping[str, str] = field(default_factory=dict)
+    trusting: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Dependence):
             raise BadModel(f"{self.model!r:.60} is no model. Give Groups(…), MarkovChain(…), …")
-        for listed in ("columns", "missing_says_nothing"):
+        for listed in ("columns", "missing_says_nothing", "trusting"):
             object.__setattr__(self, listed, tuple(getattr(self, listed)))
         if isinstance(self.model, Graph):
             object.__setattr__(self, "model", self.model.published)
@@ -90,8 +97,15 @@ class Declared:
     @property
     def document(self) -> Document:
         """The declaration as JSON."""
-        about = {"by": self.by, "order": self.order, "columns": list(self.columns), "name": self.name}
+        about: Document = {
+            "by": self.by,
+            "order": self.order,
+            "columns": list(self.columns),
+            "name": self.name,
+        }
         about["missing_says_nothing"] = list(self.missing_says_nothing)
+        about["worked_out"] = dict(self.worked_out)
+        about["trusting"] = list(self.trusting)
         return {key: value for key, value in about.items() if value} | {"model": self.model.document}
 
     def variables(self, schema: Schema) -> tuple[str, ...]:
@@ -138,6 +152,7 @@ class Declared:
                 f"The model {self.title!r} was learned from the private table without a budget, so it is for "
                 "planning only. Declare it, learn it from a public table, or learn it with a budget."
             )
+        theorems_of(self.trusting)
         if not isinstance(self.model, ADMITTED):
             raise Refused(
                 f"The model {self.title!r} is {self.model.kind}: its leakage is per unit of distance, and a "
@@ -146,6 +161,7 @@ class Declared:
         for listed in (self.columns, self.missing_says_nothing):
             if len(set(listed)) < len(listed):
                 raise BadModel(f"The model {self.title!r} names a column twice. Name each column once.")
+        check_worked_out(self.title, self.worked_out, self.variables(schema), schema)
         if schema.unit.by_column:
             _check_cells(self, schema)
         else:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from entwined.canonical import Document
+from entwined.schema.exact import exact_number
 
 SHOWN: Final = 5  # names that are listed where there are many
 LONGEST: Final = 80
@@ -77,7 +78,9 @@ def _detailed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         was, is_now = before.get(key), now.get(key)
         if was == is_now:
             continue
-        if isinstance(was, Mapping) and isinstance(is_now, Mapping):
+        if key == "bands":
+            said += _banded(was or {}, is_now or {})
+        elif isinstance(was, Mapping) and isinstance(is_now, Mapping):
             said += _detailed(was, is_now)
         elif _is_list_of_texts(was) and _is_list_of_texts(is_now):
             said += _listed(key, was or (), is_now or ())
@@ -86,6 +89,23 @@ def _detailed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         else:
             said.append(NUMBERS)
     return list(dict.fromkeys(said)) or [NUMBERS]
+
+
+def _banded(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """Say which bands of a column came and went, and which are cut otherwise."""
+    if list(before) != list(now):
+        yield from _listed("bands", list(before), list(now))
+    for name in now:
+        if name in before and before[name] != now[name]:
+            yield f"bands {name!r} were {_cut(before[name])} and are {_cut(now[name])}"
+
+
+def _cut(rule: object) -> str:
+    """Say how bands are cut: by labels from low to high, or every so much."""
+    if not isinstance(rule, Mapping):
+        return f"every {rule}"
+    order = sorted(rule.items(), key=lambda one: (exact_number(one[1]) or 0, str(one[1])))
+    return _short(", ".join(f"{label} from {begin}" for label, begin in order))
 
 
 def _listed(key: str, before: Sequence[str], now: Sequence[str]) -> Iterator[str]:

@@ -21,7 +21,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeAlias
 
-from entwined.bounds import Bound, Curve, Exposure, Knowledge
+from entwined.bounds import Bound, Curve, Exposure, Hint, Knowledge
 from entwined.canonical import Document, canonical, sha256
 from entwined.dependence import Dependence, Forms
 from entwined.dependence.model_check import failures
@@ -39,8 +39,10 @@ from entwined.promise.places import PartPlace, place_of
 from entwined.promise.price import Price
 from entwined.promise.terms import carried, is_for_one_batch
 from entwined.promise.trusted import ids_compared, known, trusted
+from entwined.promise.worked_out import charged_together
 from entwined.queries import Layers, Predicate
 from entwined.schema import Schema
+from entwined.showing import Tabled
 
 NOTHING: Final = Fraction(0)
 REMEMBERED: Final = 8
@@ -78,8 +80,8 @@ class BaseLoss:
         return self.shared is not None and not self.shared
 
 
-@dataclass(frozen=True, eq=False)
-class Promise:
+@dataclass(frozen=True, eq=False, repr=False)
+class Promise(Tabled):
     """What a ledger asks for prices; it depends on the schema and the declared models alone."""
 
     schema: Schema
@@ -150,7 +152,7 @@ class Promise:
             turn, name = 2, one.title
             while name in named:
                 turn, name = turn + 1, f"{one.title} {turn}"
-            named[name] = one, Judge(one.model, self.knowledge)
+            named[name] = one, Judge(one.model, self.knowledge, one.trusting)
         return named
 
     @cached_property
@@ -211,21 +213,30 @@ class Promise:
             if base.replace
         }
 
+    def hints(self, base: BaseLoss) -> dict[str, tuple[Hint, ...]]:
+        """Say under each model what further knowledge would lower what a loss leaks."""
+        return {
+            name: judge.hints(self.exposure(one, base))
+            for name, (one, judge) in self.judges.items()
+            if base.replace
+        }
+
     def exposure(self, one: Declared, base: BaseLoss) -> Exposure:
         """Say what a loss shows of the units of a model, before dependence."""
         by_cell = self.measure.is_pure or self.is_for_one_batch or base.separable
         if not (self.schema.unit.by_column and by_cell):
             return self.measure.exposure((base.replace,), one.model.units)
         names = one.variables(self.schema)
-        unknown = sorted(base.columns.keys() - set(names))
+        columns, together = charged_together(base.columns, base.shared, one.worked_out)
+        unknown = sorted(columns.keys() - set(names))
         if unknown:
             raise BadModel(
                 f"Column {unknown[0]!r} is read, and the model {one.title!r} says nothing of it. Add it to "
                 "the model, as an independent variable if it is one, or do not ask about it."
             )
-        losses = tuple(base.columns.get(name, NOTHING) for name in names)
-        shared = {tuple(map(names.index, read)): each for read, each in (base.shared or {}).items()}
-        exposed = self.measure.exposure(losses, len(losses), None if base.shared is None else shared)
+        losses = tuple(columns.get(name, NOTHING) for name in names)
+        shared = {tuple(map(names.index, read)): each for read, each in (together or {}).items()}
+        exposed = self.measure.exposure(losses, len(losses), None if together is None else shared)
         return filled_exposure(exposed, one.model, base.filling) if base.filling else exposed
 
     def base(self, parts: Iterable[Part]) -> BaseLoss:
@@ -306,8 +317,9 @@ class Promise:
             return self.measure.largest(leakage) / base.nominal
         alone = self.measure.largest(leakage) / base.replace  # no model allows more
         shape = base.times(alone)
+        as_given = min(float(1 / alone), 1.0)  # where losses were planned, hardly more needs to be tried
         return alone * min(
-            Fraction(judge.largest(self.exposure(one, shape), leakage, close))
+            Fraction(judge.largest(self.exposure(one, shape), leakage, close, as_given))
             for one, judge in self.judges.values()
         )
 

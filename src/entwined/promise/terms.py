@@ -145,5 +145,5 @@ def _only_gained(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> bool:
 
 
 def _coding(column: Mapping[str, Any]) -> Document:
-    """Leave out what is for people only."""
-    return without(column, "label", "labels")
+    """Leave out what is for people only, and bands: they are looks at the codes."""
+    return without(column, "label", "labels", "bands")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from entwined.bounds import Knowledge
+from entwined.bounds.outside import theorems_of
 from entwined.dependence import Coupled, Forms, MarkovChain
 from entwined.dependence.learned_from import VOUCHED
 from entwined.promise.declared import Declared
@@ -29,6 +30,10 @@ WITHOUT_FORM: Final = (
     "That a respondent has no form in column {form!r}, or one that is not declared, says nothing about the "
     "answers."
 )
+WORKED_OUT: Final = (
+    "Each of these columns is worked out from another, perhaps with errors that depend on nothing else: {listed}. The "
+    "holder said so, and no row is looked at for it, unless a count of the rows that contradict it is released."
+)
 PRESENCE: Final = (
     "Whether a {each} is in the table says nothing about what any {each} holds, nor about whether another "
     "is there."
@@ -44,7 +49,13 @@ def trusted(given: Declared, schema: Schema, knowledge: Knowledge) -> tuple[str,
         *_of_source(given, schema),
         *_of_missing(given),
         *_of_check(given),
+        *_of_outside(given),
     )
+
+
+def _of_outside(given: Declared) -> Iterator[str]:
+    origins = {theorem.origin: None for theorem in theorems_of(given.trusting)}
+    yield from (origin.trusted for origin in origins if origin is not None)
 
 
 def _of_check(given: Declared) -> Iterator[str]:
@@ -83,6 +94,9 @@ def _of_missing(given: Declared) -> Iterator[str]:
 def _of_cells(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[str]:
     if set(schema.names) - set(given.variables(schema)):
         yield OUTSIDE[knowledge]
+    if given.worked_out:
+        listed = ", ".join(f"{name!r} from {by!r}" for name, by in given.worked_out.items())
+        yield WORKED_OUT.format(listed=listed)
     if isinstance(given.model, Forms):
         yield Gates(given.model, schema).words
         if not Gates(given.model, schema).lists_missing:

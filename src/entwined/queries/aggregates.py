@@ -6,7 +6,8 @@
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, Protocol, Self, TypeAlias, TypeVar
@@ -30,23 +31,40 @@ Function: TypeAlias = Callable[[IntArray], IntArray]
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A column of a table of counts: `width` codes a cell, missing in the last cell if it is kept at all."""
+    """A column of a table of counts: `width` codes a cell, missing in the last cell if it is kept at all.
+
+    Cells that are not of one width begin at the codes of `cuts`. Where cells are bands they have `labels`, and the
+    axis perhaps a name of its own; to count, these do not matter.
+    """
 
     column: str
     levels: int
     width: int = 1
     keeps_missing: bool = True
+    cuts: tuple[int, ...] = ()
+    labels: tuple[str, ...] = field(default=(), compare=False)
+    name: str = field(default="", compare=False)
+
+    @property
+    def starts(self) -> Sequence[int]:
+        """The first code of every cell, that for missing left out."""
+        return self.cuts or range(0, self.levels, self.width)
 
     @property
     def cells(self) -> int:
         """How many cells there are along this axis."""
-        return -(-self.levels // self.width) + self.keeps_missing
+        return len(self.starts) + self.keeps_missing
 
     def cell(self, code: int) -> int | None:
         """Give the cell of a code; None if its row is left out."""
         if code < self.levels:
-            return code // self.width
+            return bisect_right(self.cuts, code) - 1 if self.cuts else code // self.width
         return self.cells - 1 if self.keeps_missing else None
+
+    @property
+    def title(self) -> str:
+        """What stands above its cells: the name of the bands, or the column."""
+        return self.name or self.column
 
 
 @dataclass(frozen=True, slots=True)

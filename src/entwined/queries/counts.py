@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from operator import and_
-from typing import ClassVar, Final, TypeAlias
+from typing import ClassVar, Final, Self, TypeAlias
 
 from entwined.errors import BadQuery
 from entwined.queries.aggregates import Axis, CountOf, TableOf, Term, TotalsOf
@@ -15,6 +15,19 @@ from entwined.queries.predicate import Predicate
 from entwined.queries.query import Answer, Field, Numbers, Sampled, T, Titled
 from entwined.queries.sensitivity import Sensitivity
 from entwined.queries.shapes import Shapes
+from entwined.queries.sides import (
+    Side,
+    axis_along,
+    axis_of,
+    bound_sides,
+    column_of,
+    document_of,
+    for_each,
+    side_from,
+    sides_from,
+    titled_side,
+    words_of,
+)
 from entwined.queries.statistic import Statistic
 from entwined.queries.terms import moves_alone, moves_inside
 from entwined.queries.weighted import Weighable, Weight
@@ -112,31 +125,35 @@ class _Table(_Counts):
 class Marginal(_Table):
     """How many rows are inside for every combination of values of some columns."""
 
-    of: tuple[str, ...]
+    of: tuple[Side, ...]
     kind: ClassVar[str] = "marginal"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "of", sides_from(self.of, self.kind))
         super().__post_init__()
-        checked_names(self.of, self.kind)
+
+    def bound(self, schema: Schema) -> Self:
+        """Give the question with every condition and every name of bands as what it means under this schema."""
+        return replace(super().bound(schema), of=bound_sides(self.of, schema, self.kind))
 
     @property
     def values(self) -> tuple[str, ...]:
         """The columns of the table."""
-        return self.of
+        return tuple(map(column_of, self.of))
 
     @property
     def fields(self) -> dict[str, Field]:
-        """The columns in their order: it is the order of the cells."""
-        return {"of": list(self.of), **self.by_weight}
+        """The columns or bands in their order: it is the order of the cells."""
+        return {"of": list(map(document_of, self.of)), **self.by_weight}
 
     def axes(self, schema: Schema) -> tuple[Axis, ...]:
         """Give the sides of the table."""
-        return tuple(axis_of(schema.coded(name)) for name in self.of)
+        return tuple(axis_along(side, schema) for side in self.of)
 
     @property
     def words(self) -> str:
         """What is asked."""
-        return f"count by {' and '.join(self.of)}{self.weighted_by}"
+        return f"count by {' and '.join(map(words_of, self.of))}{self.weighted_by}"
 
     def subject(self, titled: Titled) -> str:
         """Say what is counted."""
@@ -145,46 +162,54 @@ class Marginal(_Table):
 
 @dataclass(frozen=True)
 class Histogram(_Table):
-    """How many rows are inside for every value of a column, or in about `bins` ranges of equal width."""
+    """How many rows are inside for every value of a column, for its bands, or in about `bins` ranges of equal width."""
 
-    column: str
+    column: Side
     bins: int | None = None
     kind: ClassVar[str] = "histogram"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "column", side_from(self.column))
         super().__post_init__()
         if self.bins is not None and (not is_whole(self.bins) or self.bins < 1):
             raise BadQuery(f"A histogram with {self.bins!r} bins. Give a number from 1, or leave it out.")
+        if self.bins is not None and not isinstance(self.column, str):
+            raise BadQuery(f"A histogram of {words_of(self.column)} in {self.bins} bins. Leave bins out.")
+
+    def bound(self, schema: Schema) -> Self:
+        """Give the question with its condition and a name of bands as what it means under this schema."""
+        (column,) = bound_sides((self.column,), schema, self.kind)
+        return replace(super().bound(schema), column=column)
 
     @property
     def values(self) -> tuple[str, ...]:
         """The one column."""
-        return (self.column,)
+        return (column_of(self.column),)
 
     @property
     def fields(self) -> dict[str, Field]:
-        """The column and the number of bins."""
-        return {"column": self.column, "bins": self.bins, **self.by_weight}
+        """The column or its bands, and the number of bins."""
+        return {"column": document_of(self.column), "bins": self.bins, **self.by_weight}
 
     def axes(self, schema: Schema) -> tuple[Axis, ...]:
         """Give the one side of the table."""
+        if self.bins is None or not isinstance(self.column, str):
+            return (axis_along(self.column, schema),)
         column = schema.coded(self.column)
-        return (axis_of(column, 1 if self.bins is None else -(-column.levels // self.bins)),)
+        return (axis_of(column, -(-column.levels // self.bins)),)
 
     @property
     def words(self) -> str:
         """What is asked."""
-        return super().words + (f" in {self.bins} bins" if self.bins else "") + self.weighted_by
+        bins = f" in {self.bins} bins" if self.bins else ""
+        return f"{self.kind} of {words_of(self.column)}{bins}{self.weighted_by}"
 
     def subject(self, titled: Titled) -> str:
         """Say what is counted."""
         each = "value" if self.bins is None else "range"
-        return f"Number of rows for each {each} of {titled(self.column)}{self.weighted_as(titled)}"
-
-
-def axis_of(column: Coded, width: int = 1) -> Axis:
-    """Lay a column out as one side of a table."""
-    return Axis(column.name, column.levels, width, column.missing == "value")
+        return (
+            f"Number of rows for each {each} of {titled_side(self.column, titled)}{self.weighted_as(titled)}"
+        )
 
 
 def counted(where: Predicate, schema: Schema, weight: Weight | None) -> Statistic:
@@ -246,25 +271,16 @@ def without_missing(names: Iterator[str], where: Predicate, schema: Schema) -> P
 
 
 def labels(axes: tuple[Axis, ...], schema: Schema) -> Iterator[tuple[CellValue, ...]]:
-    """Name the cells of a table in their order; a cell of several values by its first and last one."""
+    """Name the cells of a table in their order; one of several values by its label, or its first and last one."""
     return itertools.product(*([*_sides(axis, schema.coded(axis.column))] for axis in axes))
 
 
 def _sides(axis: Axis, column: Coded) -> Iterator[CellValue]:
-    for low in range(0, axis.levels, axis.width):
-        high = min(low + axis.width, axis.levels) - 1
-        yield column.value(low) if axis.width == 1 else (column.value(low), column.value(high))
+    if axis.labels:
+        yield from axis.labels
+    else:
+        for low in axis.starts:
+            high = min(low + axis.width, axis.levels) - 1
+            yield column.value(low) if axis.width == 1 else (column.value(low), column.value(high))
     if axis.keeps_missing:
         yield None
-
-
-def for_each(names: tuple[str, ...], titled: Titled) -> str:
-    """Say that there is a number for each value of a column, or each combination of several."""
-    what = "value" if len(names) == 1 else "combination"
-    return f"for each {what} of {' and '.join(map(titled, names))}"
-
-
-def checked_names(names: tuple[str, ...], kind: str) -> None:
-    """Refuse an empty list of columns, or the same one twice."""
-    if not names or len(set(names)) < len(names):
-        raise BadQuery(f"A {kind} over the columns {list(names)}. Name one or more, each once.")

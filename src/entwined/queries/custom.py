@@ -7,11 +7,12 @@ from typing import ClassVar, Final, NoReturn, Self
 from entwined.errors import BadQuery
 from entwined.numbers import IntArray
 from entwined.queries.aggregates import FoldOf, Function
-from entwined.queries.counts import checked_names, without_missing
+from entwined.queries.counts import without_missing
 from entwined.queries.predicate import Predicate, everything
 from entwined.queries.query import Answer, Field, Numbers, Query, T, Titled
 from entwined.queries.sensitivity import Sensitivity
 from entwined.queries.shapes import Shapes
+from entwined.queries.sides import sides_from
 from entwined.queries.statistic import Statistic
 from entwined.schema import Schema
 from entwined.schema.raw import is_text
@@ -51,7 +52,7 @@ class Custom(Query):
                 )
         for what in ("of", "least", "most", "names"):
             object.__setattr__(self, what, tuple(getattr(self, what)))
-        checked_names(self.of, self.kind)
+        sides_from(self.of, self.kind)
         names = self.names or tuple(str(number + 1) for number in range(len(self.least)))
         if len(names) != len(self.least) or len(set(names)) < len(names) or not all(map(is_text, names)):
             raise BadQuery(

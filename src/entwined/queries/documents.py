@@ -65,7 +65,7 @@ def query_from(given: Mapping[str, object], schema: Schema) -> Query:
         for name, value in given.items()
         if name != "query"
     }
-    query = _made(KINDS[kind], values)
+    query = _made(KINDS[kind], values).bound(schema)
     query.check(schema)
     return query
 
@@ -140,11 +140,11 @@ def _is_wholes(value: object) -> bool:
 
 
 SHAPES: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
-    "column": (is_text, "a column's name"),
+    "column": (is_text, "the name of a column or of bands"),
     "total": (is_text, "a column's name"),
     "count": (is_text, '"noisy" or "public"'),
-    "of": (_is_texts, "a list of columns' names"),
-    "keys": (_is_texts, "a list of columns' names"),
+    "of": (_is_texts, "a list of names of columns or bands"),
+    "keys": (_is_texts, "a list of names of columns or bands"),
     "weight": (is_text, "a column's name"),
     "weights": (_is_wholes, "a list of whole numbers"),
     "even": (lambda value: isinstance(value, bool), "true or false"),

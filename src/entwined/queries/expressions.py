@@ -21,7 +21,7 @@ from entwined.queries.parser import DEEPEST, MOST_TESTS
 from entwined.queries.predicate import Predicate
 from entwined.queries.tokens import WORDS
 from entwined.schema import Schema
-from entwined.schema.grids import exact_number, number_text
+from entwined.schema.exact import exact_number, number_text
 from entwined.schema.raw import is_text
 
 Constant: TypeAlias = bool | int | float | Fraction | Decimal | str | date | datetime
@@ -102,7 +102,7 @@ class Compared(Expression):
 
     def condition(self, schema: Schema) -> Condition:
         """Compare on the public grid."""
-        return compare(schema.coded(self.column), self.sign, self.constant)
+        return compare(schema.comparable(self.column), self.sign, self.constant)
 
     @property
     def text(self) -> str:
@@ -125,7 +125,7 @@ class Among(Expression):
 
     def condition(self, schema: Schema) -> Condition:
         """Look the values up on the public grid."""
-        return among(schema.coded(self.column), self.constants)
+        return among(schema.comparable(self.column), self.constants)
 
     @property
     def text(self) -> str:
@@ -145,7 +145,7 @@ class Within(Expression):
 
     def condition(self, schema: Schema) -> Condition:
         """Compare twice on the public grid."""
-        return between(schema.coded(self.column), self.low, self.high)
+        return between(schema.comparable(self.column), self.low, self.high)
 
     @property
     def text(self) -> str:
@@ -163,7 +163,7 @@ class IsMissing(Expression):
 
     def condition(self, schema: Schema) -> Condition:
         """Look at the code for missing; this is never unknown."""
-        return is_missing(schema.coded(self.column))
+        return is_missing(schema.comparable(self.column))
 
     @property
     def text(self) -> str:

@@ -1,18 +1,15 @@
 """Counts or totals for every declared combination of keys, perhaps weighted; no key is ever found in the rows."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from entwined.errors import BadQuery
 from entwined.queries.aggregates import Axis
 from entwined.queries.conditions import is_missing
 from entwined.queries.counts import (
     CellValue,
-    axis_of,
-    checked_names,
-    for_each,
     in_steps,
     labels,
     table_of,
@@ -22,6 +19,16 @@ from entwined.queries.counts import (
 )
 from entwined.queries.query import Answer, Field, Numbers, T, Titled
 from entwined.queries.shapes import Shapes
+from entwined.queries.sides import (
+    Side,
+    axis_along,
+    bound_sides,
+    column_of,
+    document_of,
+    for_each,
+    sides_from,
+    words_of,
+)
 from entwined.queries.statistic import Statistic
 from entwined.queries.terms import total_term
 from entwined.queries.weighted import Weighable
@@ -32,32 +39,37 @@ from entwined.schema import Schema
 class GroupBy(Weighable):
     """The number of rows inside for every combination of keys, or the total of a column, perhaps weighted."""
 
-    keys: tuple[str, ...]
+    keys: tuple[Side, ...]
     total: str | None = None
     kind: ClassVar[str] = "group_by"
     agrees: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "keys", sides_from(self.keys, self.kind))
         super().__post_init__()
-        checked_names(self.keys, self.kind)
-        if self.total in self.keys:
+        if self.total in [column_of(key) for key in self.keys]:
             raise BadQuery(
                 f"A group_by totals {self.total!r}, which is one of its keys. Take another column."
             )
 
+    def bound(self, schema: Schema) -> Self:
+        """Give the question with every condition and every name of bands as what it means under this schema."""
+        return replace(super().bound(schema), keys=bound_sides(self.keys, schema, self.kind))
+
     @property
     def values(self) -> tuple[str, ...]:
-        """The keys and the column that is totalled."""
-        return self.keys if self.total is None else (*self.keys, self.total)
+        """The columns of the keys and the one that is totalled."""
+        columns = tuple(map(column_of, self.keys))
+        return columns if self.total is None else (*columns, self.total)
 
     @property
     def fields(self) -> dict[str, Field]:
         """The keys in their order, which is that of the cells, and the column that is totalled."""
-        return {"keys": list(self.keys), "total": self.total, **self.by_weight}
+        return {"keys": list(map(document_of, self.keys)), "total": self.total, **self.by_weight}
 
     def axes(self, schema: Schema) -> tuple[Axis, ...]:
         """Give the sides of the table of groups."""
-        return tuple(axis_of(schema.coded(name)) for name in self.keys)
+        return tuple(axis_along(side, schema) for side in self.keys)
 
     def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
         axes, weight = self.axes(schema), self.weighing(schema)
@@ -103,7 +115,7 @@ class GroupBy(Weighable):
     def words(self) -> str:
         """What is asked."""
         what = "count" if self.total is None else f"total of {self.total}"
-        return f"{what} by {' and '.join(self.keys)}{self.weighted_by}"
+        return f"{what} by {' and '.join(map(words_of, self.keys))}{self.weighted_by}"
 
     def subject(self, titled: Titled) -> str:
         """Say what is counted or totalled."""

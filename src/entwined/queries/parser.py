@@ -2,11 +2,12 @@
 
 from typing import Final
 
-from entwined.queries.conditions import SIGNS, Condition, among, between, compare, is_missing
+from entwined.queries.conditions import SIGNS, Condition, among, between, compare, is_missing, time_constant
 from entwined.queries.predicate import Predicate
 from entwined.queries.tokens import Token, placed, tokens, wrong
-from entwined.schema import Boolean, Coded, Schema
+from entwined.schema import Boolean, Comparable, Schema
 
+TIMES: Final = ("DATE", "TIMESTAMP")
 DEEPEST: Final = 50
 MOST_TESTS: Final = 1000
 
@@ -110,14 +111,14 @@ class _Parser:
             raise self._unexpected("a comparison, in, between or is null")
         return ~condition if negated else condition
 
-    def _column(self) -> Coded:
+    def _column(self) -> Comparable:
         if self._next.kind != "name":
             raise self._unexpected("a column's name")
         found = self._next
         self._at += 1
-        return placed(found.place, lambda: self._schema.coded(str(found.value)))
+        return placed(found.place, lambda: self._schema.comparable(str(found.value)))
 
-    def _is(self, column: Coded) -> Condition:
+    def _is(self, column: Comparable) -> Condition:
         negated = self._take("word", "not")
         if not self._take("word", "null"):
             raise self._unexpected("null")
@@ -137,7 +138,19 @@ class _Parser:
         if found.kind == "word" and found.value in ("true", "false"):
             self._at += 1
             return found.value == "true"
+        if found.kind == "name" and str(found.value).upper() in TIMES:
+            return self._time(str(found.value).upper())
         if found.kind not in ("number", "text"):
             raise self._unexpected("a number, a text in '…', true or false")
         self._at += 1
         return found.value
+
+    def _time(self, kind: str) -> object:
+        """Read DATE '…' or TIMESTAMP '…' as SQL writes them."""
+        self._at += 1
+        text = self._next
+        found = time_constant(kind, str(text.value)) if text.kind == "text" else None
+        if found is None:
+            raise self._unexpected("'2020-01-31' after DATE, or '2020-01-31 12:00:00' after TIMESTAMP,")
+        self._at += 1
+        return found

@@ -16,7 +16,7 @@ from entwined.queries.sensitivity import Sensitivity
 from entwined.queries.shapes import Shapes
 from entwined.queries.statistic import Statistic
 from entwined.schema import Ordered, Schema
-from entwined.schema.grids import exact_number
+from entwined.schema.exact import exact_number
 
 FINEST: Final = 10_000
 NAMES: Final = {Fraction(1, 2): "median", Fraction(0): "minimum", Fraction(1): "maximum"}

@@ -8,6 +8,7 @@ from datetime import datetime
 from fractions import Fraction
 from typing import ClassVar, Final, Self, TypeAlias, TypedDict, TypeVar
 
+from entwined.canonical import Document
 from entwined.errors import BadQuery, QueryTooComplex
 from entwined.queries.aggregates import Axis
 from entwined.queries.predicate import Predicate, everything
@@ -22,7 +23,7 @@ TOO_LARGE: Final = 2**63
 
 Answer: TypeAlias = int | Fraction | datetime | bool | tuple[int, ...] | tuple[Fraction, ...]
 Numbers: TypeAlias = Sequence[Sequence[int]]
-Field: TypeAlias = str | int | list[str] | list[int] | None
+Field: TypeAlias = str | int | Document | list[str] | list[int] | list[str | Document] | None
 """What JSON holds of a query's field."""
 Titled: TypeAlias = Callable[[str], str]
 """How a column is called where people read it."""

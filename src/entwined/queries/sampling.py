@@ -17,12 +17,13 @@ from entwined.errors import BadQuery
 from entwined.numbers import IntArray
 from entwined.queries.aggregates import Axis, FoldOf
 from entwined.queries.conditions import is_missing
-from entwined.queries.counts import axis_of, without_missing
+from entwined.queries.counts import without_missing
 from entwined.queries.predicate import Predicate, everything
 from entwined.queries.query import Field, Numbers, Query, T, Titled
 from entwined.queries.rows import Marks, rows_inside
 from entwined.queries.sensitivity import Sensitivity
 from entwined.queries.shapes import Effective, Shapes
+from entwined.queries.sides import axis_of
 from entwined.queries.statistic import Statistic
 from entwined.queries.terms import codes_inside, grid_of
 from entwined.queries.weighted import Weighable, Weight

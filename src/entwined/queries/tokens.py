@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from entwined.errors import BadQuery
-from entwined.schema.grids import exact_number
+from entwined.schema.exact import exact_number
 from entwined.schema.raw import is_text
 
 Kind: TypeAlias = Literal["name", "word", "text", "number", "sign", "end"]
@@ -27,7 +27,7 @@ PATTERN: Final = re.compile(
 )
 ALLOWED: Final = (
     "A condition compares columns with constants: age > 20 and sex in ('m', 'f') or not (x between 3 and 5) "
-    'and "odd name" is null. Texts and dates stand in \'…\', odd column names in "…".'
+    'and "odd name" is null. Texts and dates stand in \'…\', DATE before a date or none, odd column names in "…".'
 )
 
 

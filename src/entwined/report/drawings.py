@@ -67,9 +67,9 @@ def _along(finding: Finding) -> Drawing:
     """Draw cells in their order; a cell for missing values has no place there."""
     (axis,) = finding.axes
     column = finding.schema.coded(axis.column)
-    starts = [column.value(code) for code in range(0, axis.levels, axis.width)]
+    starts = [column.value(code) for code in axis.starts]
     rows = [_row(cell) | {"at": _number(start)} for start, cell in zip(starts, finding.cells(), strict=False)]
-    side = readable(finding.titled(axis.column), 60)
+    side = readable(finding.titled(axis.title), 60)
     chart = charts.line(rows, side, _unit(finding), dated=isinstance(column, Moment))
     left_out = " Missing values are in the table only." if axis.keeps_missing else ""
     return Drawing(chart, f"The line is the released number, the band its 95 % interval.{left_out}")

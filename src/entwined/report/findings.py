@@ -21,7 +21,7 @@ from entwined.queries.counts import labels
 from entwined.queries.documents import as_written, question_of
 from entwined.report.words import moment, readable
 from entwined.schema import Boolean, Categorical, Coded, Ordered, Schema
-from entwined.schema.grids import number_text
+from entwined.schema.exact import number_text
 
 MOST_RANGES: Final = 6
 PEOPLE: Final = "of the population"
@@ -78,8 +78,8 @@ class Finding:
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """The columns along the sides."""
-        return tuple(axis.column for axis in self.axes)
+        """The columns along the sides, or what their bands are called."""
+        return tuple(axis.title for axis in self.axes)
 
     @property
     def headings(self) -> tuple[str, ...]:
@@ -159,7 +159,7 @@ class Finding:
     @property
     def is_ordered(self) -> bool:
         """Whether the cells follow each other along one column of numbers or times."""
-        return len(self.axes) == 1 and isinstance(self.schema.coded(self.sides[0]), Ordered)
+        return len(self.axes) == 1 and isinstance(self.schema.coded(self.axes[0].column), Ordered)
 
 
 def findings(release: Release, names: Sequence[str], schema: Schema) -> tuple[Finding, ...]:
@@ -184,7 +184,8 @@ def side_names(axis: Axis, schema: Schema) -> list[tuple[str, Any]]:
     """Name the cells along one side, in words and as keys that other tables can be joined by."""
     column = schema.coded(axis.column)
     said = _labels(column)
-    missing = "missing" if "missing" not in said.values() and "missing" not in said else "(missing)"
+    taken = {*said, *said.values(), *axis.labels}
+    missing = "(missing)" if "missing" in taken else "missing"
     return [_side(value, said, missing) for (value,) in labels((axis,), schema)]
 
 
@@ -215,15 +216,15 @@ def _text(value: Any, said: dict[Any, str]) -> str:
     return str(value)
 
 
-def condition(text: str, schema: Schema) -> str:
-    """Put a condition, which is written in codes, into the values that the codes stand for.
+def condition(text: str, schema: Schema, longest: int = LONGEST_CONDITION) -> str:
+    """Put conditions, which are written in codes, into the values that the codes stand for.
 
     >>> from entwined.schema import Categorical, Integer
     >>> people = Schema((Integer("age", 0, 99), Categorical("sex", ("f", "m"), missing="drop")))
     >>> condition('"age" in 21..99 of 101 and "sex" in 0 of 3', people)
     'age from 21 to 99 and sex f'
     """
-    return readable(CODES.sub(lambda found: _ranges(found, schema), text), LONGEST_CONDITION)
+    return readable(CODES.sub(lambda found: _ranges(found, schema), text), longest)
 
 
 def in_values(document: Mapping[str, Any], schema: Schema) -> str:
@@ -248,8 +249,11 @@ def in_values(document: Mapping[str, Any], schema: Schema) -> str:
 
 
 def titled(column: str, schema: Schema) -> str:
-    """Name a column by its label, if it has one."""
-    label = schema.column(column).label
+    """Name a column by its label, if it has one, and bands with their column."""
+    bands = schema.side(column)
+    if not isinstance(bands, str):
+        return readable(f"{column} of {titled(bands.column, schema)}")
+    label = schema.label(column)
     return readable(f"{label} ({column})" if label and label != column else column)
 
 

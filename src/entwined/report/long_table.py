@@ -25,8 +25,9 @@ AFTER: Final = {
     **dict.fromkeys(("value_time", "low_time", "high_time"), "timestamp"),
     **dict.fromkeys(("share", "share_low", "share_high"), "float64"),
     "ranks_within": "int64",
-    "not_usable": "string",
     "unit": "string",
+    "usable": "bool",
+    "why_not": "string",
     "confidence": "float64",
     "noise": "string",
 }
@@ -83,7 +84,7 @@ def _questions(one: Finding) -> list[str]:
 
 def _label(one: Finding, question: str) -> str:
     names = (question,) if one.sides else one.query.values
-    return ", ".join(one.schema.column(name).label or name for name in names)
+    return ", ".join(one.schema.label(name) or name for name in names)
 
 
 def _common(one: Finding) -> dict[str, Any]:
@@ -95,8 +96,9 @@ def _common(one: Finding) -> dict[str, Any]:
         "kind": one.query.kind,
         "condition": one.condition or None,
         "ranks_within": one.ranks,
-        "not_usable": one.why or None,
         "unit": one.unit,
+        "usable": one.usable,
+        "why_not": one.why or None,
         "confidence": float(CONFIDENCE),
         "noise": "; ".join(map(noise_words, one.answer.noise)),
     }

@@ -157,7 +157,7 @@ def title_of(name: str, unnamed: str, label: str) -> str:
 def labelled_of(finding: Finding) -> Labelled:
     """Say which column a statistic is about first of all."""
     column = next(iter(finding.sides or finding.query.values), "")
-    known = finding.schema.column(column).label if column else ""
+    known = finding.schema.label(column) if column else ""
     return Labelled(column, known or "")
 
 

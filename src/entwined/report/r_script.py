@@ -7,12 +7,19 @@ from typing import Final
 from entwined.report.findings import Finding
 from entwined.report.long_table import LongTable
 
-TYPES: Final = {"string": "character", "float64": "numeric", "int64": "integer", "timestamp": "character"}
+TYPES: Final = {
+    "string": "character",
+    "float64": "numeric",
+    "int64": "integer",
+    "bool": "logical",
+    "timestamp": "character",
+}
 SAID: Final = {
     "value": "what was released",
     "low": "lower end of its 95 % interval",
     "high": "upper end of its 95 % interval",
     "share": "share of the rows in the same table, or of all rows",
+    "usable": "whether it says more than what is public already",
     "ranks_within": "rank within so many rows of the one asked for",
 }
 SCRIPT: Final = """\

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from entwined.report.findings import Finding
 from entwined.report.long_table import AT_ONCE, Block, LongTable
-from entwined.schema.grids import number_text
+from entwined.schema.exact import number_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -107,12 +107,8 @@ def arrow_table(findings: Sequence[Finding]) -> "pa.Table":
 def _arrow_schema(table: LongTable) -> "pa.Schema":
     import pyarrow as pa
 
-    types = {
-        "string": pa.string(),
-        "float64": pa.float64(),
-        "int64": pa.int64(),
-        "timestamp": pa.timestamp("us"),
-    }
+    types = {name: getattr(pa, name)() for name in ("string", "float64", "int64")}
+    types |= {"bool": pa.bool_(), "timestamp": pa.timestamp("us")}
     return pa.schema([pa.field(name, types[kind]) for name, kind in table.kinds.items()])
 
 
@@ -145,6 +141,5 @@ def _as_number(value: Any) -> float | None:
 TYPED: Final[Mapping[str, Callable[[Any], Any]]] = {
     "string": _as_text,
     "float64": _as_number,
-    "int64": lambda value: value,
-    "timestamp": lambda value: value,
+    **dict.fromkeys(("int64", "bool", "timestamp"), lambda value: value),
 }

@@ -30,7 +30,9 @@ TOP: Final = (
     "title", "table", "schema", "ledger", "cap", "calendar", "leakage", "loss", "knowledge", "delta", "consistent",
     "impossible", "expected_rows", "dependence", "query",
 )  # fmt: skip
-ABOUT_MODEL: Final = ("name", "model", "by", "order", "columns", "missing_says_nothing")
+ABOUT_MODEL: Final = (
+    "name", "model", "by", "order", "columns", "missing_says_nothing", "worked_out", "trusting",
+)  # fmt: skip
 ABOUT_QUERY: Final = ("name", "kind", "sql", "where", "within", "share", *SHAPES)
 ABOUT_ANY: Final = ("kind", "name", "within", "share")
 SEEDS: Final = frozenset(
@@ -171,6 +173,8 @@ def _models(fields: Mapping[str, Any], folder: Path) -> Iterator[Declared]:
                 columns=_names(given, "columns"),
                 name=_text(given, "name", ""),
                 missing_says_nothing=_names(given, "missing_says_nothing"),
+                worked_out=_pairs(given, "worked_out"),
+                trusting=_names(given, "trusting", "distributions' names"),
             )
 
 
@@ -179,6 +183,13 @@ def _names(fields: Mapping[str, Any], key: str, what: str = "columns' names") ->
     if not isinstance(given, list) or not all(map(is_text, given)):
         raise BadInput(f"{key} = {given!r:.60}. Give a list of {what}.")
     return tuple(given)
+
+
+def _pairs(fields: Mapping[str, Any], key: str) -> dict[str, str]:
+    given = fields.get(key, {})
+    if not isinstance(given, dict) or not all(map(is_text, given.values())):
+        raise BadInput(f'{key} = {given!r:.60}. Give pairs of columns, such as {{short = "long"}}.')
+    return given
 
 
 def _model(given: object, folder: Path) -> Dependence:

@@ -2,12 +2,13 @@
 
 from pathlib import PurePath
 from typing import Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit, urlunsplit
 
 from entwined.errors import BadInput
 from entwined.queries import Query
 
 LONGEST: Final = 120
+SECRET: Final = ("password", "sslpassword")  # what libpq takes as a secret
 
 
 def in_words(query: Query, where: str = "", among: str = "") -> str:
@@ -39,3 +40,22 @@ def table_name(source: str) -> str:
             ) from None
     path, _, named = source.partition("::")
     return named or PurePath(path).name.partition(".")[0]
+
+
+def without_password(source: str) -> str:
+    """Give a URL without the password in it, to be written down; libpq takes it from ~/.pgpass or PGPASSWORD.
+
+    >>> without_password("postgresql://ann:secret@h/d?table=p"), without_password("data/survey.csv")
+    ('postgresql://ann@h/d?table=p', 'data/survey.csv')
+    """
+    if "://" not in source:
+        return source
+    try:
+        parts = urlsplit(source)
+        options = parse_qsl(parts.query, keep_blank_values=True)
+    except ValueError:
+        raise BadInput("The table's URL cannot be read. Write postgresql://host/base?table=name.") from None
+    user, at, host = parts.netloc.rpartition("@")
+    kept = parts.query if all(key not in SECRET for key, _ in options) else ""
+    bare = kept or urlencode([(key, value) for key, value in options if key not in SECRET])
+    return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}{at}{host}", query=bare))

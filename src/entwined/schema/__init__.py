@@ -4,9 +4,11 @@
                                              ├─ unit: whose secret is protected, a row, a person or a cell
                                              └─ neighbours, rows, most_rows, and the digest that the holder approved
 
-`raw` says how any raw value is read, `comparison` when two ids are one. Nothing here is ever taken from private rows.
+`bands` are coarser looks at a column, `raw` says how any raw value is read, `comparison` when two ids are one. Nothing
+here is ever taken from private rows.
 """
 
+from entwined.schema.bands import Bands, Comparable, bands_of
 from entwined.schema.columns import (
     Boolean,
     Categorical,
@@ -25,11 +27,13 @@ from entwined.schema.schema import Schema
 from entwined.schema.unit import Cells, Neighbours, Person, Rows, Unit
 
 __all__ = [
+    "Bands",
     "Boolean",
     "Categorical",
     "Cells",
     "Coded",
     "Column",
+    "Comparable",
     "Integer",
     "Moment",
     "Neighbours",
@@ -42,6 +46,7 @@ __all__ = [
     "Text",
     "Unit",
     "approve",
+    "bands_of",
     "column_from",
     "read_schema",
     "write_schema",

@@ -73,6 +73,20 @@ class Coded(Column):
         """The last code, for missing."""
         return self.levels
 
+    @property
+    def read(self) -> str:
+        """The column that a condition on it reads: itself."""
+        return self.name
+
+    @property
+    def has_order(self) -> bool:
+        """Whether one value can be above another."""
+        return False
+
+    def codes(self, low: int, high: int) -> tuple[int, int]:
+        """Give the codes of the values from one place to another: these places."""
+        return low, high
+
     def encode(self, raw: object) -> int:
         """Give the code of any raw value whatever; this is what every engine must agree with."""
         if raw is None or self._stands_for_missing(raw):

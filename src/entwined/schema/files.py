@@ -23,6 +23,7 @@ PART: Final = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 LONG_KEY: Final = re.compile(
     rf"(?:^|[{{,])[ \t]*+\[{{0,2}}[ \t]*+{PART}(?:[ \t]*+\.[ \t]*+{PART}){{6}}", re.MULTILINE
 )
+PLAIN: Final = re.compile(r"[A-Za-z0-9_-]+")
 SIGNED: Final = ("approved_key", "approved_signature")
 TOP: Final = {"unit", "neighbours", "most_rows", "rows", "approved", "approved_digest", "column", *SIGNED}
 HEAD: Final = """\
@@ -33,6 +34,7 @@ HEAD: Final = """\
 # outside: where a value beyond the bounds goes: "clamp" (the nearest end) or "missing"
 # compare: when two texts that name a person or a group are the same: "loose" (spaces, the case of A to Z and zeros
 #   before a number do not count) or "exact"
+# bands: coarser looks at a column, each with a name: {stage = {child = 0, adult = 18}, decade = 10}, {month = "month"}
 # missing: "value" (missing has a cell of its own in tables of counts) or "drop" (such rows are left out)
 """
 
@@ -175,15 +177,14 @@ def _lines(fields: Document) -> str:
 
 
 def _literal(value: Any) -> str:
-    """Write a value as TOML; keys are ours and plain, texts are anything."""
+    """Write a value as TOML."""
     match value:
         case bool():
             return "true" if value else "false"
         case int():
             return str(value)
         case str():
-            # a JSON text is a TOML text, but for the delete sign, which TOML wants escaped
-            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+            return _quoted(value)
         case list():
             parts = [_literal(part) for part in value]
             in_line = f"[{', '.join(parts)}]"
@@ -191,5 +192,14 @@ def _literal(value: Any) -> str:
                 in_line if len(in_line) <= WIDEST else "[\n" + "".join(f"  {part},\n" for part in parts) + "]"
             )
         case dict():
-            return "{" + ", ".join(f"{key} = {_literal(part)}" for key, part in value.items()) + "}"
+            return "{" + ", ".join(f"{_key(key)} = {_literal(part)}" for key, part in value.items()) + "}"
     raise BadSchema(f"{value!r} has no place in a schema file. Give texts, integers and lists.")
+
+
+def _key(name: str) -> str:
+    return name if PLAIN.fullmatch(name) else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    """Write a text as JSON does, but for the delete sign, which TOML wants escaped."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -2,7 +2,8 @@
 
 A number x has the code floor((x − low)/step + 0.5), computed in IEEE doubles with low and step rounded to
 doubles; what falls below 0 or above the last code is outside, infinities with it. A time has the number of
-whole steps since low, exactly. Constants of conditions are held against the grid in exact fractions.
+whole steps since low, exactly. Constants of conditions are held against the grid in exact fractions. A column may
+declare bands, coarser looks at it: see `bands`.
 """
 
 import math
@@ -10,14 +11,16 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Final, Literal, TypeAlias, get_args
 
 from entwined.canonical import Document
-from entwined.errors import BadSchema
-from entwined.schema.column import Coded, Outside
+from entwined.errors import BadQuery, BadSchema
+from entwined.schema.bands import MOST_BANDS, Bands, Periods, bands_of
+from entwined.schema.calendar import PERIODS, begins, ends, named
+from entwined.schema.column import LONGEST_NAME, Coded, Outside, checked_text
+from entwined.schema.exact import exact_number, number_text
 from entwined.schema.raw import is_text, is_whole, moment_of, number_of
 
 Step: TypeAlias = Literal["second", "minute", "hour", "day"]
@@ -30,20 +33,52 @@ STEPS: Final[Mapping[str, timedelta]] = {
 }
 FARTHEST: Final = 2**51
 FINEST: Final = 10**30
-LONGEST_CONSTANT: Final = 400
-MOST_DIGITS: Final = 100  # 2^-100 has no more
 
 
 @dataclass(frozen=True)
 class Ordered(Coded):
-    """A column on a grid; a raw value outside it goes to the nearest end, or is missing."""
+    """A column on a grid; a raw value outside it goes to the nearest end, or is missing.
+
+    `bands` are given by name, each as `bands_of` takes it: {"stage": {"child": 0, "adult": 18}, "decade": 10}.
+    """
 
     outside: Outside = field(default="clamp", kw_only=True)
+    bands: tuple[Bands, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.outside not in get_args(Outside):
             raise BadSchema(f'Column {self.name!r}: outside = {self.outside!r}. Give "clamp" or "missing".')
+
+    def _cut(self) -> None:
+        """Make bands of the rules given, once the grid is known."""
+        given: object = self.bands
+        rules = given.items() if isinstance(given, Mapping) else ((one.name, one) for one in self.bands)
+        object.__setattr__(self, "bands", tuple(self._band(name, rule) for name, rule in rules))
+
+    def _band(self, name: object, rule: object) -> Bands:
+        called = checked_text(name, f"The name of bands of column {self.name!r}", LONGEST_NAME)
+        if not called.isprintable() or not called:
+            raise BadSchema(f"Column {self.name!r} has bands called {called!r}. Give a name on one line.")
+        if isinstance(rule, Bands) and (rule.column, rule.size) == (self.name, self.size):
+            return rule
+        try:
+            return bands_of(self, rule, called)
+        except BadQuery as wrong:
+            raise BadSchema(f"Column {self.name!r}, bands {called!r}: {wrong}") from None
+
+    @property
+    def has_order(self) -> bool:
+        """Numbers and times have one."""
+        return True
+
+    @abstractmethod
+    def spoken(self, code: int) -> str:
+        """Write the value that a code stands for."""
+
+    @abstractmethod
+    def periods(self, every: str | int) -> Periods:
+        """Give where even bands, or periods of the calendar, begin."""
 
     def _fate(self, steps: float) -> int:
         """Give the code of a whole number of steps since low, which may be outside the grid."""
@@ -56,7 +91,16 @@ class Ordered(Coded):
     @property
     def document(self) -> Document:
         """The column as the fields of its file."""
-        return super().document | {"outside": self.outside}
+        rules = {one.name: one.every or self._rule(one) for one in self.bands}
+        return super().document | {"outside": self.outside} | ({"bands": rules} if rules else {})
+
+    def _rule(self, bands: Bands) -> Document:
+        """Write bands by label, each with the value where it begins."""
+        return dict(zip(bands.labels, map(self._written, bands.starts), strict=True))
+
+    @abstractmethod
+    def _written(self, code: int) -> str | int:
+        """Write the value of a code as the fields of a file have it."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +139,27 @@ class Numeric(Ordered):
             raise self.wrong(constant, "a number such as 20 or 0.5")
         return (number - self.origin) / self.spacing
 
+    def spoken(self, code: int) -> str:
+        """Write a number."""
+        return number_text(self.origin + code * self.spacing)
+
+    def periods(self, every: str | int) -> Periods:
+        """Begin bands at the multiples of a width."""
+        width = exact_number(every)
+        if width is None or width <= 0:
+            raise BadQuery(f"Bands of {self.name} every {every!r:.60}. Give a width above 0, such as 10.")
+        first = math.floor(self.origin / width)
+        last = math.floor((self.origin + (self.levels - 1) * self.spacing) / width)
+        if last - first >= MOST_BANDS:
+            raise BadQuery(
+                f"Bands of {self.name} every {every}: {last - first + 1:,}. {MOST_BANDS:,} are the most."
+            )
+        return [("", turn * width) for turn in range(first, last + 1)]
+
+    def _written(self, code: int) -> str | int:
+        number = self.origin + code * self.spacing
+        return int(number) if number.denominator == 1 else number_text(number)
+
 
 @dataclass(frozen=True)
 class Integer(Numeric):
@@ -115,6 +180,7 @@ class Integer(Numeric):
             raise BadSchema(
                 f"Integer column {self.name!r} goes from {self.low} to {self.high}. Swap low and high."
             )
+        self._cut()
 
     @property
     def levels(self) -> int:
@@ -169,6 +235,7 @@ class Real(Numeric):
             )
         if max(abs(self.low), abs(self.high)) > FINEST:
             raise BadSchema(f"{name} has a bound beyond 10^30. Measure it in a larger unit.")
+        self._cut()
 
     @property
     def levels(self) -> int:
@@ -217,6 +284,7 @@ class Moment(Ordered):
             raise BadSchema(f"{name} has step {self.step!r}. Give one of {', '.join(STEPS)}.")
         if self.low > self.high:
             raise BadSchema(f"{name} goes from {self.low} to {self.high}. Swap low and high.")
+        self._cut()
 
     @property
     def levels(self) -> int:
@@ -246,6 +314,31 @@ class Moment(Ordered):
         micro = timedelta(microseconds=1)
         return Fraction((moment - self.low) // micro, STEPS[self.step] // micro)
 
+    def spoken(self, code: int) -> str:
+        """Write a time, of whole days without its clock."""
+        moment = self._value(code)
+        return (
+            moment.date().isoformat() if self.step == "day" else moment.isoformat(sep=" ", timespec="minutes")
+        )
+
+    def periods(self, every: str | int) -> Periods:
+        """Begin bands where the periods of the calendar do."""
+        if every not in PERIODS:
+            raise BadQuery(f"Bands of {self.name} every {every!r:.60}. Give one of {', '.join(PERIODS)}.")
+        found: list[tuple[str, datetime]] = []
+        begin: datetime | None = begins(self.low, every)
+        while begin is not None and begin <= self._value(self.levels - 1):
+            if len(found) == MOST_BANDS:
+                raise BadQuery(
+                    f"Bands of {self.name} every {every}: more than {MOST_BANDS:,}. Take longer ones."
+                )
+            found.append((named(begin, every), begin))
+            begin = ends(begin, every)
+        return found
+
+    def _written(self, code: int) -> str:
+        return self._value(code).isoformat()
+
     @property
     def document(self) -> Document:
         """The column as the fields of its file."""
@@ -254,34 +347,3 @@ class Moment(Ordered):
             "high": self.high.isoformat(),
             "step": self.step,
         }
-
-
-def exact_number(given: object) -> Fraction | None:
-    """Read a number exactly: 0.1 is one tenth, not the double next to it; None for whatever is no number."""
-    if isinstance(given, bool) or not isinstance(given, int | float | str | Decimal | Fraction):
-        return None
-    if isinstance(given, int | Fraction):
-        return Fraction(given)
-    text = str(given)
-    if len(text) > LONGEST_CONSTANT:
-        return None
-    try:
-        over, _, under = text.partition("/")
-        number = Decimal(over.strip())
-        if not number.is_finite() or abs(number.adjusted()) > LONGEST_CONSTANT:
-            return None
-        return Fraction(number) / (int(under) if under else 1)
-    except (InvalidOperation, ValueError, ZeroDivisionError):
-        return None
-
-
-def number_text(number: Fraction) -> str:
-    """Write a number so that it is read back exactly: a plain decimal where there is one, else a fraction."""
-    digits = 0
-    while digits <= MOST_DIGITS and (number * 10**digits).denominator != 1:
-        digits += 1
-    if digits > MOST_DIGITS:
-        return f"{number.numerator}/{number.denominator}"
-    whole, rest = divmod(abs(number.numerator) * 10**digits // number.denominator, 10**digits)
-    sign = "-" if number < 0 else ""
-    return f"{sign}{whole}.{rest:0{digits}d}" if digits else f"{sign}{whole}"

@@ -10,9 +10,11 @@ from typing import Final, get_args
 
 from entwined.canonical import Document
 from entwined.errors import BadQuery, BadSchema, Unapproved
-from entwined.schema.columns import Coded, Column, Text
+from entwined.schema.bands import Bands
+from entwined.schema.columns import Coded, Column, Ordered, Text
 from entwined.schema.raw import is_whole
 from entwined.schema.unit import Neighbours, Rows, Unit
+from entwined.showing import Tabled
 from entwined.signing import Key, Signature
 
 MOST_COLUMNS: Final = 10_000
@@ -20,8 +22,8 @@ MOST_ROWS: Final = 2**53 - 1
 USUAL_ROWS: Final = 1_000_000_000
 
 
-@dataclass(frozen=True)
-class Schema:
+@dataclass(frozen=True, repr=False)
+class Schema(Tabled):
     """The holder's signed word on a table. Everything a query may depend on stands here.
 
     `most_rows` is a public bound on the number of rows, `rows` that number itself where it is public (only
@@ -51,6 +53,7 @@ class Schema:
             names = [column.name for column in self.columns]
             twice = next(name for name in names if names.count(name) > 1)
             raise BadSchema(f"Two columns are named {twice!r}. Rename one of them.")
+        self._check_bands()
         self._check_unit()
         self._check_rows()
         if self.approved_digest and self.approved_digest != self.digest:
@@ -60,6 +63,14 @@ class Schema:
                 f"The signature of the key {self.signature.key.fingerprint} is not one under this schema. "
                 "Review it and approve it again."
             )
+
+    def _check_bands(self) -> None:
+        declared = [
+            one.name for column in self.columns if isinstance(column, Ordered) for one in column.bands
+        ]
+        taken = next((name for name in declared if name in self._by_name or declared.count(name) > 1), None)
+        if taken is not None:
+            raise BadSchema(f"Bands are named {taken!r} like other bands or a column. Rename them.")
 
     def _check_unit(self) -> None:
         if self.neighbours not in get_args(Neighbours):
@@ -102,8 +113,41 @@ class Schema:
             raise BadQuery(f"There is no column {name!r}. The schema declares {shown}.")
         return self._by_name[name]
 
+    @cached_property
+    def _bands(self) -> Mapping[str, Bands]:
+        return {
+            one.name: one for column in self.columns if isinstance(column, Ordered) for one in column.bands
+        }
+
+    @property
+    def bands(self) -> tuple[Bands, ...]:
+        """All declared bands."""
+        return tuple(self._bands.values())
+
+    def side(self, name: str) -> str | Bands:
+        """Give what a table is counted by: the bands of that name, or a column."""
+        return self._bands.get(name, name)
+
+    def comparable(self, name: str) -> Coded | Bands:
+        """Give what a condition compares: the bands of that name, or a column that can be queried."""
+        return self._bands.get(name) or self.coded(name)
+
+    def label(self, name: str) -> str:
+        """Say what people call a column, or bands of one; nothing where a column has no label."""
+        bands = self._bands.get(name)
+        return (
+            self.column(name).label
+            if bands is None
+            else f"{name} of {self.label(bands.column) or bands.column}"
+        )
+
     def coded(self, name: str) -> Coded:
         """Give a declared column that can be queried."""
+        if name in self._bands:
+            raise BadQuery(
+                f"{name!r} are bands of {self._bands[name].column!r}. Histograms, marginals, group_bys and conditions "
+                "take bands; ask anything else of the column."
+            )
         column = self.column(name)
         if not isinstance(column, Coded):
             raise BadQuery(

@@ -46,6 +46,10 @@ pilot = {pilot}
 schema = {schema}
 {table}smoothing = {smoothing}   # added to every count of the pilot; it is part of what is trusted
 """
+SEVERAL: Final = """
+# Several columns look like forms, and more than one may be confirmed. The one that decides who is asked most questions
+# is used as the form; who has which of the others, and is asked what for it, is learned and paid for like answers.
+"""
 SKIPS: Final = """
 # Skip logic: these need no word of yours. Who is asked depends on an answer, so it is learned from the pilot and paid
 # for like any other dependence.
@@ -93,6 +97,8 @@ class Proposals:
             yield f"# - {' '.join(one.words(self.schema).split())}\n"
 
     def _entries(self) -> Iterator[str]:
+        if len(self.forms) > 1:
+            yield SEVERAL
         for form in self.forms:
             public = (
                 "public = true, if everybody may know who had which form: then only answers are protected"
@@ -107,26 +113,32 @@ class Proposals:
 
     def confirmed(self, fields: Mapping[str, Any]) -> Survey:
         """Take what the holder confirmed; what the pilot does not show is refused."""
-        given = _confirmed(fields, "form", ("column", "public"))
-        taken = [entry["column"] for entry in given]
-        if len(taken) > 1:
-            raise BadInput(f"{len(taken)} forms are confirmed. Confirm the one that was drawn at random.")
-        form = next((one for one in self.forms if one.column in taken), None)
-        if taken and form is None:
-            raise BadInput(f"{taken[0]!r} decides the blanks of no questions in the pilot. Propose again.")
+        form, public = self._form(_confirmed(fields, "form", ("column", "public")))
         known = {(one.column, one.by): one for one in self.decided}
         wanted = [(entry["column"], entry["by"]) for entry in _confirmed(fields, "decided", ("column", "by"))]
         for column, by in wanted:
             if (column, by) not in known:
                 raise BadInput(f"In the pilot {column!r} is not decided by {by!r}. Propose again.")
         smoothing = float(positive_fraction(fields.get("smoothing", SMOOTHING), "Smoothing"))
-        public = any(entry["public"] is True for entry in given)
         if form is not None:
             self._refuse_mixed(form, wanted if public else [])
         decided = tuple(known[pair] for pair in wanted)
         return Survey(
             self.pilot, self.name, decided, form, smoothing, public, self._says_nothing(fields), self._dropped
         )
+
+    def _form(self, given: Sequence[Document]) -> tuple[Form | None, bool]:
+        """Take the confirmed form that decides who is asked most questions; others stay questions like any other."""
+        known = {one.column: one for one in self.forms}
+        for entry in given:
+            if entry["column"] not in known:
+                raise BadInput(
+                    f"{entry['column']!r} decides the blanks of no questions in the pilot. Propose again."
+                )
+        if not given:
+            return None, False
+        most = max(given, key=lambda entry: len(known[entry["column"]].blanks))
+        return known[most["column"]], most["public"] is True
 
     def _refuse_mixed(self, form: Form, allowed: Sequence[tuple[str, str]]) -> None:
         """Refuse columns that tell of an answer and of the form at once; no bound for forms covers them."""

@@ -16,8 +16,9 @@ from entwined.estimate.answers import Answered, Release
 from entwined.estimate.error_law import ErrorLaw
 from entwined.estimate.spans import CONFIDENCE
 from entwined.noise import additive
-from entwined.queries import FilledHistogram, Histogram
+from entwined.queries import Count, FilledHistogram, Histogram, parse
 from entwined.schema import Schema
+from entwined.survey.asking import contradicted
 from entwined.survey.sense import Decided
 from entwined.survey.survey import Survey
 
@@ -103,6 +104,28 @@ def worked_out(survey: Survey, schema: Schema, release: Release) -> list[WorkedO
             there = (cell for cell, answer in zip(cells, decided.answers, strict=True) if answer == code)
             answer = _answer(schema, decided.column, code)
             found.append(sum(there, NOBODY).shown(decided.column, answer, schema.rows_at_most))
+    return found
+
+
+def contradictions(survey: Survey, schema: Schema, release: Release) -> list[WorkedOut]:
+    """Give, for each column that others decide and whose contradictions were counted, how many rows contradict it.
+
+    The `answer` is the column that decides it. All intervals hold together with 95 %, so that few alarms are false.
+    """
+    released = {one.asked: one for one in release.answers}
+    asked = {
+        Count(where=parse(contradicted(one, schema), schema)).bound(schema).fingerprint: one
+        for one in survey.decided
+    }
+    counted = [(one, released[text]) for text, one in asked.items() if text in released]
+    found = []
+    for one, answer in counted:
+        drawn, law = answer.numbers[0][0], ErrorLaw.of([1], [additive(answer.noise[0])])
+        reach = law.half_width(1 - (1 - CONFIDENCE) / len(counted))
+        value, low, high = (
+            min(max(round(end), 0), schema.rows_at_most) for end in (drawn, drawn - reach, drawn + reach)
+        )
+        found.append(WorkedOut(one.column, one.by, value, low, high))
     return found
 
 

@@ -50,7 +50,7 @@ class Duck:
     ) -> None:
         self._relation = relation
         self._columns = columns
-        self.place, self.folder, self._version, self._now, self._digest = origin
+        self.place, self.folder, self._version, self._now, self._digest, self._parts = origin
         self._connection = place.connection
         self._load = frames
         self._mending = mending
@@ -71,9 +71,9 @@ class Duck:
 
     @property
     def known(self) -> Known:
-        """A file by its place and its bytes, a frame by its contents."""
+        """A file by its place and its bytes, a folder also by those of its parts, a frame by its contents."""
         digest = self._digest() if self.place else f"frame {self.version}"
-        return Known(tuple(name for name in (self.place, digest) if name))
+        return Known(tuple(name for name in (self.place, digest) if name), self._parts())
 
     @property
     def changed(self) -> bool:
@@ -247,7 +247,10 @@ def opened(setup: Sequence[str] = (), paths: Sequence[str] = ()) -> Place:
     spill = new_spill()
     connection = duckdb.connect(":memory:", config={**CLOSED, "temp_directory": str(spill.rows)})
     try:
-        connection.execute("SET enable_progress_bar = false")
+        if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() != [(False,)]:
+            connection.execute(
+                "SET enable_progress_bar = false"
+            )  # in a notebook it may be off and fail to be set
         for one in setup:
             connection.execute(one)
         known = {name for (name,) in connection.execute("SELECT name FROM duckdb_optimizers()").fetchall()}

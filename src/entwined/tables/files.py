@@ -193,7 +193,7 @@ def open_duckdb(given: str | os.PathLike[str], table: str) -> Duck:
     path = checked_path(given)
     written = (path, path.with_name(f"{path.name}.wal"))
     origin = in_files(f"duckdb {path}::{'.'.join(_parts(table))}", path, lambda: written)
-    within = origin._replace(digest=lambda: f"{origin.digest()} {'.'.join(_parts(table))}")
+    within = origin._replace(digest=lambda: f"{origin.digest()} {'.'.join(_parts(table))}", parts=tuple)
     relation = ".".join(["source", *map(quoted_name, _parts(table))])
     try:
         place = opened([f"ATTACH {quoted_text(str(path))} AS source (READ_ONLY)"], [str(path)])

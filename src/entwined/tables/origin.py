@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE: Final = 1 << 20
 BLOCK: Final = 1 << 16
 BLOCKS: Final = 256
+MOST_PARTS: Final = 100  # of a folder, that are known one by one
 
 
 class Notes(Protocol):
@@ -61,7 +62,8 @@ class Known(NamedTuple):
 class Origin(NamedTuple):
     """The kind and place of a table in words, the folder of one in a file, its version when opened, and that of now.
 
-    `digest` names the contents, whatever their place; it reads a few megabytes of a file at most.
+    `digest` names the contents, whatever their place, and `parts` those of each file of several; this reads a few
+    megabytes of a file at most.
     """
 
     place: str
@@ -69,6 +71,7 @@ class Origin(NamedTuple):
     version: str
     now: Callable[[], str]
     digest: Callable[[], str] = str
+    parts: Callable[[], tuple[str, ...]] = tuple
 
 
 IN_MEMORY: Final = Origin("", None, "", str)  # its contents are its version
@@ -80,7 +83,14 @@ def in_files(place: str, path: Path, parts: Callable[[], Sequence[Path]] | None 
     def now() -> str:
         return stamp((path,) if parts is None else parts())
 
-    return Origin(place, path.parent, now(), now, lambda: sampled((path,) if parts is None else parts()))
+    def files() -> Sequence[Path]:
+        return (path,) if parts is None else parts()
+
+    def each() -> tuple[str, ...]:
+        found = files()
+        return tuple(sampled([one]) for one in found) if 1 < len(found) <= MOST_PARTS else ()
+
+    return Origin(place, path.parent, now(), now, lambda: sampled(files()), each)
 
 
 def sampled(paths: Sequence[Path]) -> str:

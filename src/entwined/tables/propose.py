@@ -13,7 +13,8 @@ from entwined.errors import BadSchema
 from entwined.schema import Boolean, Categorical, Column, Integer, Moment, Real, Text
 from entwined.schema.column import LONGEST_NAME, Outside
 from entwined.schema.comparison import Compare
-from entwined.schema.grids import FARTHEST, number_text
+from entwined.schema.exact import number_text
+from entwined.schema.grids import FARTHEST
 from entwined.schema.raw import number_of
 from entwined.tables.profile import MOST_DECIMALS, Profile
 from entwined.tables.scales import answers_of

@@ -151,6 +151,8 @@ class Statement:
 
     def _along(self, axis: Axis) -> str:
         code = self.rows.code(axis.column)
+        if axis.cuts:
+            return banded(code, (*axis.cuts, axis.levels) if axis.keeps_missing else axis.cuts)
         if axis.width == 1:
             return code
         quotient = (
@@ -177,6 +179,15 @@ class Statement:
             if self.rows.engine.dialect == "pyspark"
             else f"SUM({inside})"
         )
+
+
+def banded(code: str, starts: Sequence[int], first: int = 0) -> str:
+    """Number the range that a code lies in, by halves: few comparisons a row, however many ranges there are."""
+    if len(starts) == 1:
+        return str(first)
+    half = len(starts) // 2
+    below, above = banded(code, starts[:half], first), banded(code, starts[half:], first + half)
+    return f"CASE WHEN {code} < {starts[half]} THEN {below} ELSE {above} END"
 
 
 def _grouped(names: Sequence[str]) -> str:

@@ -48,7 +48,7 @@ def open_survey(given: str | os.PathLike[str], declared: Mapping[str, Column]) -
     """Open a survey file: its names now, its rows, coded by the declared columns, at the first answer."""
     path = checked_path(given)
     read: list[str] = []
-    place, folder, version, now, digest = in_files(f"{path.suffix[1:].lower()} {path}", path)
+    place, folder, version, now, digest, parts = in_files(f"{path.suffix[1:].lower()} {path}", path)
     _, about = read_survey(path, only_names=True)
     names = checked_names(about.column_names)
     kinds: list[Kind] = ["code" if isinstance(declared.get(name), Coded) else "text" for name in names]
@@ -65,7 +65,7 @@ def open_survey(given: str | os.PathLike[str], declared: Mapping[str, Column]) -
         name: Shown(kind, f"c{at}", "survey value")
         for at, (name, kind) in enumerate(zip(names, kinds, strict=True))
     }
-    origin = Origin(place, folder, version, lambda: read[0] if read else now(), digest)
+    origin = Origin(place, folder, version, lambda: read[0] if read else now(), digest, parts)
     return Duck(NAME, columns, opened(), origin, load)
 
 

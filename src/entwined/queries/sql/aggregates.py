@@ -9,19 +9,21 @@ from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from entwined.queries.aggregates import Axis
 from entwined.queries.conditions import is_missing
-from entwined.queries.counts import Count, axis_of
+from entwined.queries.counts import Count
 from entwined.queries.groups import GroupBy
 from entwined.queries.predicate import Predicate, codes_in
 from entwined.queries.quantile import Quantile
 from entwined.queries.query import Query
+from entwined.queries.sides import Side, axis_along
 from entwined.queries.sql.conditions import number
 from entwined.queries.sql.names import Names, described
 from entwined.queries.sql.tree import only
 from entwined.queries.sql.words import WORD, refused
 from entwined.queries.sums import Mean, Total, Variance
-from entwined.schema import Coded, Numeric
-from entwined.schema.grids import number_text
+from entwined.schema import Coded, Numeric, Schema
+from entwined.schema.exact import number_text
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr
@@ -58,16 +60,15 @@ class Wanted:
             case "quantile":
                 return Quantile(self.column.name, self.at, where=where)
 
-    def by(self, keys: tuple[Coded, ...], where: Predicate) -> Iterator[tuple[str, Query]]:
+    def by(self, keys: tuple[Side, ...], where: Predicate, schema: Schema) -> Iterator[tuple[str, Query]]:
         """Ask about every group: in one question, or in one a group with the words that tell it apart."""
-        names = tuple(key.name for key in keys)
         match self.kind:
             case "count":
-                yield "", GroupBy(names, where=self.over(where).inside)
+                yield "", GroupBy(keys, where=self.over(where).inside)
             case "sum" if self.column is not None:
-                yield "", GroupBy(names, self.column.name, where=where, weight=self.weight)
+                yield "", GroupBy(keys, self.column.name, where=where, weight=self.weight)
             case _:
-                for group, rows in _groups(keys):
+                for group, rows in _groups(tuple(axis_along(key, schema) for key in keys), schema):
                     if not where.disjoint(rows):
                         yield f", {group}", self.over(where & rows)
 
@@ -155,23 +156,30 @@ def _at(column: Coded, share: "Expr") -> Wanted:
     return Wanted(f"quantile_cont({written(column.name)}, {number_text(at)})", "quantile", column, at)
 
 
-def _groups(keys: tuple[Coded, ...]) -> Iterator[tuple[str, Predicate]]:
+def _groups(axes: tuple[Axis, ...], schema: Schema) -> Iterator[tuple[str, Predicate]]:
     """Name every declared combination of keys, with its rows."""
-    for codes in itertools.product(*(range(axis_of(key).cells) for key in keys)):
-        cell = list(zip(keys, codes, strict=True))
-        rows = reduce(and_, (codes_in(key.name, key.size, ((code, code),)) for key, code in cell))
-        yield ", ".join(_side(key, code) for key, code in cell), rows
+    sides = (_cells(axis, schema.coded(axis.column)) for axis in axes)
+    for cells in itertools.product(*map(list, sides)):
+        yield ", ".join(words for words, _ in cells), reduce(and_, (rows for _, rows in cells))
 
 
-def _side(key: Coded, code: int) -> str:
-    value = key.value(code)
+def _cells(axis: Axis, column: Coded) -> Iterator[tuple[str, Predicate]]:
+    """Name every cell along an axis, with its rows."""
+    called = written(axis.title)
+    ends = [*axis.starts[1:], axis.levels]
+    for place, (start, end) in enumerate(zip(axis.starts, ends, strict=True)):
+        rows = codes_in(column.name, column.size, ((start, end - 1),))
+        yield f"{called} = {axis.labels[place] if axis.labels else _value(column.value(start))}", rows
+    if axis.keeps_missing:
+        yield f"{called} is missing", is_missing(column).true
+
+
+def _value(value: object) -> str:
     match value:
-        case None:
-            return f"{written(key.name)} is missing"
         case bool():
-            return f"{written(key.name)} = {str(value).lower()}"
+            return str(value).lower()
         case Fraction():
-            return f"{written(key.name)} = {number_text(value)}"
+            return number_text(value)
         case datetime():
-            return f"{written(key.name)} = {value.isoformat(sep=' ')}"
-    return f"{written(key.name)} = {value}"
+            return value.isoformat(sep=" ")
+    return str(value)

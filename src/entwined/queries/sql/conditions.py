@@ -6,15 +6,15 @@ from operator import and_, or_
 from typing import TYPE_CHECKING, Final
 
 from entwined.errors import QueryTooComplex
-from entwined.queries.conditions import Condition, among, compare, is_missing
+from entwined.queries.conditions import Condition, among, compare, is_missing, time_constant
 from entwined.queries.parser import MOST_TESTS
 from entwined.queries.predicate import everything, nothing
+from entwined.queries.sql.bands import comparable_of
 from entwined.queries.sql.names import Names, described
 from entwined.queries.sql.tree import bare, only
 from entwined.queries.sql.words import refused
-from entwined.schema import Boolean, Coded, Numeric
-from entwined.schema.grids import exact_number
-from entwined.schema.raw import moment_of
+from entwined.schema import Bands, Boolean, Coded, Numeric
+from entwined.schema.exact import exact_number
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 SIGNS: Final = {"eq": "=", "neq": "<>", "lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
 MIRRORED: Final = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 CONSTANTS: Final = frozenset({"literal", "neg", "boolean", "null", "cast"})
-DATE_LENGTH: Final = len("2020-01-31")
 MOST_NODES: Final = 30_000
 
 
@@ -89,7 +88,7 @@ class _Reader:
                 return self._in(node)
             case "between":
                 only(node, "BETWEEN", "this", "low", "high")
-                column = self._names.column(node.this, "before BETWEEN")
+                column = comparable_of(node.this, self._names, "before BETWEEN")
                 low, high = _constant(node.args["low"]), _constant(node.args["high"])
                 return _compared(column, ">=", low) & _compared(column, "<=", high)
             case key if key in SIGNS:
@@ -108,14 +107,14 @@ class _Reader:
     def _comparison(self, sign: str, left: "Expr", right: "Expr") -> Condition:
         if left.key in CONSTANTS:
             left, right, sign = right, left, MIRRORED[sign]
-        column = self._names.column(left, f"beside {sign}")
+        column = comparable_of(left, self._names, f"beside {sign}")
         return _compared(column, sign, _constant(right))
 
     def _is(self, node: "Expr") -> Condition:
         only(node, "IS", "this", "expression")
         wanted = node.expression
         if wanted.key == "null":
-            return is_missing(self._names.column(node.this, "before IS NULL"))
+            return is_missing(comparable_of(node.this, self._names, "before IS NULL"))
         if wanted.key != "boolean" or node.this.key not in ("column", "paren"):
             raise refused("IS compares a column with NULL, or a column or a bracket with TRUE or FALSE")
         inner = self.condition(node.this)
@@ -124,7 +123,7 @@ class _Reader:
 
     def _in(self, node: "Expr") -> Condition:
         only(node, "IN", "this", "expressions")
-        column = self._names.column(node.this, "before IN")
+        column = comparable_of(node.this, self._names, "before IN")
         constants = [_constant(one) for one in node.expressions]
         if not constants:
             raise refused("IN has no list of constants in brackets")
@@ -132,14 +131,14 @@ class _Reader:
         return Condition(found.true, nothing()) if None in constants else found
 
 
-def _compared(column: Coded, sign: str, constant: object) -> Condition:
+def _compared(column: Coded | Bands, sign: str, constant: object) -> Condition:
     """Compare as SQL does: with NULL the outcome is unknown everywhere."""
     if constant is None:
         return Condition(nothing(), nothing())
     return compare(column, sign, _fitting(column, constant))
 
 
-def _fitting(column: Coded, constant: object) -> object:
+def _fitting(column: Coded | Bands, constant: object) -> object:
     """Refuse texts for numbers, which engines read in different ways."""
     if isinstance(column, Numeric) and isinstance(constant, str):
         raise column.wrong(constant, "a number such as 20 or 0.5, without quotes")
@@ -178,8 +177,8 @@ def _moment(node: "Expr") -> object:
     only(node, "a constant", "this", "to", "_type")
     kind = node.args["to"].this.name
     text = node.this.name if node.this.key == "literal" and node.this.is_string else ""
-    found = moment_of(text)
-    if kind not in ("DATE", "TIMESTAMP") or found is None or (kind == "DATE" and len(text) != DATE_LENGTH):
+    found = time_constant(kind, text)
+    if found is None:
         raise refused(
             f"{text[:40]!r} is no {kind}: write DATE '2020-01-31' or TIMESTAMP '2020-01-31 12:00:00'"
         )

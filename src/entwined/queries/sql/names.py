@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from entwined.errors import BadQuery
 from entwined.queries.sql.tree import bare, only
 from entwined.queries.sql.words import refused
-from entwined.schema import Coded, Schema
+from entwined.schema import Bands, Coded, Schema
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr
@@ -21,15 +21,23 @@ class Names:
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self._by_lower: dict[str, list[str]] = defaultdict(list)
-        for name in schema.names:
+        for name in (*schema.names, *(bands.name for bands in schema.bands)):
             self._by_lower[name.lower()].append(name)
 
     def is_column(self, word: str) -> bool:
-        """Say whether an unquoted word can be a column."""
+        """Say whether an unquoted word can be a column, or bands of one."""
         return word.lower() in self._by_lower
 
     def column(self, given: "Expr", where: str) -> Coded:
         """Give the declared column that a node names."""
+        return self.schema.coded(self.named(given, where))
+
+    def comparable(self, given: "Expr", where: str) -> Coded | Bands:
+        """Give the declared column or bands that a node names."""
+        return self.schema.comparable(self.named(given, where))
+
+    def named(self, given: "Expr", where: str) -> str:
+        """Give the name of a column or of bands as the schema writes it."""
         node = bare(given)
         if node.key != "column" or node.this.key != "identifier":
             raise refused(f"{where} stands {described(node)} where a column is wanted")
@@ -38,9 +46,11 @@ class Names:
         if not node.this.args.get("quoted"):
             alike = self._by_lower.get(name.lower(), [name])
             if len(alike) > 1:
-                raise BadQuery(f'SQL: {name!r} may be any of the columns {alike}. Put the one meant in "…".')
+                raise BadQuery(
+                    f'SQL: {name!r} may be any of the columns or bands {alike}. Put the one meant in "…".'
+                )
             name = alike[0]
-        return self.schema.coded(name)
+        return name
 
 
 def free_name(node: "Expr", what: str) -> str:

@@ -1,20 +1,22 @@
 """One SELECT as questions: its table, its keys, its condition and its aggregates."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from entwined.errors import BadQuery, QueryTooComplex
-from entwined.queries.counts import axis_of
 from entwined.queries.predicate import MOST_BOXES, Predicate, everything
 from entwined.queries.query import Query
+from entwined.queries.sides import Side, axis_along, column_of, words_of
 from entwined.queries.sql.aggregates import Wanted, aggregate_of, written
+from entwined.queries.sql.bands import BANDS, bands_in
+from entwined.queries.sql.cases import case_in
 from entwined.queries.sql.conditions import condition_of
 from entwined.queries.sql.names import Names, free_name
-from entwined.queries.sql.tree import only, parsed
+from entwined.queries.sql.tree import bare, only, parsed
 from entwined.queries.sql.words import refused
-from entwined.schema import Coded, Schema
+from entwined.schema import Bands, Schema
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr
@@ -56,8 +58,8 @@ def read_sql(text: str, schema: Schema) -> Sql:
     given: list[tuple[str, Query]] = []
     boxes = 0
     for alias, aggregate in _aggregates(root, keys, names):
-        _refuse_many(len(given), aggregate, keys)
-        for group, query in aggregate.by(keys, where) if keys else [("", aggregate.over(where))]:
+        _refuse_many(len(given), aggregate, keys, schema)
+        for group, query in aggregate.by(keys, where, schema) if keys else [("", aggregate.over(where))]:
             boxes += len(query.inside.boxes)
             if boxes > MOST_BOXES:
                 raise QueryTooComplex(f"SQL: all conditions fall into over {MOST_BOXES:,} boxes. Ask less.")
@@ -68,10 +70,11 @@ def read_sql(text: str, schema: Schema) -> Sql:
     return Sql(table, tuple(query for _, query in given), tuple(name for name, _ in given))
 
 
-def _name(alias: str, aggregate: Wanted, keys: tuple[Coded, ...], group: str) -> str:
+def _name(alias: str, aggregate: Wanted, keys: tuple[Side, ...], group: str) -> str:
     if alias or group or not keys:
         return (alias or aggregate.text) + group
-    return f"{aggregate.text} by {', '.join(written(key.name) for key in keys)}"
+    called = (key if isinstance(key, str) else key.name or key.column for key in keys)
+    return f"{aggregate.text} by {', '.join(map(written, called))}"
 
 
 def _table(root: "Expr") -> str:
@@ -91,7 +94,7 @@ def _where(root: "Expr", names: Names) -> Predicate:
     return inside
 
 
-def _keys(root: "Expr", names: Names) -> tuple[Coded, ...]:
+def _keys(root: "Expr", names: Names) -> tuple[Side, ...]:
     """Give the keys in the order of the schema: that in which they are written means nothing."""
     group = root.args.get("group")
     if group is None:
@@ -99,17 +102,54 @@ def _keys(root: "Expr", names: Names) -> tuple[Coded, ...]:
     only(group, "GROUP BY", "expressions")
     if not group.expressions:
         raise refused("GROUP BY names no key")
-    keys = {key.name: key for key in (names.column(one, "after GROUP BY") for one in group.expressions)}
-    return tuple(keys[name] for name in names.schema.names if name in keys)
+    called = _aliases(root, names)
+    keys = dict.fromkeys(_key(one, called, names) for one in group.expressions)
+    places = {name: place for place, name in enumerate(names.schema.names)}
+    return tuple(sorted(keys, key=lambda key: places[column_of(key)]))
 
 
-def _aggregates(root: "Expr", keys: tuple[Coded, ...], names: Names) -> Iterator[tuple[str, Wanted]]:
+def _key(given: "Expr", called: Mapping[str, Side], names: Names) -> Side:
+    """Give the key that a node stands for: a column, bands, or what AS calls so in the list of SELECT."""
+    node = bare(given)
+    if node.key == "column" and node.name.lower() in called:
+        return called[node.name.lower()]
+    return _side(node, names) or _named(node, names, "after GROUP BY")
+
+
+def _named(node: "Expr", names: Names, where: str) -> Side:
+    found = names.comparable(node, where)
+    return found if isinstance(found, Bands) else found.name
+
+
+def _side(node: "Expr", names: Names) -> Bands | None:
+    """Give the bands that an expression makes; none if it makes none."""
+    if node.key == "case":
+        return case_in(node, names)
+    return bands_in(node, names) if node.key in BANDS else None
+
+
+def _aliases(root: "Expr", names: Names) -> dict[str, Side]:
+    """Give what AS calls bands in the list of SELECT; a name that means something else already is refused."""
+    called: dict[str, Side] = {}
+    for node in root.expressions:
+        bands = _side(node.this, names) if node.key == "alias" else None
+        if bands is None:
+            continue
+        name = free_name(node.args["alias"], "a key").lower()
+        if called.get(name, bands) != bands or (names.is_column(name) and name != bands.name.lower()):
+            raise refused(f"{name!r} is called so after AS, and is a column or something else too: rename it")
+        called[name] = bands
+    return called
+
+
+def _aggregates(root: "Expr", keys: tuple[Side, ...], names: Names) -> Iterator[tuple[str, Wanted]]:
     """Give the aggregates with their aliases, and check that all else in the list is a key."""
     for node in root.expressions:
-        if node.key == "column":
-            column = names.column(node, "after SELECT")
-            if column not in keys:
-                raise refused(f"the column {column.name!r} is shown, but is no key: list it after GROUP BY")
+        inner = node.this if node.key == "alias" else node
+        shown = _named(node, names, "after SELECT") if node.key == "column" else _side(inner, names)
+        if shown is not None:
+            if shown not in keys:
+                raise refused(f"{words_of(shown)!r} is shown, but is no key: list it after GROUP BY")
         elif node.key == "alias":
             only(node, "AS", "this", "alias")
             if node.this.key == "column":
@@ -119,8 +159,9 @@ def _aggregates(root: "Expr", keys: tuple[Coded, ...], names: Names) -> Iterator
             yield "", aggregate_of(node, names)
 
 
-def _refuse_many(before: int, aggregate: Wanted, keys: tuple[Coded, ...]) -> None:
-    groups = 1 if aggregate.kind in ("count", "sum") else math.prod(axis_of(key).cells for key in keys)
+def _refuse_many(before: int, aggregate: Wanted, keys: tuple[Side, ...], schema: Schema) -> None:
+    cells = math.prod(axis_along(key, schema).cells for key in keys)
+    groups = 1 if aggregate.kind in ("count", "sum") else cells
     if before + groups > MOST_ASKED:
         raise QueryTooComplex(
             f"SQL: with {aggregate.text} there are {before + groups:,} questions, and {MOST_ASKED} are the most. "

@@ -20,11 +20,12 @@ Kind: TypeAlias = Literal["word", "quoted", "text", "number", "sign"]
 DEEPEST: Final = 15  # the parser goes about 25 calls deeper for each bracket
 WORD: Final = re.compile(r"[^\W\d]\w*")
 SPACES: Final = " \t\r\n"
-SIGNS: Final = frozenset({"=", "<>", "!=", "<", "<=", ">", ">=", "(", ")", ",", "*", "-", "."})
+SIGNS: Final = frozenset({"=", "<>", "!=", "<", "<=", ">", ">=", "(", ")", ",", "*", "-", ".", "/"})
 KEYWORDS: Final = frozenset(
     {
         *("select", "from", "where", "group", "by", "as", "within", "order", "asc"),
         *("and", "or", "not", "in", "between", "is", "null", "true", "false", "date", "timestamp"),
+        *("case", "when", "then", "else", "end", "year from"),
     }
 )
 CLAUSES: Final = ("select", "from", "where", "group")
@@ -32,10 +33,12 @@ FUNCTIONS: Final = frozenset(
     {
         *("count", "sum", "avg", "var_pop", "min", "max", "median"),
         *("quantile_cont", "percentile_cont", "percentile_disc"),
+        *("date_trunc", "extract", "width_bucket", "floor"),
     }
 )
 SAMPLE: Final = "divides by n − 1, and what is released divides by n: write var_pop"
 ROOT: Final = "is not released: ask var_pop and take its root"
+PARTS: Final = "puts rows of several years together: EXTRACT takes YEAR, and date_trunc('month', x) is known"
 DEPENDS: Final = "would let the rows decide which cells are shown: every declared cell is"
 REASONS: Final = {
     "variance": SAMPLE,
@@ -55,7 +58,8 @@ REASONS: Final = {
     "distinct": "is not known here: values are not compared with those of other rows",
     "cast": "is not known here: columns have the types that the schema declares",
     "with": "names a query inside the query: there is one SELECT",
-    "/": "divides, which is not known here: ask for both sums, or for a mean with a weight, not in SQL",
+    "/": "divides, and known is a column by a number, age / 10: ask for both sums, or for a mean with a weight",
+    **dict.fromkeys(("month from", "quarter from", "week from", "day from", "hour from", "dow from"), PARTS),
     "desc": "is not known here: take the quantile at 1 − p",
 }
 ALLOWED: Final = (
@@ -63,7 +67,9 @@ ALLOWED: Final = (
     "sum(x), sum(w * x) with weights w, avg(x), var_pop(x), min(x), max(x), median(x), quantile_cont(x, 0.9), "
     "percentile_cont(0.9) WITHIN GROUP (ORDER BY x), each with AS name or without. Conditions: = <> < <= > >= "
     "BETWEEN, IN, IS NULL, IS TRUE, AND, OR, NOT and brackets, over columns and constants such as 20, 'm', "
-    "DATE '2020-01-31', TRUE, NULL. "
+    "DATE '2020-01-31', TRUE, NULL. Keys: columns, bands that the schema declares, date_trunc('month', x), "
+    "EXTRACT(YEAR FROM x), width_bucket(x, 0, 100, 10), x / 10, floor(x / 10.0), CASE WHEN x < 18 THEN 'young' ELSE "
+    "'old' END AS name. "
     'Odd names stand in "…".'
 )
 
@@ -103,7 +109,8 @@ EDGE: Final = Piece("sign", "edge", -1, -1)
 
 def check_words(text: str, tokens: Sequence["Token"], is_column: Callable[[str], bool]) -> None:
     """Refuse a text with any word, sign or space that a SELECT of ours does not have."""
-    pieces = _pieces(text, tokens)
+    pieces = list(_with_extracts(_pieces(text, tokens)))
+    named = {two.word for one, two in pairwise(pieces) if one.word == "as"}
     if not pieces or pieces[0].word != "select":
         raise refused(f"it starts with {text[:20]!r}, not with SELECT")
     _check_clauses(pieces)
@@ -113,7 +120,7 @@ def check_words(text: str, tokens: Sequence["Token"], is_column: Callable[[str],
             depth += {"(": 1, ")": -1}.get(piece.sign, 0)
             _check_sign(before, piece, after, depth)
         else:
-            _check_word(before, piece, after, is_column)
+            _check_word(before, piece, after, lambda word: is_column(word) or word.lower() in named)
             _check_gap(before, piece)
 
 
@@ -128,6 +135,19 @@ def _pieces(text: str, tokens: Sequence["Token"]) -> list[Piece]:
             done = piece.end + 1
     _check_space(text, done, len(text))
     return pieces
+
+
+def _with_extracts(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """Take YEAR FROM inside EXTRACT(…) together: its FROM is no clause."""
+    at = 0
+    while at < len(pieces):
+        words = [piece.word or piece.sign for piece in pieces[max(at - 2, 0) : at + 2]]
+        if at > 1 and words[:2] == ["extract", "("] and words[-1] == "from":
+            yield Piece("word", f"{pieces[at].text} from", pieces[at].start, pieces[at + 1].end)
+            at += 1
+        else:
+            yield pieces[at]
+        at += 1
 
 
 def _named(text: str, token: "Token") -> Iterator[Piece]:
@@ -167,6 +187,8 @@ def _check_sign(before: Piece, piece: Piece, after: Piece, depth: int) -> None:
             raise piece.wrong("stands for all columns or for a product: known are count(*) and sum(w * x)")
         case "," if _has_no_neighbours(before, after):
             raise piece.wrong("has nothing before it or after it")
+        case "/" if not (_is_name(before) and after.kind == "number"):
+            raise piece.wrong(REASONS["/"])
         case "-" if after.kind != "number" or _ends_operand(before):
             raise piece.wrong("is no part of a number: there is no arithmetic")
         case "." if after.kind != "number" or _ends_operand(before):
