@@ -1,9 +1,8 @@
 """A hospital's year: visits of households in a file or a database, twelve monthly releases, one migration, one calendar."""
 
-import calendar
 import re
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pandas as pd
@@ -17,7 +16,7 @@ from entwined.schema import Categorical, Integer, Moment, Schema, Text, write_sc
 from support.command import document
 from support.postgres import new_schema
 
-WARDS = "SELECT ward, count(*) FROM visits"
+STAGES = "SELECT stage, count(*) FROM visits"
 YEAR = (datetime(2026, 1, 1), datetime(2026, 12, 31))
 REQUEST = """\
 table = "{table}"
@@ -33,8 +32,8 @@ model = {{kind = "groups", largest = 3}}
 by = "household"
 
 [[query]]
-kind = "histogram"
-column = "ward"
+kind = "group_by"
+keys = ["month", "ward"]
 """
 
 
@@ -56,7 +55,7 @@ class Database:
 
     def load(self, visits):
         with psycopg.connect(self.url) as link:
-            link.execute("CREATE TABLE IF NOT EXISTS visits (household text, month date, ward text, age int)")
+            link.execute("CREATE TABLE IF NOT EXISTS visits (household text, day date, ward text, age int)")
             link.execute("TRUNCATE visits")
             rows = list(visits.itertuples(index=False, name=None))
             link.cursor().executemany("INSERT INTO visits VALUES (%s, %s, %s, %s)", rows)
@@ -67,9 +66,9 @@ def schema(*more):
     return Schema(
         (
             Text("household", compare="exact"),
-            Moment("month", *YEAR),
+            Moment("day", *YEAR, bands={"month": "month"}),
             Categorical("ward", wards, labels=tuple(ward.title() for ward in wards)),
-            Integer("age", 0, 120),
+            Integer("age", 0, 120, bands={"stage": {"child": 0, "adult": 18, "old": 65}}),
         ),
         most_rows=1000,
     ).approve()
@@ -78,11 +77,11 @@ def schema(*more):
 def visits(month):
     """Twenty visits a month up to this one."""
     made = [
-        (f"h{turn // 2}", datetime(2026, at, 1 + turn).date(), ("surgery", "birth")[turn % 2], 20 + turn)
+        (f"h{turn // 2}", date(2026, at, 1 + turn), ("surgery", "birth")[turn % 2], 20 + turn)
         for at in range(1, month + 1)
         for turn in range(20)
     ]
-    return pd.DataFrame(made, columns=["household", "month", "ward", "age"])
+    return pd.DataFrame(made, columns=["household", "day", "ward", "age"])
 
 
 class Hospital:
@@ -102,8 +101,9 @@ class Hospital:
     def month(self, month):
         """Ask how many came to each ward in a month."""
         self.request()
-        days = f"month >= '2026-{month:02}-01' AND month <= '2026-{month:02}-{calendar.monthrange(2026, month)[1]}'"
-        return self.run("sql", "--yes", f"{WARDS} WHERE {days} GROUP BY ward", "--loss", "0.1")
+        first = f"DATE '2026-{month:02}-01'"
+        which = f"month = {first}" if month % 2 else f"date_trunc('month', day) = {first}"
+        return self.run("sql", "--yes", f"{STAGES} WHERE {which} GROUP BY stage", "--loss", "0.1")
 
     def quarter(self, loss=0.1, ledger=None):
         """Release how many came to each ward so far."""
@@ -156,7 +156,7 @@ def test_twelve_months_under_a_calendar_with_a_migration_between(hospital):
     assert (code, "Spent so far: 1.8 of 5; 3.2 is left. In 2027 1.3 is left." in out) == (0, True)
     history = document(hospital.run("budget", "release.toml", "--json"))["history"]
     assert [row["asked"] for row in history[:2]] == [
-        [f"Number of rows for each value of ward, of the rows with month from 2026-{at} to 2026-{to}"]
+        [f"Number of rows for each value of stage of age, of the rows with day from 2026-{at} to 2026-{to}"]
         for at, to in (("01-01", "01-31"), ("02-01", "02-28"))
     ]
     assert len(history) == 17

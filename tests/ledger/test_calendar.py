@@ -94,7 +94,9 @@ def test_a_year_has_its_allowance_and_the_refusal_says_when_the_next_begins(ledg
 
 
 def test_every_period_counts_and_other_processes_see_it(ledger, clock, tmp_path):
-    after = ledger.migrate(Sum(), Fraction(9), Calendar.of({"year": 3, "quarter": "1.5", "month": 1}))
+    after = ledger.migrate(
+        Sum(), Fraction(9), Calendar.of({"year": 3, "quarter": Fraction(3, 2), "month": 1})
+    )
     ask(after, "a")
     with pytest.raises(OverBudget, match=r"within 2026-04 would leak 1.5.*next month begins on 2026-05-01"):
         ask(after, "b", ONE / 2)
@@ -208,7 +210,7 @@ def test_the_servers_clock_counts_whatever_this_machine_says(tmp_path, monkeypat
 
 @pytest.mark.parametrize(
     ("given", "error", "says"),
-    [({"decade": 1}, BadInput, "a year, a quarter or a month"), ({"year": 0}, BadLoss, "year"), ({"year": "x"}, BadLoss, "year")],
+    [({"decade": 1}, BadInput, "a year, a quarter or a month"), ({"year": 0}, BadLoss, "year"), ({"year": 0.5}, BadLoss, "exact")],
 )  # fmt: skip
 def test_a_calendar_that_cannot_be_is_refused(given, error, says):
     with pytest.raises(error, match=says):

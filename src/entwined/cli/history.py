@@ -1,4 +1,4 @@
-"""What was charged to a ledger, oldest first, in words: of the schema that was in force then."""
+"""What was charged to a ledger, oldest first, in the words that it was charged under."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -8,31 +8,27 @@ from entwined.canonical import Document
 if TYPE_CHECKING:
     from entwined.ledger import Book, Entry
     from entwined.promise.price import Price
-    from entwined.schema import Schema
 
 
 def history(book: "Book") -> Iterator[Document]:
     """Give every charge with what became of it, oldest first."""
     from entwined.ledger import Kind
 
-    charges: dict[int, tuple[Entry, Schema | None]] = {}
+    charges: dict[int, Entry] = {}
     outcomes: dict[int, str] = {}
-    schema: Schema | None = None
     for entry in book.history():
-        if entry.kind in (Kind.CREATED, Kind.MIGRATED):
-            schema = _schema(book, entry)
-        elif entry.kind is Kind.CHARGE:
-            charges[entry.position] = entry, schema
+        if entry.kind is Kind.CHARGE:
+            charges[entry.position] = entry
         elif entry.kind in (Kind.ANSWERED, Kind.FAILED):
             outcomes[entry.fields["charge"]] = entry.kind.value
-    for position, (entry, then) in charges.items():
+    for position, entry in charges.items():
         yield {
             "position": position,
             "time": entry.fields["time"],
             "request": entry.fields["request"],
             "analyst": entry.fields["analyst"],
             "outcome": outcomes.get(position, "open"),
-            **_asked(entry.fields["document"], then),
+            **_asked(entry),
             **amounts(entry.price),
         }
 
@@ -45,23 +41,9 @@ def amounts(price: "Price") -> Document:
     }
 
 
-def _schema(book: "Book", entry: "Entry") -> "Schema | None":
-    """Read the schema that an entry set; an accountant that has none prices by other things."""
-    from entwined.errors import BadInput
-    from entwined.schema.files import schema_from
-
-    document = book.terms_at(entry).get("schema")
-    try:
-        return None if document is None else schema_from(document)
-    except BadInput:  # of a version of entwined that knew other columns
-        return None
-
-
-def _asked(document: Document, schema: "Schema | None") -> Document:
+def _asked(entry: "Entry") -> Document:
     """Tell what a charge was for: its kind, the queries of a batch, and both in words."""
-    from entwined.report.findings import in_values
-
+    document = entry.fields["document"]
     kind = document.get("kind", "batch")
     queries = document.get("queries") or [one["query"] for one in document.get("asked", [])]
-    said = [] if schema is None else [in_values(query, schema) for query in queries]
-    return {"kind": kind, "asked": said or [kind], "queries": queries}
+    return {"kind": kind, "asked": entry.fields.get("asked") or [kind], "queries": queries}

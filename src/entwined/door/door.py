@@ -29,6 +29,7 @@ from entwined.ledger import Charge, Ledger
 from entwined.promise.part import Part
 from entwined.promise.price import Price
 from entwined.promise.promise import Promise
+from entwined.queries.spoken import asked_in_words
 from entwined.showing import Seen
 
 Output = TypeVar("Output")
@@ -99,7 +100,8 @@ class Door(Seen):
         self, document: Mapping[str, Any], parts: tuple[Part, ...], request: str | None, analyst: str
     ) -> Charge:
         question = question_of(self.table, self.promise, document)
-        return Charge(request or uuid4().hex, question, parts, analyst, document)
+        asked = asked_in_words(document, self.promise.schema)
+        return Charge(request or uuid4().hex, question, parts, analyst, document, asked)
 
     def _run(self, mechanism: Mechanism[Output], source: Answering) -> bytes:
         with lent(source) as read:

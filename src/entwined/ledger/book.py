@@ -121,12 +121,6 @@ class Book:
         with self.reading() as view:
             return view.terms
 
-    def terms_at(self, entry: Entry) -> Document:
-        """Read what the terms that an entry set depend on, as it was written."""
-        with self.reading() as view:
-            found: Document = json.loads(view.answer(entry))["terms"]
-            return found
-
     def head(self) -> Mark:
         """Tell how far the book has come."""
         with self.reading() as view:

@@ -13,9 +13,8 @@ from fractions import Fraction
 from typing import Final, Self
 
 from entwined.canonical import Document, fraction_from, fraction_text
-from entwined.errors import BadInput
+from entwined.errors import BadInput, BadLoss
 from entwined.ledger.entry import Entry
-from entwined.numbers import Amount, float_below, positive_fraction
 from entwined.promise.price import Price
 
 QUARTER: Final = 3  # months
@@ -66,23 +65,25 @@ class Period(StrEnum):
 class Calendar:
     """What each period may leak; a calendar without allowances is none.
 
-    >>> str(Calendar.of({"year": 2, "month": "0.5"}))
+    >>> str(Calendar.of({"year": 2, "month": Fraction(1, 2)}))
     '2 a year, 0.5 a month'
     """
 
     allowances: tuple[tuple[Period, Fraction], ...] = ()
 
     @classmethod
-    def of(cls, given: Mapping[str, Amount]) -> Self:
-        """Read allowances by the names of their periods."""
+    def of(cls, given: Mapping[str, Fraction | int]) -> Self:
+        """Take exact allowances by the names of their periods."""
         for name in given:
             if name not in set(Period):
                 raise BadInput(
                     f"calendar has {name!r:.60}. Give allowances for a year, a quarter or a month."
                 )
-        return cls(
-            tuple((one, positive_fraction(given[one], f"calendar {one}")) for one in Period if one in given)
-        )
+            if not isinstance(given[name], Fraction | int) or given[name] <= 0:
+                raise BadLoss(
+                    f"calendar {name} = {given[name]!r:.60} is no exact number above zero. Give such as 2."
+                )
+        return cls(tuple((one, Fraction(given[one])) for one in Period if one in given))
 
     @classmethod
     def from_document(cls, document: Mapping[str, str]) -> Self:
@@ -146,7 +147,7 @@ class Allowance:
         return {
             "period": self.period.value,
             "name": self.name,
-            "allowed": float_below(self.allowed),
+            "allowed": float(self.allowed),
             "spent": float(self.spent.worst),
             "left": self.left,
             "next": self.next,

@@ -17,7 +17,8 @@ class Charge:
     """What one request will cost, known before any row is read.
 
     `request` names the request, so that a retry is not charged twice. `fingerprint` names the question:
-    whoever asks it again gets the stored answer. Losses on the same part are added and parts are sorted.
+    whoever asks it again gets the stored answer. `asked` says in words what that is, for people. Losses on the same
+    part are added and parts are sorted.
 
     >>> from fractions import Fraction
     >>> tenth = Fraction(1, 10)
@@ -30,6 +31,7 @@ class Charge:
     parts: tuple[Part, ...]
     analyst: str = ""
     document: Mapping[str, Any] = field(default_factory=dict)
+    asked: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         require_text("request id", self.request, LONGEST_ID)

@@ -289,6 +289,7 @@ class Ledger:
             "analyst": charge.analyst,
             "parts": [part.row for part in charge.parts],
             "document": charge.document,
+            **({"asked": list(charge.asked)} if charge.asked else {}),
             "price": price.document,
         }
         self._seen = after

@@ -6,8 +6,9 @@ from fractions import Fraction
 from typing import Any, Final
 
 from entwined.canonical import Document
+from entwined.queries.spoken import moment
 from entwined.report.findings import Cell, Finding
-from entwined.report.words import digits_for, exactly, moment, number, readable
+from entwined.report.words import digits_for, exactly, number, readable
 
 MOST_LINES: Final = 40  # numbers of a statistic on a page; all are in the values
 COARSE: Final = 0.05  # half-widths of shares that leave no decimal of a percentage

@@ -2,8 +2,7 @@
 
 import itertools
 import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -18,15 +17,13 @@ from entwined.estimate.population import Estimated, populations
 from entwined.estimate.spans import Ranks
 from entwined.queries import Axis, Query
 from entwined.queries.counts import labels
-from entwined.queries.documents import as_written, question_of
-from entwined.report.words import moment, readable
-from entwined.schema import Boolean, Categorical, Coded, Ordered, Schema
-from entwined.schema.exact import number_text
+from entwined.queries.documents import question_of
+from entwined.queries.spoken import condition, labels_of, text_of, titled
+from entwined.report.words import readable
+from entwined.schema import Ordered, Schema
 
-MOST_RANGES: Final = 6
 PEOPLE: Final = "of the population"
 LONGEST_CONDITION: Final = 400
-CODES: Final = re.compile(r'("(?:[^"\\]|\\.)*") in ([0-9.,]+) of ([0-9]+)')
 
 Number: TypeAlias = int | Fraction | datetime
 
@@ -143,11 +140,11 @@ class Finding:
     def _inside(self, name: str) -> str:
         """Put a condition into words; none for one that holds for all rows."""
         text = self._asked[name]
-        return "" if text == "all" else condition(text, self.schema)
+        return "" if text == "all" else readable(condition(text, self.schema), LONGEST_CONDITION)
 
     def titled(self, column: str) -> str:
         """Name a column by its label, if it has one."""
-        return titled(column, self.schema)
+        return readable(titled(column, self.schema))
 
     @property
     def of_people(self) -> Cell | None:
@@ -183,16 +180,10 @@ def findings(release: Release, names: Sequence[str], schema: Schema) -> tuple[Fi
 def side_names(axis: Axis, schema: Schema) -> list[tuple[str, Any]]:
     """Name the cells along one side, in words and as keys that other tables can be joined by."""
     column = schema.coded(axis.column)
-    said = _labels(column)
+    said = labels_of(column)
     taken = {*said, *said.values(), *axis.labels}
     missing = "(missing)" if "missing" in taken else "missing"
     return [_side(value, said, missing) for (value,) in labels((axis,), schema)]
-
-
-def _labels(column: Coded) -> dict[Any, str]:
-    if isinstance(column, Categorical):
-        return dict(zip(column.values, column.labels or column.values, strict=True))
-    return {False: "no", True: "yes"} if isinstance(column, Boolean) else {}
 
 
 def _side(value: Any, said: dict[Any, str], missing: str) -> tuple[str, Any]:
@@ -200,87 +191,6 @@ def _side(value: Any, said: dict[Any, str], missing: str) -> tuple[str, Any]:
         case None:
             return missing, missing
         case (first, last):
-            name = f"{_text(first, said)} to {_text(last, said)}"
+            name = f"{text_of(first, said)} to {text_of(last, said)}"
             return name, name
-    return _text(value, said), value
-
-
-def _text(value: Any, said: dict[Any, str]) -> str:
-    if value in said:
-        return said[value]
-    match value:
-        case Fraction():
-            return number_text(value)
-        case datetime():
-            return moment(value)
-    return str(value)
-
-
-def condition(text: str, schema: Schema, longest: int = LONGEST_CONDITION) -> str:
-    """Put conditions, which are written in codes, into the values that the codes stand for.
-
-    >>> from entwined.schema import Categorical, Integer
-    >>> people = Schema((Integer("age", 0, 99), Categorical("sex", ("f", "m"), missing="drop")))
-    >>> condition('"age" in 21..99 of 101 and "sex" in 0 of 3', people)
-    'age from 21 to 99 and sex f'
-    """
-    return readable(CODES.sub(lambda found: _ranges(found, schema), text), longest)
-
-
-def in_values(document: Mapping[str, Any], schema: Schema) -> str:
-    """Say what a query that was written down asks, with its conditions in values; its kind where the schema is another.
-
-    >>> from entwined.queries import Count
-    >>> from entwined.queries.documents import written
-    >>> from entwined.schema import Moment
-    >>> days = Schema((Moment("month", datetime(2026, 1, 1), datetime(2026, 12, 31)),))
-    >>> in_values(written(Count(where="month between '2026-02-01' and '2026-02-28'").bound(days)), days)
-    'Number of rows, of the rows with month from 2026-02-01 to 2026-02-28'
-    """
-    try:
-        query = as_written(document)
-        asked = json.loads(query.fingerprint)
-        inside = {
-            name: "" if asked[name] == "all" else condition(asked[name], schema) for name in query.conditions
-        }
-        return query.question(lambda name: titled(name, schema), inside)
-    except (BadInput, KeyError, IndexError, ValueError):
-        return str(document.get("query", "question"))
-
-
-def titled(column: str, schema: Schema) -> str:
-    """Name a column by its label, if it has one, and bands with their column."""
-    bands = schema.side(column)
-    if not isinstance(bands, str):
-        return readable(f"{column} of {titled(bands.column, schema)}")
-    label = schema.label(column)
-    return readable(f"{label} ({column})" if label and label != column else column)
-
-
-def _ranges(found: re.Match[str], schema: Schema) -> str:
-    column = schema.coded(json.loads(found[1]))
-    pieces: list[str] = []
-    for one in found[2].split(","):
-        low, _, high = one.partition("..")
-        pieces += _piece(int(low), int(high or low), column)
-    return f"{readable(column.name)} {_listed(pieces)}"
-
-
-def _piece(low: int, high: int, column: Coded) -> list[str]:
-    """Name a range of codes; the last code, for missing, is named by itself."""
-    missing = ["missing"] if high == column.missing_code else []
-    high -= len(missing)
-    if low > high:
-        return missing
-    if (low, high) == (0, column.levels - 1):
-        return ["not missing", *missing]
-    said = _labels(column)
-    first, last = (_text(column.value(code), said) for code in (low, high))
-    if low == high:
-        return [first, *missing]
-    between = f"from {first} to {last}" if isinstance(column, Ordered) else f"{first} … {last}"
-    return [between, *missing]
-
-
-def _listed(pieces: list[str]) -> str:
-    return ", ".join([*pieces[:MOST_RANGES], "…"]) if len(pieces) > MOST_RANGES else " or ".join(pieces)
+    return text_of(value, said), value

@@ -6,10 +6,11 @@ from typing import Any, Final
 
 from entwined.canonical import Document
 from entwined.estimate.answers import Release
+from entwined.queries.spoken import condition
 from entwined.report.cells import MOST_LINES, line_of, shares_of
 from entwined.report.claims import SOURCES, Claims, model_words, times, worst
 from entwined.report.drawings import drawing_of
-from entwined.report.findings import Finding, condition, findings
+from entwined.report.findings import Finding, findings
 from entwined.report.model_checks import checks_of, failed_in
 from entwined.report.multiples import FEW, topics
 from entwined.report.page import rendered
@@ -52,7 +53,7 @@ def report_page(
         topics=topics(found) if many else [],
         rivals=outlook.get("rivals", ()),
         numbers=sum(one.size for one in found),
-        agreement=condition(release.agreement, schema, LONGEST_AGREEMENT),
+        agreement=readable(condition(release.agreement, schema), LONGEST_AGREEMENT),
         models=[_model(model) for model in promise.models],
         ways=ways_of(outlook),
         plain=next((way for way in outlook["ways"] if way["way"] == "plain"), None),

@@ -2,7 +2,6 @@
 
 import math
 import unicodedata
-from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
@@ -90,17 +89,6 @@ def figure(value: float, *, up: bool = False) -> str:
         else number(Fraction(value), digits)
     )
     return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def moment(value: datetime) -> str:
-    """Write a time, without its clock where that is midnight.
-
-    >>> moment(datetime(2020, 1, 31)), moment(datetime(2020, 1, 31, 12, 30))
-    ('2020-01-31', '2020-01-31 12:30')
-    """
-    if value.time() == datetime.min.time():
-        return f"{value:%Y-%m-%d}"
-    return f"{value:%Y-%m-%d %H:%M:%S}" if value.second else f"{value:%Y-%m-%d %H:%M}"
 
 
 def plural(count: int, one: str, many: str = "") -> str:

@@ -12,6 +12,11 @@ from entwined.promise.promise import Dependences, promise_of
 from entwined.schema import Schema
 
 
+def calendar_of(given: Mapping[str, Amount]) -> Calendar:
+    """Read how much may leak in each period, exactly."""
+    return Calendar.of({name: positive_fraction(given[name], f"calendar {name}") for name in given})
+
+
 def open_ledger(  # noqa: PLR0913  (these are the terms that a ledger is made for)
     where: str | Path,
     schema: Schema,
@@ -26,7 +31,7 @@ def open_ledger(  # noqa: PLR0913  (these are the terms that a ledger is made fo
     """Open the ledger of a schema and its models, or begin it; one made for other terms is refused."""
     promise = promise_of(schema, dependence, knowledge, delta)
     most = positive_fraction(cap, "Cap")
-    periods = None if calendar is None else Calendar.of(calendar)
+    periods = None if calendar is None else calendar_of(calendar)
     try:
         return Ledger.open(where, most, promise, anchor, periods)
     except NoLedger:

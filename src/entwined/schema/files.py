@@ -4,7 +4,6 @@ import json
 import re
 import stat
 import tomllib
-from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
@@ -78,17 +77,6 @@ def schema_of(text: str, *, signed: bool = True) -> Schema:
         neighbours=_needed(fields, "neighbours"),
         approved_digest=_approval(fields) if signed else "",
         signature=_signature(fields) if signed else None,
-        **{key: fields[key] for key in ("most_rows", "rows") if key in fields},
-    )
-
-
-def schema_from(document: Mapping[str, Any]) -> Schema:
-    """Read the content of a schema back from its document, unapproved."""
-    fields = json.loads(json.dumps(document), parse_float=Decimal)
-    return Schema(
-        columns=tuple(column_from(column) for column in fields["columns"]),
-        unit=unit_from(fields["unit"]),
-        neighbours=fields["neighbours"],
         **{key: fields[key] for key in ("most_rows", "rows") if key in fields},
     )
 
