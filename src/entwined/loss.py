@@ -10,10 +10,11 @@ import numpy as np
 from entwined.canonical import Document
 from entwined.errors import BadLoss
 from entwined.numbers import FloatArray, float_above, positive_fraction, round_up
+from entwined.showing import Tabled
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Loss:
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class Loss(Tabled):
     """What a mechanism reveals about each unit when all the others are known: its base loss ε_j.
 
     >>> spent = Loss.uniform(0.5, units=3) + Loss.of([1, 0, 0])
@@ -111,8 +112,8 @@ class Loss:
         return type(self)(kept)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Leakage:
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class Leakage(Tabled):
     """What an adversary who knows the dependence learns about each unit; leakages do not add.
 
     Hidden units, such as a latent class, stand in the list of all but are no secrets: the worst is none of them.

@@ -36,7 +36,7 @@ def test_what_is_calibrated_is_bounded_and_its_certificate_verifies(run, knowled
     code, out, _ = run("calibrate", "chain.json", "--leakage", "1", *asked)
     found = json.loads(out)
     assert code == 0
-    assert set(found) == {"rho", "gaussian_scale", "theorem"}
+    assert set(found) == {"rho", "gaussian_scale", "theorem", "hints"}
     assert found["theorem"] == theorem
     assert most * 0.999 < found["gaussian_scale"] <= most
     assert found["gaussian_scale"] == pytest.approx((2 * found["rho"]) ** -0.5)

@@ -334,7 +334,9 @@ def test_a_condition_may_be_given_up_for_all_rows_under_another_schema_but_no_lo
     assert not one_history([before, carried(most * Fraction(9, 10))]).valid
     assert not one_history([before, carried(most, before["schema"])]).valid
     resized = {**carried(most, before["schema"]), "models": [{"declared": {"model": {"kind": "groups"}}}]}
-    assert one_history([before, resized]).valid, "a migration to another size of groups gives conditions up, too"
+    assert one_history([before, resized]).valid, (
+        "a migration to another size of groups gives conditions up, too"
+    )
     assert not one_history([before, {**after, "losses_so_far": []}]).valid
 
 

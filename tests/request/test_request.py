@@ -302,6 +302,12 @@ def test_the_outlook_reads_no_rows_and_names_every_way(folder):
     assert found["format"] == "entwined plan 2"
     (model,) = found["models"]
     curve = model.pop("curve")
+    (hint,) = model.pop("hints")
+    assert (hint["about"], round(hint["leakage"], 6), round(hint["instead_of"], 6)) == (
+        "group size",
+        0.75,
+        1.0,
+    )
     assert model == {"name": "households", "kind": "groups", "source": "declared"}
     assert curve["strength"] == "the size of the largest group"
     assert [point["leakage"] for point in curve["points"]] == pytest.approx([1.25, 1.25, 1.5])

@@ -9,6 +9,8 @@ theorem, exposure         what a theorem is, and what it starts from: losses, co
 choose                    the one list of theorems, and `bound`, which takes the best that applies
 calibrate, allocate       turned round: the most that may be shown for a leakage; noise_sketch helps the search
 curve                     what if units depended on each other more
+outside                   theorems of other distributions, for who trusts these by name
+hints                     what further knowledge would lower a bound, and by how much
 certificate, guarantee    what was proved, in numbers and words; `verify` derives it again without the data
 
 profiles                  what noise shows at every ε at once, and how it travels
@@ -33,6 +35,7 @@ from entwined.bounds.choose import Bound, bound
 from entwined.bounds.concentrated_loss import ConcentratedLoss, SharedPart
 from entwined.bounds.curve import Curve, curve
 from entwined.bounds.exposure import Exposure
+from entwined.bounds.hints import Hint
 from entwined.bounds.noisy_linear import NoisyLinear
 from entwined.bounds.noisy_sum import NoisySum
 from entwined.bounds.theorem import Knowledge, Theorem
@@ -44,6 +47,7 @@ __all__ = [
     "ConcentratedLoss",
     "Curve",
     "Exposure",
+    "Hint",
     "Knowledge",
     "NoisyLinear",
     "NoisySum",

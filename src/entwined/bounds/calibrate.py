@@ -1,25 +1,27 @@
 """The largest loss whose leakage stays within a target."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Generic, overload
 
-from entwined.bounds.choose import theorems_taking
+from entwined.bounds.choose import bound, theorems_taking
 from entwined.bounds.exposure import Exposure, Given
+from entwined.bounds.hints import Hint, hints_for
 from entwined.bounds.theorem import Knowledge, Theorem
 from entwined.dependence import Dependence
 from entwined.errors import DoesNotApply, Unreachable
 from entwined.loss import Leakage, Loss
 from entwined.numbers import float_below, positive_fraction
+from entwined.showing import Tabled
 
 CLOSE: Final = 1e-9
 TINY: Final = 1e-30
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration(Generic[Given]):
+@dataclass(frozen=True, slots=True, repr=False)
+class Calibration(Tabled, Generic[Given]):
     """An exposure that is as large as its theorem allows for the target."""
 
     model: Dependence
@@ -28,21 +30,45 @@ class Calibration(Generic[Given]):
     theorem: Theorem
     leakage: Leakage
     multiple: float
+    trusting: tuple[str, ...] = ()
+
+    def hints(self) -> tuple[Hint, ...]:
+        """What further knowledge would allow a larger loss, and of a pure one how many times as large."""
+        found = hints_for(self, lambda *asked: bound(*asked, trusting=self.trusting).leakage.worst)
+        alike = [hint for hint in found if type(hint.exposure) is type(self.exposure)]
+        return tuple(replace(hint, times=self._times(hint)) for hint in alike)
+
+    def _times(self, hint: Hint) -> float | None:
+        if not isinstance(hint.exposure, Loss):  # turning a profile round takes long
+            return None
+        asked = hint.model, self.leakage.worst, hint.knowledge, hint.exposure
+        return calibrate(*asked, trusting=self.trusting).multiple
 
 
 @overload
 def calibrate(
-    model: Dependence, leakage: float | str | Fraction, knowledge: Knowledge = "any"
+    model: Dependence,
+    leakage: float | str | Fraction,
+    knowledge: Knowledge = "any",
+    *,
+    trusting: Sequence[str] = (),
 ) -> Calibration[Loss]: ...
 @overload
 def calibrate(
-    model: Dependence, leakage: float | str | Fraction, knowledge: Knowledge, weights: Given
+    model: Dependence,
+    leakage: float | str | Fraction,
+    knowledge: Knowledge,
+    weights: Given,
+    *,
+    trusting: Sequence[str] = (),
 ) -> Calibration[Given]: ...
 def calibrate(
     model: Dependence,
     leakage: float | str | Fraction,
     knowledge: Knowledge = "any",
     weights: Exposure | None = None,
+    *,
+    trusting: Sequence[str] = (),
 ) -> Calibration[Any]:
     """Find the largest multiple of the weights (by default the same loss for every unit) that leaks at most
     the target.
@@ -56,7 +82,7 @@ def calibrate(
     shape = Loss.uniform(1, model.units).without(model.hidden) if weights is None else weights
     best: Calibration[Exposure] | None = None
     reasons = []
-    for theorem in theorems_taking(type(shape)):
+    for theorem in theorems_taking(type(shape), trusting):
         if not theorem.covers(knowledge):
             continue
         try:
@@ -68,31 +94,34 @@ def calibrate(
             reasons.append(f"{theorem.name}: {reason}")
     if best is None:
         raise Unreachable(f"No theorem reaches a leakage of {leakage}. " + " ".join(reasons))
-    return best
+    return replace(best, trusting=tuple(trusting))
 
 
-def largest_multiple(
+def largest_multiple(  # noqa: PLR0913, PLR0917  (what one search is about)
     theorem: Theorem,
     model: Dependence,
     shape: Given,
     ceiling: float,
     knowledge: Knowledge,
     close: float = CLOSE,
+    first: float = 1.0,
 ) -> Calibration[Given]:
-    """Invert one theorem, which is increasing in what is shown."""
-    multiple = invert(lambda at: theorem(shape * at, model).worst, ceiling, close)
+    """Invert one theorem, which is increasing in what is shown; `first` is what is tried first."""
+    multiple = invert(lambda at: theorem(shape * at, model).worst, ceiling, close, first)
     exposure = shape * multiple
     return Calibration(model, exposure, knowledge, theorem, theorem(exposure, model), multiple)
 
 
-def invert(leakage_at: Callable[[float], float], ceiling: float, close: float = CLOSE) -> float:
+def invert(
+    leakage_at: Callable[[float], float], ceiling: float, close: float = CLOSE, first: float = 1.0
+) -> float:
     """Find the largest multiple whose leakage is at most the ceiling, to one part in 10⁹ and never above.
 
-    A secant on logarithms hits a linear bound at once and the others in a few steps; a halving step
-    guards it.
+    A secant on logarithms hits a linear bound at once and the others in a few steps; where it does not come nearer,
+    a halving step guards it.
     """
     below, above = 0.0, math.inf
-    guess, leaked = 1.0, leakage_at(1.0)
+    guess, leaked = first, leakage_at(first)
     trail = [(guess, leaked)]
     for step in range(200):
         if leaked <= ceiling:
@@ -131,8 +160,16 @@ def next_guess(
     if 0 < leaked < math.inf and slope > 0.05:  # noqa: PLR2004  (flatter than this says nothing)
         shift = max(-20.0, min(20.0, (math.log(aim) - math.log(leaked)) / slope))
         guess = guess * math.exp(shift)
-    if below < guess < above and step % 4 != 3:  # noqa: PLR2004
+    if below < guess < above and (step % 4 != 3 or is_nearing(trail, aim)):  # noqa: PLR2004
         return guess
     if below == 0:
         return above / 16
     return below * 16 if above == math.inf else math.sqrt(below * above)
+
+
+def is_nearing(trail: list[tuple[float, float]], aim: float) -> bool:
+    """Say whether the last step came at least half the way that was left, in logarithms."""
+    (_, before), (_, now) = trail[-2:]
+    if not (0 < before < math.inf and 0 < now < math.inf):
+        return False
+    return abs(math.log(now / aim)) <= abs(math.log(before / aim)) / 2

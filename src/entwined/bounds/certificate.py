@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +14,7 @@ import numpy as np
 from entwined.bounds.choose import Bound, named, not_covered
 from entwined.bounds.exposure import Exposure, Given
 from entwined.bounds.guarantee import origin, promised
+from entwined.bounds.outside import stated
 from entwined.bounds.theorem import Knowledge, Theorem
 from entwined.canonical import Document
 from entwined.dependence import Dependence, Graph
@@ -21,6 +22,7 @@ from entwined.dependence.files import model_from
 from entwined.dependence.syntax import json_document
 from entwined.errors import BadCertificate, BadModel, EntwinedError, Refused
 from entwined.loss import Leakage
+from entwined.showing import Tabled
 from entwined.version import __version__
 from entwined.writing import write_whole
 
@@ -45,8 +47,8 @@ class Verdict:
     why: str
 
 
-@dataclass(frozen=True, eq=False)
-class Certificate:
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate(Tabled):
     """What a theorem proves of an exposure under a model; what it does not prove cannot be one."""
 
     model: Dependence
@@ -87,9 +89,10 @@ class Certificate:
                 "says": theorem.statement,
                 "proof": theorem.proof,
                 "source": theorem.source,
+                **({} if theorem.origin is None else {"from": theorem.origin.document}),
             },
             "checked": theorem.checked,
-            "trusted": [theorem.trusted, origin(self.model), exposure.believed],
+            "trusted": [theorem.trusted, origin(self.model), exposure.believed, *_outside(theorem)],
             "inputs": {"model": self.model.document, "loss": exposure.document},
         }
 
@@ -117,6 +120,10 @@ class Certificate:
         return None
 
 
+def _outside(theorem: Theorem) -> list[str]:
+    return [] if theorem.origin is None else [theorem.origin.trusted]
+
+
 def certify(proved: Bound[Given]) -> Certificate:
     """Certify what was proved, with everything needed to prove it again."""
     return Certificate(proved.model, proved.exposure, proved.knowledge, proved.theorem)
@@ -136,14 +143,17 @@ def digest(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def verify(document: object, folder: Path = Path()) -> Verdict:
-    """Derive a certificate again, without any data; files that its model names are looked up in `folder`."""
+def verify(document: object, folder: Path = Path(), *, trusting: Sequence[str] = ()) -> Verdict:
+    """Derive a certificate again, without any data; files that its model names are looked up in `folder`.
+
+    `trusting` names the distributions outside the package whose theorems it may rest on.
+    """
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise BadCertificate(
             f"This is no certificate: its format is not {FORMAT!r}. Give a file that entwined wrote."
         )
     try:
-        wrong = derived_again(document, folder).wrong_in(document)
+        wrong = derived_again(document, folder, trusting).wrong_in(document)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
         return Verdict(valid=False, why="A part is missing or is not what it should be.")
     except EntwinedError as reason:
@@ -154,14 +164,20 @@ def verify(document: object, folder: Path = Path()) -> Verdict:
     return Verdict(valid=True, why=why)
 
 
-def derived_again(document: Mapping[str, Any], folder: Path) -> Certificate:
+def derived_again(document: Mapping[str, Any], folder: Path, trusting: Sequence[str]) -> Certificate:
     """Make a certificate from the inputs of a written one; the edges of a graph keep the name they have there."""
-    theorem, inputs = named(document["theorem"]["name"]), document["inputs"]
+    theorem, inputs = theorem_of(document, trusting), document["inputs"]
     model = model_from(inputs["model"], folder)
     if isinstance(model, Graph) and model.fields:  # its edges were found there, and their digest is compared
         fields = dict(model.fields) | {"edges": inputs["model"]["edges"]}
         model = replace(model, fields=tuple(fields.items()))
     return Certificate(model, theorem.takes.from_document(inputs["loss"]), document["knowledge"], theorem)
+
+
+def theorem_of(document: Mapping[str, Any], trusting: Sequence[str]) -> Theorem:
+    """Find the theorem that a certificate names, the package's own or one of those trusted."""
+    written = document["theorem"]
+    return stated(written, trusting) if "from" in written else named(written["name"])
 
 
 def same(written: object, derived: object) -> bool:

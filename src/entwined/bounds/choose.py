@@ -1,5 +1,6 @@
 """The smallest valid leakage over all theorems, and what each of the others says."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, Generic
@@ -23,9 +24,11 @@ from entwined.bounds.gaussian_noise import (
 )
 from entwined.bounds.group import group_bound
 from entwined.bounds.guarantee import promised
+from entwined.bounds.hints import Hint, hints_for
 from entwined.bounds.influence import influence_matrix_bound
 from entwined.bounds.markov import markov_closed_form_bound
 from entwined.bounds.messages import message_passing_bound
+from entwined.bounds.outside import theorems_of
 from entwined.bounds.pairwise import pairwise_bound, pairwise_scale_bound
 from entwined.bounds.quilt import markov_quilt_bound, tree_quilt_bound
 from entwined.bounds.scalar import exact_scalar_accountant_bound
@@ -51,6 +54,7 @@ from entwined.bounds.wasserstein import wasserstein_bound
 from entwined.dependence import Dependence
 from entwined.errors import BadInput, DoesNotApply, NoTheorem
 from entwined.loss import Leakage
+from entwined.showing import Tabled
 
 NEAREST: Final = 3  # names that are told to who spelt one wrong
 THEOREMS: tuple[Theorem, ...] = (
@@ -107,8 +111,8 @@ class Said:
     why_not: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Bound(Generic[Given]):
+@dataclass(frozen=True, slots=True, repr=False)
+class Bound(Tabled, Generic[Given]):
     """The leakage of an exposure under a model, with the theorem that proves it and what the others say."""
 
     model: Dependence
@@ -117,15 +121,24 @@ class Bound(Generic[Given]):
     theorem: Theorem
     leakage: Leakage
     alternatives: tuple[Said, ...]
+    trusting: tuple[str, ...] = ()
 
     @property
     def guarantee(self) -> str:
         """What is promised, in plain words."""
         return promised(self.leakage.worst, self.knowledge, self.theorem, self.model, self.exposure)
 
+    def hints(self) -> tuple[Hint, ...]:
+        """What further knowledge would lower it, each with the figure that `bound` then gives."""
+        return hints_for(self, lambda *asked: bound(*asked, trusting=self.trusting).leakage.worst)
 
-def bound(model: Dependence, exposure: Given, knowledge: Knowledge = "any") -> Bound[Given]:
+
+def bound(
+    model: Dependence, exposure: Given, knowledge: Knowledge = "any", *, trusting: Sequence[str] = ()
+) -> Bound[Given]:
     """Bound what an adversary who knows the dependence learns about each unit.
+
+    `trusting` names installed distributions whose own theorems are asked too.
 
     >>> from entwined.dependence import Box, MarkovChain
     >>> from entwined.loss import Loss
@@ -134,7 +147,8 @@ def bound(model: Dependence, exposure: Given, knowledge: Knowledge = "any") -> B
     >>> proved.theorem.name, round(proved.leakage.worst, 3)
     ('message passing', 0.893)
     """
-    said = tuple(ask(theorem, model, exposure, knowledge) for theorem in theorems_taking(type(exposure)))
+    asked = theorems_taking(type(exposure), trusting)
+    said = tuple(ask(theorem, model, exposure, knowledge) for theorem in asked)
     proofs = [(answer, answer.leakage) for answer in said if answer.leakage is not None]
     if not proofs:
         raise NoTheorem(
@@ -143,12 +157,17 @@ def bound(model: Dependence, exposure: Given, knowledge: Knowledge = "any") -> B
         )
     best, leakage = min(proofs, key=lambda proof: proof[1].worst)
     others = tuple(answer for answer in said if answer is not best)
-    return Bound(model, exposure, knowledge, best.theorem, leakage, others)
+    return Bound(model, exposure, knowledge, best.theorem, leakage, others, tuple(trusting))
 
 
-def theorems_taking(kind: type[Exposure]) -> tuple[Theorem, ...]:
-    """Give the theorems that start from such exposures."""
-    return tuple(theorem for theorem in THEOREMS if theorem.takes is kind)
+def theorems_taking(kind: type[Exposure], trusting: Sequence[str] = ()) -> tuple[Theorem, ...]:
+    """Give the theorems that start from such exposures, with those of the distributions that are trusted."""
+    return tuple(theorem for theorem in known(trusting) if theorem.takes is kind)
+
+
+def known(trusting: Sequence[str] = ()) -> tuple[Theorem, ...]:
+    """Give all theorems of the package, and those of the distributions that are trusted."""
+    return (*THEOREMS, *theorems_of(trusting)) if trusting else THEOREMS
 
 
 def ask(theorem: Theorem, model: Dependence, exposure: Exposure, knowledge: Knowledge) -> Said:

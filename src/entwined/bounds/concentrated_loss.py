@@ -11,6 +11,7 @@ from entwined.canonical import Document, fraction_text
 from entwined.errors import BadLoss
 from entwined.noise.lattice import probability
 from entwined.numbers import float_above, positive_fraction
+from entwined.showing import Tabled
 
 FACTS: Final = (
     "gaussian",
@@ -63,8 +64,8 @@ class SharedPart:
         return replace(self, rho=self.rho * factor, alone=tuple(rho * factor for rho in self.alone))
 
 
-@dataclass(frozen=True, slots=True)
-class ConcentratedLoss:
+@dataclass(frozen=True, slots=True, repr=False)
+class ConcentratedLoss(Tabled):
     """ρ_j for every unit, exact: replacing unit j alone is ρ_j-zCDP; `rhos` holds one for all, or one a unit.
 
     `gaussian`: it shows no more than Gaussian noise does of a number that moves by √(2ρ_j) standard deviations.

@@ -11,6 +11,7 @@ from entwined.bounds.theorem import Knowledge, Theorem
 from entwined.canonical import Document
 from entwined.dependence import Dependence
 from entwined.errors import BadLoss, BadModel, DoesNotApply
+from entwined.showing import Tabled
 
 SHARES: Final = (0.0, 0.1, 0.25, 0.5)
 FARTHER: Final = (1.0, 2.0, 4.0)  # where a crossing is sought beyond the shares that are shown
@@ -36,8 +37,8 @@ class Point:
         return {"share": self.share, "leakage": self.leakage, "theorem": self.theorem.name}
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+@dataclass(frozen=True, slots=True, repr=False)
+class Curve(Tabled):
     """How a claim would move if `strength` were larger by a share of itself.
 
     `holds_up_to` is the largest share found at which the claim is within the cap, as it is at every smaller one

@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Literal, TypeVar, get_args, get_type_hints
 
+import numpy as np
+
 from entwined.bounds.exposure import Exposure, Given
+from entwined.canonical import Document
 from entwined.dependence import Dependence
-from entwined.errors import BadInput, BadLoss, DoesNotApply
-from entwined.loss import Leakage
+from entwined.errors import BadInput, BadLoss, DoesNotApply, EntwinedError, Refused
+from entwined.loss import Leakage, Loss
 
 Knowledge = Literal["any", "values", "model"]
 """What the adversary knows besides the law, the most first.
@@ -24,6 +27,7 @@ model     nothing
 KNOWLEDGE: Final[tuple[Knowledge, ...]] = get_args(Knowledge)
 Model = TypeVar("Model", bound=Dependence)
 
+ROUNDING: Final = 1e-12
 PARTS = ("Theorem", "Checked", "Trusted", "Proof", "Source")
 
 
@@ -39,12 +43,34 @@ class Secret:
 UNIT_VALUE: Final = Secret("any two values of any one unit")
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The distribution outside the package that a theorem comes from."""
+
+    distribution: str
+    version: str
+
+    def __str__(self) -> str:
+        """Name and version."""
+        return f"{self.distribution} {self.version}"
+
+    @property
+    def document(self) -> Document:
+        """The same as a part of a certificate."""
+        return {"distribution": self.distribution, "version": self.version}
+
+    @property
+    def trusted(self) -> str:
+        """What is believed by who takes a theorem from there."""
+        return f"The theorems of {self}, which are not entwined's own, are right, and so is their code."
+
+
 @dataclass(frozen=True)
 class Theorem:
     """A bound with its statement: what it says, what is checked, what must be believed, and why.
 
     `takes` is the kind of exposure that it starts from, `needs` the facts that must be true of it, `about` the kind
-    of model, `secret` what it protects.
+    of model, `secret` what it protects. `origin` is the distribution that one from outside the package comes from.
     """
 
     name: str
@@ -60,6 +86,7 @@ class Theorem:
     about: type[Dependence]
     claim: Callable[..., Leakage]
     needs: tuple[str, ...] = ()
+    origin: Origin | None = None
 
     def covers(self, knowledge: Knowledge) -> bool:
         """Whether the adversary of this theorem knows at least this much."""
@@ -75,8 +102,31 @@ class Theorem:
             raise DoesNotApply(f"It is about {plural(self.about)}, not about {model.plural}.")
         if not model.fits(exposure.units):
             raise BadLoss(f"The loss has {exposure.units} units, the model {model.units}. Give one a unit.")
+        if self.origin is not None:
+            return replace(self._from_outside(exposure, model), hidden=model.hidden)
         found = remembered(self.claim, exposure, model) if self.needs else self.claim(exposure, model)
         return replace(found, hidden=model.hidden)
+
+    def _from_outside(self, exposure: Exposure, model: Dependence) -> Leakage:
+        """Ask what another package wrote; refuse what cannot be a leakage, and whatever it fails with."""
+        try:
+            found: object = self.claim(exposure, model)
+        except EntwinedError:
+            raise
+        except Exception as reason:
+            raise Refused(
+                f"The theorem {self.name!r} failed: {type(reason).__name__}. Do not trust it."
+            ) from reason
+        if not isinstance(found, Leakage) or found.per_unit.shape != (exposure.units,):
+            raise Refused(f"The theorem {self.name!r} gives no leakage of each unit. Do not trust it.")
+        if self.secret is UNIT_VALUE and isinstance(exposure, Loss):
+            shown = np.delete(found.per_unit - exposure.per_unit * (1 - ROUNDING), list(model.hidden))
+            if (shown < 0).any():
+                raise Refused(
+                    f"The theorem {self.name!r} claims that less leaks than the losses themselves show, which cannot "
+                    "be: a mechanism may show a unit to who knows all the others. Do not trust it."
+                )
+        return found
 
 
 @lru_cache(maxsize=32)

@@ -82,6 +82,12 @@ SeparableOption = Annotated[
         "--separable", help="Gaussian noise: each unit's part of the release reads that unit alone."
     ),
 ]
+TrustingOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--trusting", help="An installed distribution whose own theorems you trust; may be repeated."
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 

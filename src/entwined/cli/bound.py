@@ -13,10 +13,11 @@ from entwined.cli.arguments import (
     KnownOption,
     ModelFile,
     SeparableOption,
+    TrustingOption,
     exposure_for,
     noisy_sum_for,
 )
-from entwined.cli.show import as_json, number, progress, table
+from entwined.cli.show import as_json, number, progress, show_hints, table
 
 if TYPE_CHECKING:
     from entwined.bounds import Bound, Exposure
@@ -52,6 +53,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     certificate: Annotated[
         Path | None, typer.Option("--certificate", "-o", help="Write the certificate to this file.")
     ] = None,
+    trusting: TrustingOption = None,
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Bound what an adversary who knows the dependence learns about each unit."""
@@ -67,7 +69,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
             if deviation is None and distance is None
             else noisy_sum_for(model, deviation, distance, delta, besides=(*losses[0], *losses[1], separable))
         )
-        found = bound(model, exposure, knowledge.value)
+        found = bound(model, exposure, knowledge.value, trusting=trusting or ())
         if certificate is not None:
             write_certificate(certify(seen_from(found, model_file.parent, certificate.parent)), certificate)
     if as_document:
@@ -96,6 +98,7 @@ def seen_from(found: "Bound[Exposure]", model_folder: Path, folder: Path) -> "Bo
 def document(found: "Bound[Exposure]") -> Document:
     """The contract's JSON."""
     from entwined.bounds.certificate import listed
+    from entwined.bounds.hints import documents_of
 
     return {
         "leakage": found.leakage.worst,
@@ -107,11 +110,14 @@ def document(found: "Bound[Exposure]") -> Document:
             else {"theorem": said.theorem.name, "leakage": said.leakage.worst}
             for said in found.alternatives
         ],
+        "hints": documents_of(found),
     }
 
 
 def show(found: "Bound[Exposure]", certificate: Path | None) -> None:
     """The same for people: what bounds this model, and why others about such models do not."""
+    from entwined.bounds.hints import NOT_TRIED, are_tried
+
     typer.echo(f"{found.guarantee}\n")
     about = [
         said
@@ -127,5 +133,8 @@ def show(found: "Bound[Exposure]", certificate: Path | None) -> None:
     table(f"Leakage, the largest of {found.model.units} units", ["theorem", "leakage", "note"], rows)
     others = len(found.alternatives) - len(about)
     typer.echo(f"\n{others} other theorems are about other models or adversaries; --json says why for each.")
+    show_hints(map(str, found.hints()))
+    if not are_tried(found.model, found.exposure):
+        typer.echo(NOT_TRIED)
     if certificate is not None:
         typer.echo(f"Certificate written to {certificate}; check it with: entwined verify {certificate}")

@@ -12,11 +12,12 @@ from entwined.cli.arguments import (
     KnownOption,
     ModelFile,
     SeparableOption,
+    TrustingOption,
     amounts,
     concentrated,
     numbers,
 )
-from entwined.cli.show import as_json, number, progress
+from entwined.cli.show import as_json, number, progress, show_hints
 from entwined.errors import BadInput
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     count: CountOption = None,
     delta: DeltaOption = None,
     separable: SeparableOption = False,  # noqa: FBT002
+    trusting: TrustingOption = None,
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Find the largest loss whose leakage stays within a target, and the Laplace scale that gives it.
@@ -65,15 +67,18 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
         raise BadInput("--separable is about Gaussian noise. Give --delta, such as 1e-6.")
     if delta is not None and (importance is not None or count is not None):
         raise BadInput("--importance and --count are about Laplace noise. Leave out --delta.")
+    if trusting and (importance is not None or count is not None):
+        raise BadInput("--importance and --count know the theorems of entwined alone. Leave --trusting out.")
     with progress():
         model = read_model(model_file)
         if delta is not None:
             shape = concentrated(amounts(weights or "1", "Weights"), delta, separable=separable)
-            found = gaussian(model, leakage, knowledge.value, sensitivity, shape)
+            found = gaussian(model, leakage, knowledge.value, sensitivity, shape, trusting or [])
         elif count is not None:
             found = counted(model, leakage, knowledge, count)
         else:
-            found = calibrated(model, leakage, knowledge.value, sensitivity, (weights, importance))
+            options = weights, importance
+            found = calibrated(model, leakage, knowledge.value, sensitivity, options, trusting or [])
     if as_document:
         as_json(found)
     else:
@@ -82,6 +87,8 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
 
 def show(found: Document, leakage: str) -> None:
     """The same for people."""
+    from entwined.bounds.hints import NOT_TRIED
+
     typer.echo(f"A leakage of at most {leakage} allows, by the theorem {found['theorem']!r},")
     for name, word in (
         ("loss", "loss"),
@@ -95,6 +102,10 @@ def show(found: Document, leakage: str) -> None:
         elif name in found:
             every = " for every unit" if name in {"loss", "rho"} else ""
             typer.echo(f"  {word} {number(found[name])}{every}")
+    hints = found.get("hints", [])
+    if hints is None:
+        typer.echo(NOT_TRIED)
+    show_hints(hint["says"] for hint in hints or [])
 
 
 def calibrated(
@@ -103,9 +114,11 @@ def calibrated(
     knowledge: Any,
     sensitivity: str,
     options: tuple[str | None, str | None],
+    trusting: list[str],
 ) -> Document:
     """Loss and scale for any statistic."""
     from entwined.bounds import allocate, calibrate
+    from entwined.bounds.hints import documents_of
     from entwined.loss import Loss
     from entwined.numbers import float_above, positive_fraction, round_up_float
 
@@ -116,26 +129,34 @@ def calibrated(
     else:
         every = Loss.uniform(1, model.units).without(model.hidden)
         shape = every if weights is None else Loss.of(numbers(weights, "Weights"))
-        found = calibrate(model, leakage, knowledge, shape)
+        found = calibrate(model, leakage, knowledge, shape, trusting=trusting)
+    hints = documents_of(found)
     if weights is None and importance is None:
         return {
             "loss": found.multiple,
             "laplace_scale": round_up_float(size / found.multiple),
             "theorem": found.theorem.name,
+            "hints": hints,
         }
     losses = found.exposure.per_unit.tolist()
     scales = [round_up_float(size / one) if one else None for one in losses]
-    return {"loss": losses, "laplace_scale": scales, "theorem": found.theorem.name}
+    return {"loss": losses, "laplace_scale": scales, "theorem": found.theorem.name, "hints": hints}
 
 
 def gaussian(
-    model: "Dependence", leakage: str, knowledge: Any, sensitivity: str, shape: "ConcentratedLoss"
+    model: "Dependence",
+    leakage: str,
+    knowledge: Any,
+    sensitivity: str,
+    shape: "ConcentratedLoss",
+    trusting: list[str],
 ) -> Document:
     """ρ and the standard deviation of Gaussian noise, in the proportions of the shape; one for all if it has one."""
     from dataclasses import replace
     from math import sqrt
 
     from entwined.bounds import calibrate
+    from entwined.bounds.hints import documents_of
     from entwined.bounds.profiles.curves import largest_shift
     from entwined.numbers import float_above, float_below, positive_fraction, round_up_float
 
@@ -146,7 +167,8 @@ def gaussian(
     one = len(shape.rhos) == 1
     units = model.units if one else shape.units
     shape = replace(shape, units=units)
-    found = calibrate(model, leakage, knowledge, (shape.without(model.hidden) if one else shape) * alone)
+    asked = (shape.without(model.hidden) if one else shape) * alone
+    found = calibrate(model, leakage, knowledge, asked, trusting=trusting)
     rhos = [float_below(rho) for rho in found.exposure.rhos]
     scales = [round_up_float(size / sqrt(2 * rho)) if rho else None for rho in rhos]
     one = len(rhos) == 1
@@ -154,6 +176,7 @@ def gaussian(
         "rho": rhos[0] if one else rhos,
         "gaussian_scale": scales[0] if one else scales,
         "theorem": found.theorem.name,
+        "hints": documents_of(found),
     }
 
 

@@ -7,7 +7,7 @@ import typer
 
 from entwined.canonical import Document
 from entwined.cli.arguments import JsonOption, RequestFile
-from entwined.cli.show import about, as_json, number, progress, say, table
+from entwined.cli.show import about, as_json, number, progress, say, show_hints, table
 from entwined.writing import write_whole
 
 
@@ -55,6 +55,7 @@ def show(document: Document) -> None:
     say()
     show_checks(document)
     show_stronger(document)
+    show_further(document)
     say(f"Proposed: {_proposed(document)['title']}. {document['because']}")
     say(budget_line(document["budget"]))
 
@@ -182,6 +183,16 @@ def of_all(beside: Document, within: float | None) -> str:
     """Say which part of all that is possible an interval is."""
     width = beside["all_that_is_possible"]
     return "–" if not width or within is None else f"{200 * within / width:.3g} %"
+
+
+def show_further(document: Document) -> None:
+    """Print what further knowledge would lower what the proposed noise leaks."""
+    said = [
+        f"{model['name']}: {hint['says']}" for model in document["models"] for hint in model.get("hints", ())
+    ]
+    if said:
+        show_hints(said)
+        say()
 
 
 def figures(found: Document) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import Timer
 
@@ -38,6 +38,13 @@ def say(line: str = "") -> None:
 def plain(text: str) -> str:
     """Keep a text on its line: signs that are not printed become a question mark, line ends a space."""
     return "".join(sign if sign.isprintable() else " " if sign in "\n\r\t" else "?" for sign in text)
+
+
+def show_hints(hints: Iterable[str]) -> None:
+    """Print what further knowledge would help, if anything would."""
+    said = [f"  {hint}" for hint in hints]
+    for line in ["", "What would help, by examples that were worked out:", *said] if said else ():
+        say(line)
 
 
 def number(value: float) -> str:

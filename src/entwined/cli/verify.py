@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entwined.cli.arguments import JsonOption
+from entwined.cli.arguments import JsonOption, TrustingOption
 from entwined.cli.show import as_json, progress, say
 from entwined.errors import BadCertificate, BadInput
 
@@ -18,7 +18,7 @@ OF_RELEASE = "entwined release certificate "
 SCHEMA = "schema.toml"
 
 
-def command(
+def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
     certificates: Annotated[
         list[Path],
         typer.Argument(metavar="CERTIFICATE…", help="Certificates that entwined wrote.", readable=False),
@@ -39,6 +39,7 @@ def command(
     ledger: Annotated[
         str | None, typer.Option("--ledger", help="Also hold them against this ledger, where you have it.")
     ] = None,
+    trusting: TrustingOption = None,
 ) -> None:
     """Check that certificates follow from their inputs, and that several can belong to one history."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # starting threads would take longer than they save
@@ -46,7 +47,7 @@ def command(
         wanted = public_key(key)
         documents = [read(path) for path in certificates]
         found = [
-            checked(document, path.parent, schema, models, wanted)
+            checked(document, path.parent, schema, models, wanted, trusting or [])
             for document, path in zip(documents, certificates, strict=True)
         ]
         if ledger is not None and all(one.valid for one in found):
@@ -97,7 +98,12 @@ def read(path: Path) -> Any:
 
 
 def checked(
-    document: Any, beside: Path, schema: Path | None, models: Path | None, key: "PublicKey | None"
+    document: Any,
+    beside: Path,
+    schema: Path | None,
+    models: Path | None,
+    key: "PublicKey | None",
+    trusting: list[str],
 ) -> "Verdict":
     """Derive one certificate again; that of a release rests on its schema."""
     if not is_of_release(document):
@@ -107,7 +113,7 @@ def checked(
             raise BadInput(
                 "Certificates of bounds are not signed. Leave --key out, or give one of a release."
             )
-        return verify(document, beside if models is None else models)
+        return verify(document, beside if models is None else models, trusting=trusting)
     from entwined.request.published import verify_published
     from entwined.schema import read_schema
 
@@ -116,7 +122,7 @@ def checked(
         raise BadCertificate(
             f"The certificate is of a release, and its schema is not at {place}. Name it with --schema."
         )
-    return verify_published(document, read_schema(place), beside, models, key)
+    return verify_published(document, read_schema(place), beside, models, key, trusting)
 
 
 def is_of_release(document: Any) -> bool:

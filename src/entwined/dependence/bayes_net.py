@@ -12,10 +12,11 @@ import numpy as np
 from entwined.canonical import Document
 from entwined.dependence.box import Box
 from entwined.dependence.couplings import Couplings
-from entwined.dependence.factors import Factors, couplings_of, pairs_of
+from entwined.dependence.factors import Factors, couplings_of, factors_of, pairs_of, raised_in
 from entwined.dependence.learned_from import LearnedFrom
 from entwined.dependence.model import Coupled, Source, checked_source, checked_units, distinct_places
 from entwined.dependence.model_check import ModelCheck
+from entwined.dependence.narrower import Tie
 from entwined.dependence.nested import by_rows
 from entwined.errors import BadModel
 from entwined.numbers import FloatArray, IntArray
@@ -33,7 +34,7 @@ class Variable(NamedTuple):
     table: Any
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BayesNet(Coupled):
     """A Bayesian network with any number of parents, its tables stacked by shape."""
 
@@ -110,6 +111,25 @@ class BayesNet(Coupled):
     def times_as_strong(self, factor: float) -> "BayesNet":
         """Raise every table to a power; those without parents stay."""
         return replace(self, blocks=tuple(block.raised(factor) for block in self.blocks))
+
+    def called(self, place: int) -> str:
+        """Name a variable."""
+        return f"{self.names[place]!r:.60}"
+
+    def ties(self, place: int) -> Iterator[Tie["BayesNet"]]:
+        """Give every table that holds a variable and others."""
+        for number, place_in in factors_of(self.blocks, place):
+            yield self._tie(number, place_in)
+
+    def _tie(self, number: int, place: int) -> Tie["BayesNet"]:
+        units = self.blocks[number].scope[place].tolist()
+        odds = float(self.blocks[number].log_odds[place].max())
+
+        def weaker(factor: float) -> "BayesNet":
+            return replace(self, blocks=raised_in(self.blocks, number, place, factor))
+
+        *causes, child = map(self.called, units)
+        return Tie(f"in the table of {child} given {' and '.join(causes)}", odds, weaker)
 
     @property
     def document(self) -> Document:

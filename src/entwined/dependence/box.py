@@ -70,6 +70,13 @@ class Box:
         return self.low is self.high or bool((self.low == self.high).all())
 
     @property
+    def middle(self) -> FloatArray:
+        """Give a member of a class of probabilities: each row (last axis) as far between its ends as its sum allows."""
+        least, most = self.low.sum(axis=-1, keepdims=True), self.high.sum(axis=-1, keepdims=True)
+        part = np.divide(1.0 - least, most - least, out=np.zeros_like(least), where=most > least)
+        return rescaled(self.low + np.clip(part, 0.0, 1.0) * (self.high - self.low))
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the table."""
         return self.low.shape

@@ -1,5 +1,6 @@
 """Factors of one shape, stacked, so that a million of them are one array."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -35,6 +36,13 @@ class Factors:
         table = self.table.laws_raised(power) if self.conditional else self.table.weights_raised(power)
         return replace(self, table=table)
 
+    def raised_at(self, place: int, power: float) -> "Factors":
+        """Raise one of the tables to a power, the others as they are."""
+        low, high = self.table.low.copy(), self.table.high.copy()
+        one = replace(self, scope=self.scope[[place]], table=Box(low[[place]], high[[place]])).raised(power)
+        low[place], high[place] = one.table.low[0], one.table.high[0]
+        return replace(self, table=Box(low, high))
+
     def pair_log_odds(self, first: int, second: int) -> FloatArray:
         """Δ between two of the axes of each factor while all the others are held fixed, at their worst
         values.
@@ -50,6 +58,19 @@ class Factors:
         one_law = self.conditional and second == self.scope.shape[1] - 1
         strengths: FloatArray = log_odds(slices, conditional=one_law)[:, 0].reshape(count, -1).max(axis=1)
         return strengths
+
+
+def factors_of(blocks: tuple[Factors, ...], unit: int) -> Iterator[tuple[int, int]]:
+    """Say which tables hold a unit beside others, by block and place."""
+    for number, block in enumerate(blocks):
+        if block.scope.shape[1] > 1:
+            for place in np.flatnonzero((block.scope == unit).any(axis=1)).tolist():
+                yield number, place
+
+
+def raised_in(blocks: tuple[Factors, ...], number: int, place: int, power: float) -> tuple[Factors, ...]:
+    """Raise one table of one block to a power."""
+    return (*blocks[:number], blocks[number].raised_at(place, power), *blocks[number + 1 :])
 
 
 def pairs_of(blocks: tuple[Factors, ...]) -> tuple[IntArray, FloatArray]:

@@ -1,5 +1,6 @@
 """Questionnaires in several forms, drawn at random, each asking some of the questions."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, TypeAlias
 
@@ -11,6 +12,7 @@ from entwined.dependence.bayes_net import BayesNet
 from entwined.dependence.learned_from import LearnedFrom
 from entwined.dependence.model import Dependence, Source
 from entwined.dependence.model_check import ModelCheck
+from entwined.dependence.narrower import Tie
 from entwined.errors import BadModel
 from entwined.loss import Loss
 from entwined.numbers import FloatArray, round_up
@@ -18,7 +20,7 @@ from entwined.numbers import FloatArray, round_up
 Flags: TypeAlias = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Forms(Dependence):
     """`answers` is the law of what a respondent would answer to all questions, whatever the form.
 
@@ -132,3 +134,16 @@ class Forms(Dependence):
     def times_as_strong(self, factor: float) -> "Forms":
         """Let the answers depend on each other more."""
         return replace(self, answers=self.answers.times_as_strong(factor))
+
+    def called(self, place: int) -> str:
+        """Name a question, or the form."""
+        return f"{self.names[place]!r:.60}"
+
+    def ties(self, place: int) -> Iterator[Tie["Forms"]]:
+        """Give what ties the answer to a question to others."""
+        for tie in self.answers.ties(place) if place < self.answers.units else ():
+
+            def weaker(factor: float, tie: Tie[BayesNet] = tie) -> "Forms":
+                return replace(self, answers=tie.times_as_strong(factor))
+
+            yield Tie(tie.name, tie.log_odds, weaker)

@@ -7,7 +7,7 @@ GaussianLaws                     every leakage is per unit of distance between t
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -17,6 +17,7 @@ import numpy as np
 from entwined.canonical import Document
 from entwined.dependence.box import Box
 from entwined.dependence.model import Dependence, Source, checked_source, checked_units
+from entwined.dependence.narrower import HALF, Narrower
 from entwined.errors import BadModel, DoesNotApply
 from entwined.loss import Loss
 from entwined.numbers import ULP, FloatArray, round_up
@@ -42,6 +43,13 @@ class GaussianLaws(Dependence):
     def scales(self) -> FloatArray:
         """Each unit's standard deviation, up to a factor that all share."""
 
+    def narrower(self) -> Iterator[Narrower]:
+        """Correlations of half the size."""
+        if self.strengths.any():
+            largest = float(self.strengths.max())
+            knowing = f"that every correlation is half as large (the largest is {largest:.3g} now)"
+            yield Narrower("correlation", knowing, self.times_as_strong(HALF))
+
     def group_totals(self, loss: Loss) -> FloatArray:
         """Refuse: when a unit moves by one, what is known can make another move by more than one."""
         raise DoesNotApply(
@@ -57,7 +65,7 @@ class Balanced(NamedTuple):
     scales: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Gaussian(GaussianLaws):
     """One Gaussian law.
 
@@ -130,7 +138,7 @@ class Gaussian(GaussianLaws):
         return replace(self, covariance=off_diagonal_times(self.covariance, factor))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Correlations(GaussianLaws):
     """Every Gaussian law whose correlations lie in the table; without `deviations` they are equal."""
 

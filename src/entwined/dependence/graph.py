@@ -1,6 +1,6 @@
 """People in a network: one pairwise strength an edge, whatever the values are."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -11,11 +11,12 @@ import numpy as np
 from entwined.canonical import Document
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.model import Coupled, Source, checked_source, checked_units
+from entwined.dependence.narrower import Tie
 from entwined.errors import BadModel
 from entwined.numbers import FloatArray, IntArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Graph(Coupled):
     """Every law whose units interact only along the edges, each with log odds ratios of at most `log_odds`.
 
@@ -62,7 +63,25 @@ class Graph(Coupled):
 
     def times_as_strong(self, factor: float) -> "Graph":
         """Multiply the log odds of every edge; it is no longer the model of a file."""
-        return replace(self, log_odds=self.log_odds * factor, fields=(), edges_digest="", edges_file=None)
+        return self._with(self.log_odds * factor)
+
+    def _with(self, log_odds: FloatArray) -> "Graph":
+        return replace(self, log_odds=log_odds, fields=(), edges_digest="", edges_file=None)
+
+    def called(self, place: int) -> str:
+        """Name a node."""
+        return numbered(place)
+
+    def ties(self, place: int) -> Iterator[Tie["Graph"]]:
+        """Give every edge of a node."""
+        for edge in np.flatnonzero((self.ends == place).any(axis=1)).tolist():
+            first, second = map(self.called, self.ends[edge].tolist())
+
+            def weaker(factor: float, edge: int = edge) -> "Graph":
+                return self._with(np.where(np.arange(len(self.ends)) == edge, factor, 1.0) * self.log_odds)
+
+            if 0 < self.log_odds[edge] < np.inf:
+                yield Tie(f"of the edge between {first} and {second}", float(self.log_odds[edge]), weaker)
 
     @property
     def document(self) -> Document:

@@ -1,6 +1,7 @@
 """Units in groups of at most a given size; anything may happen inside a group."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from entwined.canonical import Document
 from entwined.dependence.model import Dependence, Source, checked_source, checked_units
+from entwined.dependence.narrower import Narrower
 from entwined.loss import Loss
 from entwined.numbers import FloatArray, round_up
 
@@ -22,6 +24,7 @@ class Groups(Dependence):
     source: Source = "declared"
     kind: ClassVar[str] = "groups"
     plural: ClassVar[str] = "groups of units"
+    alike: ClassVar[bool] = True
     strength: ClassVar[str] = "the size of the largest group"
 
     def __post_init__(self) -> None:
@@ -61,3 +64,10 @@ class Groups(Dependence):
     def times_as_strong(self, factor: float) -> "Groups":
         """Groups that are larger by a factor, and so by a unit at least: inside one they cannot be stronger."""
         return replace(self, largest=math.ceil(round(self.largest * factor, WHOLE)))
+
+    def narrower(self) -> Iterator[Narrower]:
+        """Groups that are smaller by a unit."""
+        if self.largest > 1:
+            fewer = self.largest - 1
+            knowing = f"that no group has more than {fewer} (or let {fewer} of each count, by its column)"
+            yield Narrower("group size", knowing, replace(self, largest=fewer))

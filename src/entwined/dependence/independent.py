@@ -18,6 +18,7 @@ class Independent(Dependence):
     source: Source = "declared"
     kind: ClassVar[str] = "independent"
     plural: ClassVar[str] = "independent units"
+    alike: ClassVar[bool] = True
     strength: ClassVar[str] = "the number of units that depend on each other (now 1)"
 
     def __post_init__(self) -> None:

@@ -1,8 +1,9 @@
 """Time steps of one series: each state depends on the one before."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -11,12 +12,15 @@ from entwined.dependence.box import Box, normalised
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.factors import Factors
 from entwined.dependence.model import Coupled, Source, checked_source, checked_units
+from entwined.dependence.narrower import Narrower, Tie
 from entwined.errors import BadModel
 from entwined.loss import Loss
 from entwined.numbers import FloatArray, round_up_float
 
+LEFT_FOR_GOOD: Final = 1e-9  # a state that is hardly ever visited
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class MarkovChain(Coupled):
     """A homogeneous chain; without `initial` it stands for every start.
 
@@ -31,6 +35,7 @@ class MarkovChain(Coupled):
     source: Source = "declared"
     kind: ClassVar[str] = "markov_chain"
     plural: ClassVar[str] = "Markov chains"
+    alike: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checked_units(self.length)
@@ -90,9 +95,42 @@ class MarkovChain(Coupled):
         """Raise the transitions to a power; the start stays."""
         return replace(self, transition=self.transition.laws_raised(factor))
 
+    def called(self, place: int) -> str:
+        """Name a step."""
+        return f"step {place}"
+
+    def narrower(self) -> Iterator[Narrower]:
+        """Know the law of the first step, or the transitions exactly."""
+        if self.initial is None:
+            law = stationary(self.transition.middle)
+            which = "the uniform one" if law is None else "the stationary one"
+            start = np.full(self.states, 1 / self.states) if law is None else law
+            knowing = f"the law of the first step (`initial`; here {which})"
+            yield Narrower("start", knowing, replace(self, initial=start))
+        if not self.transition.is_exact:
+            exact = replace(self, transition=Box.exact(self.transition.middle))
+            yield Narrower("class", "the transitions exactly (here in the middle of their intervals)", exact)
+
+    def ties(self, place: int) -> Iterator[Tie["MarkovChain"]]:  # noqa: ARG002  (every step is tied alike)
+        """Each step to the next, all at once: the chain is homogeneous."""
+        if self.length > 1 and self.log_odds > 0:
+            yield Tie("of a step and the next", self.log_odds, self.times_as_strong)
+
     @property
     def document(self) -> Document:
         """The model as the fields of its file."""
         start = {} if self.initial is None else {"initial": self.initial.tolist()}
         table = self.transition.document
         return {"kind": self.kind, "length": self.length, **start, "transition": table, "source": self.source}
+
+
+def stationary(transition: FloatArray) -> FloatArray | None:
+    """Give the law that stays as it is from step to step, if there is one and no state is left for good.
+
+    >>> stationary(np.array([[0.8, 0.2], [0.3, 0.7]])).round(6).tolist()
+    [0.6, 0.4]
+    """
+    states = len(transition)
+    balance = np.vstack([transition.T - np.eye(states), np.ones(states)])
+    law, _, rank, _ = np.linalg.lstsq(balance, np.append(np.zeros(states), 1.0), rcond=None)
+    return law / law.sum() if rank == states and law.min() > LEFT_FOR_GOOD else None

@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import index
 from typing import ClassVar, Literal, get_args
 
@@ -10,21 +10,24 @@ from entwined.canonical import Document
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.learned_from import LearnedFrom
 from entwined.dependence.model_check import ModelCheck
+from entwined.dependence.narrower import Narrower, Tie
 from entwined.errors import BadInput, BadModel, DoesNotApply
 from entwined.loss import Loss
 from entwined.numbers import FloatArray, IntArray
+from entwined.showing import Tabled
 
 Source = Literal["declared", "proxy", "learned", "exploratory"]
 
 MOST_UNITS = 50_000_000
 
 
-class Dependence(ABC):
+class Dependence(Tabled, ABC):
     """A class of joint laws of the units: what the adversary knows about what depends on what."""
 
     kind: ClassVar[str]
     plural: ClassVar[str] = "all models"
     strength: ClassVar[str] = "every log odds ratio"  # what `stronger` makes larger
+    alike: ClassVar[bool] = False  # whether every unit is tied alike, so that bounds are quick for many
     source: Source
     learned_from: LearnedFrom | None = None
     check: ModelCheck | None = None
@@ -62,6 +65,18 @@ class Dependence(ABC):
     def times_as_strong(self, factor: float) -> "Dependence":
         """Multiply the `strength` of the model; refuse where there would be no such law."""
         raise DoesNotApply(f"A model of kind {self.kind} cannot be made {factor:g} times as strong.")
+
+    def called(self, place: int) -> str:
+        """Name a unit."""
+        return f"unit {place}"
+
+    def narrower(self) -> Iterator[Narrower]:
+        """Give smaller classes that it would be if more were known, as examples."""
+        yield from ()
+
+    def ties(self, place: int) -> Iterator[Tie["Dependence"]]:  # noqa: ARG002  (most models have none to name)
+        """Give what ties a unit to others, one by one."""
+        yield from ()
 
 
 class Coupled(Dependence):

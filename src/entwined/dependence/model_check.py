@@ -7,6 +7,7 @@ from typing import Any, Final, Self
 
 from entwined.canonical import Document
 from entwined.errors import BadModel
+from entwined.showing import Tabled
 
 MATERIAL: Final = 0.1
 """A richer law that fits better is needed if the same noise leaks more under it by this share."""
@@ -43,8 +44,8 @@ class TriedLaw:
         return found | ({"loose": True} if self.loose else {})
 
 
-@dataclass(frozen=True, slots=True)
-class ModelCheck:
+@dataclass(frozen=True, slots=True, repr=False)
+class ModelCheck(Tabled):
     """`laws` begins with the model that was checked; `law` says which of them this file holds.
 
     The planned noise leaks `claimed` under the first (at `delta`, where it is Gaussian) and more than that under

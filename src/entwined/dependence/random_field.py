@@ -1,6 +1,6 @@
 """Variables with mutual influence: a potential on each pair that interacts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -11,9 +11,10 @@ import numpy as np
 from entwined.canonical import Document
 from entwined.dependence.box import Box
 from entwined.dependence.couplings import Couplings
-from entwined.dependence.factors import Factors, couplings_of
+from entwined.dependence.factors import Factors, couplings_of, factors_of, raised_in
 from entwined.dependence.graph import refuse_repeats
 from entwined.dependence.model import Coupled, Source, checked_source, checked_units, distinct_places
+from entwined.dependence.narrower import Tie
 from entwined.dependence.nested import by_rows, shown
 from entwined.errors import BadModel
 from entwined.numbers import IntArray
@@ -29,7 +30,7 @@ class Edge(NamedTuple):
     potential: Any
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RandomField(Coupled):
     """A pairwise Markov random field."""
 
@@ -80,6 +81,25 @@ class RandomField(Coupled):
     def times_as_strong(self, factor: float) -> "RandomField":
         """Raise every table to a power."""
         return replace(self, blocks=tuple(block.raised(factor) for block in self.blocks))
+
+    def called(self, place: int) -> str:
+        """Name a variable."""
+        return f"{self.names[place]!r:.60}"
+
+    def ties(self, place: int) -> Iterator[Tie["RandomField"]]:
+        """Give every edge of a variable."""
+        for number, place_in in factors_of(self.blocks, place):
+            yield self._tie(number, place_in)
+
+    def _tie(self, number: int, place: int) -> Tie["RandomField"]:
+        units = self.blocks[number].scope[place].tolist()
+        odds = float(self.blocks[number].log_odds[place].max())
+
+        def weaker(factor: float) -> "RandomField":
+            return replace(self, blocks=raised_in(self.blocks, number, place, factor))
+
+        first, second = map(self.called, units)
+        return Tie(f"of the edge between {first} and {second}", odds, weaker)
 
     @property
     def document(self) -> Document:

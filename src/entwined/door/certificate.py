@@ -17,6 +17,7 @@ from entwined.ledger import Standing
 from entwined.promise.part import Part
 from entwined.promise.promise import BaseLoss, Promise
 from entwined.schema import Schema
+from entwined.showing import Tabled
 from entwined.signing import Key
 
 FORMAT: Final = "entwined release certificate 4"
@@ -38,17 +39,21 @@ TAKING_PART: Final = {
 }
 
 
+class Sealed(Tabled, Document):
+    """A certificate as it is handed out: a JSON object that shows what it promises."""
+
+
 def certificate(
     promise: Promise, mechanism: Mapping[str, Any], parts: Sequence[Part], standing: Standing, released: str
-) -> Document:
+) -> Sealed:
     """Write down what a mechanism costs on its own, and what everything released so far amounts to."""
     models = _models(promise, promise.base(parts))
     return sealed(content(promise, mechanism, parts, standing, released, models))
 
 
-def sealed(inside: Mapping[str, Any]) -> Document:
+def sealed(inside: Mapping[str, Any]) -> Sealed:
     """Close a content with its digest."""
-    return {**inside, "digest": digest(dict(inside))}
+    return Sealed({**inside, "digest": digest(dict(inside))})
 
 
 def opened(certificate: Mapping[str, Any]) -> Document:
@@ -56,14 +61,14 @@ def opened(certificate: Mapping[str, Any]) -> Document:
     return {key: value for key, value in certificate.items() if key not in OUTSIDE}
 
 
-def covering(certificate: Mapping[str, Any], **changed: Any) -> Document:
+def covering(certificate: Mapping[str, Any], **changed: Any) -> Sealed:
     """Let a certificate cover other numbers made of the same draws, or the files that they were written to."""
     return sealed({**opened(certificate), **changed})
 
 
-def signed(certificate: Mapping[str, Any], key: Key) -> Document:
+def signed(certificate: Mapping[str, Any], key: Key) -> Sealed:
     """Sign a certificate with the holder's key."""
-    return {**certificate, "signature": key.sign(signed_words(certificate)).document}
+    return Sealed({**certificate, "signature": key.sign(signed_words(certificate)).document})
 
 
 def signed_words(certificate: Mapping[str, Any]) -> str:

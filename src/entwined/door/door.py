@@ -30,6 +30,7 @@ from entwined.promise.part import Part
 from entwined.promise.price import Price
 from entwined.promise.promise import Promise
 from entwined.queries.spoken import asked_in_words
+from entwined.showing import Seen
 
 Output = TypeVar("Output")
 
@@ -39,8 +40,8 @@ FAILED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Passed(Generic[Output]):
+@dataclass(frozen=True, slots=True, repr=False)
+class Passed(Seen, Generic[Output]):
     """What came out of the door: the output, what everything amounts to since the charge, and the certificate."""
 
     output: Output
@@ -48,8 +49,8 @@ class Passed(Generic[Output]):
     certificate: Mapping[str, Any]
 
 
-@dataclass(frozen=True, eq=False)
-class Door:
+@dataclass(frozen=True, eq=False, repr=False)
+class Door(Seen):
     """A table, what is promised about it, and the ledger of that promise; opened once, by the holder."""
 
     table: Answering

@@ -16,20 +16,22 @@ from entwined.noise import Law, law_from, law_of_sentence
 from entwined.queries import Answer, Query
 from entwined.schema import Schema
 from entwined.schema.exact import exact_number, number_text
-from entwined.showing import drawn_by
+from entwined.showing import Tabled, drawn_by
 
 FORMAT: Final = "entwined release 2"
 FIRST: Final = "entwined release 1"  # it named its noise by sentences
+MOST_NAMED: Final = 20
 AS_DRAWN: Final = "As drawn: counts may be negative, and tables need not add up to each other."
 
 Interval: TypeAlias = tuple[Answer, Answer]
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+@dataclass(frozen=True, slots=True, repr=False)
+class Answered(Tabled):
     """The answer to one query: the value, where the truth lies, and the integers and noise it is made of.
 
-    `usefulness` is whether it says more than what is public already; only what is not usable is written so.
+    `usefulness` is whether it says more than what is public already; only what is not usable is written so. Taken out
+    of its release by name, it knows that and the schema, and its numbers can be found by their labels.
     """
 
     asked: str
@@ -38,6 +40,24 @@ class Answered:
     numbers: tuple[tuple[int, ...], ...]
     noise: tuple[Law, ...]
     usefulness: Usefulness = Usefulness()  # noqa: RUF009  (a frozen value)
+    name: str = field(default="", compare=False)
+    schema: Schema | None = field(default=None, compare=False)
+
+    def cell(self, *labels: object) -> Any:
+        """Find one number by the labels, or the values, of its cell: with its `value`, `low` and `high`."""
+        cells = drawn_by().to_cells(self)
+        for one in cells:
+            if labels in (one.names, one.keys):
+                return one
+        known = ", ".join(one.name for one in cells[:MOST_NAMED])
+        raise BadQuery(
+            f"No number is labelled {', '.join(map(str, labels))!r:.100}. There are: {known or 'no labels'}"
+            f"{', …' if len(cells) > MOST_NAMED else ''}."
+        )
+
+    def __getitem__(self, label: object) -> Any:
+        """Find a released number by its label, in a table of two sides by both."""
+        return self.cell(*(label if isinstance(label, tuple) else (label,))).value
 
     @property
     def usable(self) -> bool:
@@ -80,8 +100,8 @@ class Answered:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+@dataclass(frozen=True, slots=True, repr=False)
+class Release(Tabled):
     """Everything that a batch of queries gave, in the order in which they were asked.
 
     `agreement` says in words whether counts and totals were made to agree with each other; `names` are those that
@@ -94,10 +114,6 @@ class Release:
     names: tuple[str, ...] = field(default=(), compare=False)
     schema: Schema | None = field(default=None, compare=False)
 
-    def __repr__(self) -> str:
-        """Show the numbers, if it is known what they are called."""
-        return drawn_by().to_text(self) if self.schema else f"<Release of {len(self.answers)} answers>"
-
     def under(self, schema: Schema) -> "Release":
         """Say under which schema it was made, so that its cells have names."""
         return replace(self, schema=schema)
@@ -108,25 +124,7 @@ class Release:
             raise BadQuery(
                 f"No answer is called {name!r:.100}. There are: {', '.join(self.names) or 'no names'}."
             )
-        return self.answers[self.names.index(name)]
-
-    def to_arrow(self) -> Any:
-        """Give one line a number as an Arrow table."""
-        return drawn_by().to_arrow(self)
-
-    def to_pandas(self) -> Any:
-        """Give one line a number as a pandas frame."""
-        return self.to_arrow().to_pandas()
-
-    def to_polars(self) -> Any:
-        """Give one line a number as a polars frame."""
-        from polars import from_arrow
-
-        return from_arrow(self.to_arrow())
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Let any library that reads Arrow take the numbers."""
-        return self.to_arrow().__arrow_c_stream__(requested_schema)
+        return replace(self.answers[self.names.index(name)], name=name, schema=self.schema)
 
     @property
     def values(self) -> tuple[Answer, ...]:
@@ -145,8 +143,9 @@ class Release:
 
     def of(self, query: Query) -> Answered:
         """Find the answer to a query."""
+        asked = query.fingerprint
         for answer in self.answers:
-            if answer.asked == query.fingerprint:
+            if answer.asked == asked:
                 return answer
         raise BadQuery(f"The release does not answer {query!s:.200}. Ask for what was asked.")
 
@@ -169,10 +168,6 @@ class Release:
     def document(self) -> Document:
         """The release as JSON."""
         return self.numbers | {"certificate": dict(self.certificate)}
-
-    def _repr_html_(self) -> str:
-        """Show it in a notebook."""
-        return drawn_by().to_html(self)
 
     @property
     def content(self) -> bytes:

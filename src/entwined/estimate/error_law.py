@@ -24,6 +24,7 @@ PERIODS: Final = 16.0 * 1.25 ** np.arange(64)  # in standard deviations, until w
 REACH: Final = 0.3  # the part of a period in which quantiles are looked for
 BLUR: Final = 1 / 1600  # how far the error is blurred before its law is inverted, in periods
 SMOOTHNESS: Final = 8  # the blur is a sum of so many even draws, and its transform falls with this power
+SHARED: Final = 7168  # frequencies that are looked at together: enough for the usual confidences
 NEGLIGIBLE: Final = 5e-4  # the part of the chance of a miss that each of two approximations may cost
 TILTS: Final = np.concatenate([np.arange(1, 16) / 8, np.arange(2, 20)])
 
@@ -136,8 +137,14 @@ def _blurred(law: ErrorLaw, period: float, slack: float) -> FloatArray:
     from scipy.fft import dst
 
     order, blur = _blur(slack)
-    terms = law.transform(order * (2 * math.pi / period)) * blur / (math.pi * order)
+    terms = _transformed(law, period, -(-len(order) // SHARED))[: len(order)] * blur / (math.pi * order)
     return np.asarray(order / (len(order) + 1) + dst(terms, type=1))
+
+
+@lru_cache(maxsize=64)
+def _transformed(law: ErrorLaw, period: float, times: int) -> FloatArray:
+    """Give the transform at the first frequencies, which intervals of every confidence share."""
+    return law.transform(np.arange(1.0, times * SHARED + 1) * (2 * math.pi / period))
 
 
 @lru_cache(maxsize=64)

@@ -5,13 +5,15 @@ come first, and as many of them are kept as go together; numbers of one conditio
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from functools import lru_cache
+from typing import Final, TypeAlias
 
 from entwined.errors import QueryTooComplex
 from entwined.estimate.atoms import Counting, atoms_of, components
 from entwined.estimate.projection import MOST_CELLS
 from entwined.queries.predicate import Predicate
 
+KEPT: Final = 32  # choices that are remembered
 Subject: TypeAlias = tuple[int, ...]  # the places of numbers of one condition
 
 
@@ -19,6 +21,17 @@ def kept_together(
     subjects: Sequence[Subject], tables: Mapping[int, Counting], impossible: tuple[Predicate, ...]
 ) -> frozenset[Subject]:
     """Choose the conditions whose numbers are made to agree with each other."""
+    return _kept(tuple(subjects), tuple(tables.items()), impossible)
+
+
+@lru_cache(maxsize=KEPT)
+def _kept(
+    subjects: tuple[Subject, ...],
+    counted: tuple[tuple[int, Counting], ...],
+    impossible: tuple[Predicate, ...],
+) -> frozenset[Subject]:
+    """Choose once for all releases of a batch."""
+    tables = dict(counted)
     places = list(tables)
     owner = {place: subject for subject in subjects for place in subject}
     kept = set(subjects)

@@ -87,7 +87,8 @@ class Crossing:
             return (proposed,)
         others: list[Way] = []
         (one, _), *_ = self.promise.judges.values()
-        theorems = theorems_taking(type(self.promise.exposure(one, self.base)))
+        trusting = [name for given in self.promise.declared for name in given.trusting]
+        theorems = theorems_taking(type(self.promise.exposure(one, self.base)), trusting)
         for number, theorem in enumerate(theorems):
             report("ways to protect", number, len(theorems))
             if theorem.name != proposed.name:

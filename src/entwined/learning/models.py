@@ -18,13 +18,14 @@ from entwined.mechanisms.parents import Parents
 from entwined.noise.lattice import probability
 from entwined.numbers import ULP, FloatArray, positive_fraction
 from entwined.promise.declared import Declared
+from entwined.showing import Seen
 
 SMOOTHING: Final = 1.0
 ROUNDING: Final = 1e-9  # how far off the quantiles may be
 
 
-@dataclass(frozen=True, eq=False)
-class Learned:
+@dataclass(frozen=True, eq=False, repr=False)
+class Learned(Seen):
     """A network learned from a table, with the words that name it in a certificate."""
 
     model: BayesNet

@@ -13,6 +13,7 @@ certificate says of all charges so far.
 from entwined.ledger.book import Book, Spent
 from entwined.ledger.charge import Accountant, Charge
 from entwined.ledger.entry import Entry, Kind, Mark
+from entwined.ledger.history import History
 from entwined.ledger.ledger import Ledger
 from entwined.ledger.receipt import Receipt
 from entwined.ledger.standing import Standing
@@ -22,6 +23,7 @@ __all__ = [
     "Book",
     "Charge",
     "Entry",
+    "History",
     "Kind",
     "Ledger",
     "Mark",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
+from entwined.bounds import Hint
 from entwined.canonical import Document, canonical, fraction_from, fraction_text
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery
@@ -24,11 +25,11 @@ from entwined.promise.promise import Promise
 from entwined.queries import Aggregate, Query, Statistic
 from entwined.queries.documents import as_written, written
 from entwined.schema import Schema
-from entwined.showing import drawn_by
+from entwined.showing import Tabled
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+@dataclass(frozen=True, slots=True, repr=False)
+class Batch(Tabled):
     """A batch before it is charged: everything in it is public.
 
     Theorem. What `run` returns has at most the losses of `charged`, part by part.
@@ -47,13 +48,9 @@ class Batch:
     price: Price
     shares: tuple[Fraction, ...]
 
-    def __repr__(self) -> str:
-        """Show what it would cost and the noise of each query."""
-        return drawn_by().to_text(self)
-
-    def _repr_html_(self) -> str:
-        """Show it in a notebook."""
-        return drawn_by().to_html(self)
+    def hints(self) -> dict[str, tuple[Hint, ...]]:
+        """What further knowledge would lower what its noise leaks, under each model."""
+        return self.promise.hints(self.promise.base(self.charged))
 
     @property
     def schema(self) -> Schema:

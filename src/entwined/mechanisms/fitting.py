@@ -22,6 +22,9 @@ DIGITS: Final = 12
 SLACKS: Final = (Fraction(0), *(Fraction(10) ** -exponent for exponent in range(DIGITS, 2, -1)))
 """What is given up, if the charges as they are rounded up pass the limit by a little."""
 
+AS_PLANNED: Final = Fraction(
+    1, 10**6
+)  # the part of a leakage that losses as they were planned may leave unused
 HARDLY: Final = 0.005  # the part of a leakage that a comparison may leave unused
 
 Shared: TypeAlias = list[tuple[Statistic, Fraction]]  # statistics, and the share of e that each gets
@@ -36,6 +39,10 @@ def fitted(
     whole = losses(promise, statistics, Fraction(1))
     if leakage is not None:
         allowed = positive_fraction(leakage, "Leakage")
+        if any(share != 1 for _, share in statistics):  # perhaps shares are losses that were planned
+            as_given = promise.price({part.key: part for part in whole})
+            if allowed * (1 - AS_PLANNED) <= as_given.worst <= allowed:
+                return Fraction(1), whole, as_given
         each = promise.largest(whole, allowed)
     else:
         allowed = positive_fraction(loss, "Loss")  # type: ignore[arg-type]  # one of the two is given

@@ -38,6 +38,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from entwined.bounds.outside import theorems_of
 from entwined.canonical import Document
 from entwined.dependence import (
     BayesNet,
@@ -68,6 +69,7 @@ class Declared:
     the model does not name its variables itself. In columns of `missing_says_nothing` the model leaves missing
     out, as the holder confirmed that whether one is missing says nothing about anything. A column of `worked_out` is no
     unit of the model: given the one that it names, it says nothing about any other. Both are taken as one unit.
+    `trusting` names distributions outside the package whose theorems are asked about the model too.
     """
 
     model: Dependence
@@ -77,11 +79,12 @@ class Declared:
     name: str = ""
     missing_says_nothing: tuple[str, ...] = ()
     worked_out: Mapping[str, str] = field(default_factory=dict)
+    trusting: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Dependence):
             raise BadModel(f"{self.model!r:.60} is no model. Give Groups(…), MarkovChain(…), …")
-        for listed in ("columns", "missing_says_nothing"):
+        for listed in ("columns", "missing_says_nothing", "trusting"):
             object.__setattr__(self, listed, tuple(getattr(self, listed)))
         if isinstance(self.model, Graph):
             object.__setattr__(self, "model", self.model.published)
@@ -102,6 +105,7 @@ class Declared:
         }
         about["missing_says_nothing"] = list(self.missing_says_nothing)
         about["worked_out"] = dict(self.worked_out)
+        about["trusting"] = list(self.trusting)
         return {key: value for key, value in about.items() if value} | {"model": self.model.document}
 
     def variables(self, schema: Schema) -> tuple[str, ...]:
@@ -148,6 +152,7 @@ class Declared:
                 f"The model {self.title!r} was learned from the private table without a budget, so it is for "
                 "planning only. Declare it, learn it from a public table, or learn it with a budget."
             )
+        theorems_of(self.trusting)
         if not isinstance(self.model, ADMITTED):
             raise Refused(
                 f"The model {self.title!r} is {self.model.kind}: its leakage is per unit of distance, and a "

@@ -14,14 +14,15 @@ from itertools import product
 from typing import Final, TypeVar
 
 from entwined.bounds.calibrate import CLOSE, largest_multiple
-from entwined.bounds.choose import THEOREMS, Bound, theorems_taking
+from entwined.bounds.choose import Bound, known, theorems_taking
 from entwined.bounds.curve import Curve, Probe
 from entwined.bounds.elimination import elimination_bound, elimination_without_knowledge_bound
 from entwined.bounds.exposure import Exposure
+from entwined.bounds.hints import Hint, hints_for
 from entwined.bounds.theorem import KNOWLEDGE, Knowledge, Theorem
 from entwined.bounds.walks import self_avoiding_walks_bound
 from entwined.dependence import Dependence
-from entwined.errors import DoesNotApply, NoTheorem, Unreachable
+from entwined.errors import DoesNotApply, NoTheorem, Refused, Unreachable
 from entwined.loss import Loss
 from entwined.numbers import float_below
 
@@ -38,6 +39,9 @@ NEAR: Final = 1e-6
 BETTER: Final = 1e-6  # how much tighter a slower theorem has to be
 STRONGER: Final = (0.1, 0.25, 0.5)  # by how much stronger dependence is tried
 MOST_DRAWN: Final = 10_000
+MOST_HINTED: Final = (
+    100  # units with which a plan tries what further knowledge would be worth; more if all are alike
+)
 MANY: Final = 100  # with more units under Gaussian noise one point of the curve is enough: each takes long
 LARGE: Final = 100_000  # the most units for which a plan asks theorems that a release does not ask
 FEW: Final = 20  # the same for Gaussian noise, where bounds take longer
@@ -54,6 +58,7 @@ class Judge:
 
     model: Dependence
     knowledge: Knowledge
+    trusting: tuple[str, ...] = ()
     _largest: dict[tuple[Hashable, Fraction, float], float] = field(default_factory=dict)
     _bounds: dict[Hashable, Bound[Exposure]] = field(default_factory=dict)
     _stronger: dict[float, Dependence] = field(default_factory=dict)
@@ -62,7 +67,9 @@ class Judge:
     def theorems(self) -> tuple[Theorem, ...]:
         """The theorems that are tightest somewhere, first those that are quick."""
         slow = {id(theorem): most for theorem, most in SLOW}
-        asked = [one for one in THEOREMS if self.model.units <= slow.get(id(one), self.model.units)]
+        asked = [
+            one for one in known(self.trusting) if self.model.units <= slow.get(id(one), self.model.units)
+        ]
         asked.sort(key=lambda one: id(one) in slow)
         found = [self._tightest(asked, Loss.uniform(at, self.model.units)) for at in REFERENCES]
         kept = tuple(dict.fromkeys(one for one in found if one is not None))
@@ -113,7 +120,7 @@ class Judge:
             return [self.theorems, ()]
         able = [
             theorem
-            for theorem in theorems_taking(type(exposure))
+            for theorem in theorems_taking(type(exposure), self.trusting)
             if theorem.covers(self.knowledge) and isinstance(self.model, theorem.about)
         ]
         fit = [one for one in able if all(getattr(exposure, fact, False) for fact in one.needs)]
@@ -158,6 +165,18 @@ class Judge:
         theorem, leakage = min(said, key=lambda one: one[1].worst)
         return Bound(self.model, exposure, self.knowledge, theorem, leakage, ())
 
+    def hints(self, exposure: Exposure) -> tuple[Hint, ...]:
+        """What further knowledge would lower what the same noise leaks."""
+        if self.model.units > (MOST_DRAWN if self.model.alike else MOST_HINTED):
+            return ()
+        return hints_for(self.bound(exposure), self._again, noise=False)
+
+    def _again(self, model: Dependence, exposure: Exposure, knowledge: Knowledge) -> float:
+        """Bound another model or adversary; refuse what no release is made for."""
+        if knowledge == "values":
+            raise Refused("A release is made for knowledge any or model.")
+        return Judge(model, knowledge, self.trusting).bound(exposure).leakage.worst
+
     def curve(self, exposure: Exposure, cap: float | None = None) -> Curve:
         """Bound what an exposure leaks if dependence is stronger, by the theorems that bound it as it is."""
         if self.model.units > MOST_DRAWN:
@@ -179,17 +198,22 @@ class Judge:
             self._stronger[share] = self.model.stronger(share)
         return self._stronger[share]
 
-    def largest(self, shape: Exposure, leakage: Fraction, close: float | None = None) -> float:
-        """Find the largest multiple of an exposure that leaks at most so much; each is worked out once."""
+    def largest(
+        self, shape: Exposure, leakage: Fraction, close: float | None = None, first: float = 1.0
+    ) -> float:
+        """Find the largest multiple of an exposure that leaks at most so much; each is worked out once.
+
+        `first` is the multiple to try first, for who has an idea.
+        """
         near = _close(shape) if close is None else close
         key = _key(shape), leakage, near
         if key not in self._largest:
             if len(self._largest) >= REMEMBERED:
                 self._largest.clear()
-            self._largest[key] = self._largest_multiple(shape, leakage, near)
+            self._largest[key] = self._largest_multiple(shape, leakage, near, first)
         return self._largest[key]
 
-    def _largest_multiple(self, shape: Exposure, leakage: Fraction, near: float) -> float:
+    def _largest_multiple(self, shape: Exposure, leakage: Fraction, near: float, first: float) -> float:
         ceiling = float_below(leakage)
 
         best = 0.0
@@ -197,7 +221,9 @@ class Judge:
         def largest(theorem: Theorem) -> float:
             nonlocal best
             if not best or theorem(shape * best, self.model).worst <= ceiling:  # else it allows less
-                found = largest_multiple(theorem, self.model, shape, ceiling, self.knowledge, near)
+                found = largest_multiple(
+                    theorem, self.model, shape, ceiling, self.knowledge, near, best or first
+                )
                 best = max(best, found.multiple)
             return best
 

@@ -21,7 +21,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeAlias
 
-from entwined.bounds import Bound, Curve, Exposure, Knowledge
+from entwined.bounds import Bound, Curve, Exposure, Hint, Knowledge
 from entwined.canonical import Document, canonical, sha256
 from entwined.dependence import Dependence, Forms
 from entwined.dependence.model_check import failures
@@ -42,6 +42,7 @@ from entwined.promise.trusted import ids_compared, known, trusted
 from entwined.promise.worked_out import charged_together
 from entwined.queries import Layers, Predicate
 from entwined.schema import Schema
+from entwined.showing import Tabled
 
 NOTHING: Final = Fraction(0)
 REMEMBERED: Final = 8
@@ -79,8 +80,8 @@ class BaseLoss:
         return self.shared is not None and not self.shared
 
 
-@dataclass(frozen=True, eq=False)
-class Promise:
+@dataclass(frozen=True, eq=False, repr=False)
+class Promise(Tabled):
     """What a ledger asks for prices; it depends on the schema and the declared models alone."""
 
     schema: Schema
@@ -151,7 +152,7 @@ class Promise:
             turn, name = 2, one.title
             while name in named:
                 turn, name = turn + 1, f"{one.title} {turn}"
-            named[name] = one, Judge(one.model, self.knowledge)
+            named[name] = one, Judge(one.model, self.knowledge, one.trusting)
         return named
 
     @cached_property
@@ -208,6 +209,14 @@ class Promise:
         """Bound what a loss leaks under each model if its dependence is stronger, and up to where a cap holds."""
         return {
             name: judge.curve(self.exposure(one, base), cap)
+            for name, (one, judge) in self.judges.items()
+            if base.replace
+        }
+
+    def hints(self, base: BaseLoss) -> dict[str, tuple[Hint, ...]]:
+        """Say under each model what further knowledge would lower what a loss leaks."""
+        return {
+            name: judge.hints(self.exposure(one, base))
             for name, (one, judge) in self.judges.items()
             if base.replace
         }
@@ -308,8 +317,9 @@ class Promise:
             return self.measure.largest(leakage) / base.nominal
         alone = self.measure.largest(leakage) / base.replace  # no model allows more
         shape = base.times(alone)
+        as_given = min(float(1 / alone), 1.0)  # where losses were planned, hardly more needs to be tried
         return alone * min(
-            Fraction(judge.largest(self.exposure(one, shape), leakage, close))
+            Fraction(judge.largest(self.exposure(one, shape), leakage, close, as_given))
             for one, judge in self.judges.values()
         )
 

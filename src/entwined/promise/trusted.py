@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from entwined.bounds import Knowledge
+from entwined.bounds.outside import theorems_of
 from entwined.dependence import Coupled, Forms, MarkovChain
 from entwined.dependence.learned_from import VOUCHED
 from entwined.promise.declared import Declared
@@ -48,7 +49,13 @@ def trusted(given: Declared, schema: Schema, knowledge: Knowledge) -> tuple[str,
         *_of_source(given, schema),
         *_of_missing(given),
         *_of_check(given),
+        *_of_outside(given),
     )
+
+
+def _of_outside(given: Declared) -> Iterator[str]:
+    origins = {theorem.origin: None for theorem in theorems_of(given.trusting)}
+    yield from (origin.trusted for origin in origins if origin is not None)
 
 
 def _of_check(given: Declared) -> Iterator[str]:

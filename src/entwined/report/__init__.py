@@ -1,6 +1,6 @@
 """What people see, after the last step: text, tables, and pages that need no network.
 
-    release ─> findings: each answer with its name and cells ─┬─> shown: terminal, Arrow; notebook: small tables
+    release ─> findings: each answer with its name and cells ─┬─> shown: what is seen of any value, by its `glance`
                                                               ├─> long_table: a line a number ─> values: CSV, Parquet
                                                               │                              └─> formats: Excel, R
     certificate ─> claims: what it promises, in words ────────┴─> release_page ─> folder: all of it, or nothing
@@ -13,9 +13,9 @@ the sensitivity curve, `cells` and `words` write numbers and texts.
 
 from entwined.report.folder import require_free, write_release
 from entwined.report.formats import wanted_formats
-from entwined.report.notebook import to_html
 from entwined.report.plan_page import plan_page
 from entwined.report.release_page import report_page
+from entwined.report.shown import to_html
 
 __all__ = [
     "plan_page",

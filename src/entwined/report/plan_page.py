@@ -21,6 +21,7 @@ from entwined.report.words import figure, readable
 from entwined.schema.unit import unit_from
 
 FORMATS: Final = ("entwined plan 2", "entwined plan 1")
+LONGEST_HINT: Final = 400
 USUAL: Final = 0.05  # has a column of its own
 
 
@@ -65,6 +66,11 @@ def _content(document: Mapping[str, Any]) -> Document:
         "assumes": " ".join(dict.fromkeys(one["assumes"] for one in shown if one["assumes"])),
         "models": [_model(model) for model in document["models"]],
         "stronger": stronger_in(document),
+        "further": [
+            (readable(model["name"]), readable(hint["says"], LONGEST_HINT))
+            for model in document["models"]
+            for hint in model.get("hints", ())
+        ],
         "budget": budget_of(document),
         "useful": useful_plan(document),
         "again": bool((document.get("budget") or {}).get("again")),

@@ -14,6 +14,7 @@ from entwined.door.witnessed import witness_of
 from entwined.errors import BadInput, BadQuery
 from entwined.estimate.answers import Release
 from entwined.estimate.comparisons import Comparing
+from entwined.ledger import History
 from entwined.ledger.calendar import Allowance
 from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.numbers import Amount
@@ -25,6 +26,7 @@ from entwined.queries.where import Where, bound
 from entwined.request.opening import open_ledger
 from entwined.request.verbs import release_batch
 from entwined.schema import Schema, read_schema
+from entwined.showing import Tabled
 from entwined.tables import open_table
 from entwined.tables.table import Table
 
@@ -33,8 +35,8 @@ ANY_TABLE: Final = "t"
 """What the table of a desk is called in SQL."""
 
 
-@dataclass(frozen=True, slots=True)
-class Purse:
+@dataclass(frozen=True, slots=True, repr=False)
+class Purse(Tabled):
     """What a ledger may spend and has spent: on its worst model, and model by model."""
 
     cap: Fraction
@@ -52,7 +54,7 @@ class Purse:
         return "; ".join([said, *(f"in {one.name} {round(one.left, 6):.4g} left" for one in self.periods)])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Desk(Door):
     """An open door: close it, or use it in a `with`."""
 
@@ -120,6 +122,11 @@ class Desk(Door):
         """What may be spent, and what has been."""
         spent = self.ledger.spent()
         return Purse(spent.cap, spent.price, spent.periods)
+
+    @property
+    def history(self) -> History:
+        """What was charged, by whom, and what came of it."""
+        return History.of(self.ledger.book)
 
     def _bound(self, queries: Questions) -> list[Query]:
         listed: Iterable[Query]

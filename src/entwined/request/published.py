@@ -1,6 +1,7 @@
 """A published folder, checked as a whole: the certificate, the numbers and the files beside it, the signature."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -34,14 +35,20 @@ def file_digest(path: Path) -> str:
 
 
 def verify_published(
-    document: Any, schema: Schema, beside: Path, models: Path | None = None, key: PublicKey | None = None
+    document: Any,
+    schema: Schema,
+    beside: Path,
+    models: Path | None = None,
+    key: PublicKey | None = None,
+    trusting: Sequence[str] = (),
 ) -> Verdict:
     """Derive the certificate of a release, and hold the files that lie beside it against it."""
     try:
         release = read_certificate(beside / NUMBERS) if (beside / NUMBERS).is_file() else None
     except BadCertificate as reason:
         return Verdict(valid=False, why=f"The published numbers: {reason}")
-    verdict = verify(document, schema, beside if models is None else models, release=release, key=key)
+    folder = beside if models is None else models
+    verdict = verify(document, schema, folder, release=release, key=key, trusting=trusting)
     if not verdict.valid:
         return verdict
     given = document.get(PUBLISHED, {})

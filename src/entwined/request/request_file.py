@@ -30,7 +30,9 @@ TOP: Final = (
     "title", "table", "schema", "ledger", "cap", "calendar", "leakage", "loss", "knowledge", "delta", "consistent",
     "impossible", "expected_rows", "dependence", "query",
 )  # fmt: skip
-ABOUT_MODEL: Final = ("name", "model", "by", "order", "columns", "missing_says_nothing", "worked_out")
+ABOUT_MODEL: Final = (
+    "name", "model", "by", "order", "columns", "missing_says_nothing", "worked_out", "trusting",
+)  # fmt: skip
 ABOUT_QUERY: Final = ("name", "kind", "sql", "where", "within", "share", *SHAPES)
 ABOUT_ANY: Final = ("kind", "name", "within", "share")
 SEEDS: Final = frozenset(
@@ -172,6 +174,7 @@ def _models(fields: Mapping[str, Any], folder: Path) -> Iterator[Declared]:
                 name=_text(given, "name", ""),
                 missing_says_nothing=_names(given, "missing_says_nothing"),
                 worked_out=_pairs(given, "worked_out"),
+                trusting=_names(given, "trusting", "distributions' names"),
             )
 
 

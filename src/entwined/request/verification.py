@@ -7,15 +7,15 @@ remains is compared with what is at hand: the published numbers, the files, the 
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from entwined.bounds import Certificate, Verdict
 from entwined.bounds import verify as verify_bound
-from entwined.bounds.certificate import CHANGED, CLOSE, digest, same
-from entwined.bounds.choose import named
+from entwined.bounds.certificate import CHANGED, CLOSE, digest, same, theorem_of
+from entwined.bounds.outside import refuse_strangers
 from entwined.canonical import Document, canonical, fraction_from, sha256
 from entwined.dependence import model_from
 from entwined.door.certificate import CERTIFICATE, FORMAT, PUBLISHED, content, opened, signed_words
@@ -45,11 +45,13 @@ def verify(
     *,
     release: Any = None,
     key: PublicKey | None = None,
+    trusting: Sequence[str] = (),
 ) -> Verdict:
     """Derive a certificate again, without any data: of a bound, or with its schema that of a release.
 
     With `release`, the published document, its numbers must be those that the certificate covers. With `key` the
-    certificate must be signed by it; a signature that is there and wrong is never valid.
+    certificate must be signed by it; a signature that is there and wrong is never valid. `trusting` names the
+    distributions outside the package whose theorems it may rest on.
     """
     if isinstance(document, Certificate):
         document = document.document
@@ -58,7 +60,7 @@ def verify(
             raise BadCertificate(
                 "This is the certificate of a release. Give the schema that it was made under, too."
             )
-        return verify_bound(document, folder)
+        return verify_bound(document, folder, trusting=trusting)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise BadCertificate(
             f"This is no certificate of a release: its format is not {FORMAT!r}. Give what entwined wrote."
@@ -69,7 +71,7 @@ def verify(
         wrong = (
             wrong_signature(document, key)
             or wrong_numbers(document, release)
-            or _Claimed.read(opened(document), schema, folder).wrong(release)
+            or _Claimed.read(opened(document), schema, folder, trusting).wrong(release)
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
         return Verdict(valid=False, why="A part is missing or is not what it should be.")
@@ -118,9 +120,12 @@ class _Claimed:
     standing: Standing
 
     @classmethod
-    def read(cls, given: Document, schema: Schema, folder: Path) -> "_Claimed":
+    def read(cls, given: Document, schema: Schema, folder: Path, trusting: Sequence[str]) -> "_Claimed":
         """Work everything out from the inputs: models, knowledge, and the mechanism with its losses."""
         measure = Concentrated(fraction_from(given["delta"])) if "delta" in given else PURE
+        refuse_strangers(
+            [name for model in given["models"] for name in model["declared"].get("trusting", ())], trusting
+        )
         models = tuple(_declared(model["declared"], folder) for model in given["models"])
         promise = Promise(schema, models, given["knowledge"], measure)
         mechanism = mechanism_from(given["mechanism"], promise)
@@ -225,7 +230,7 @@ def _is_repeated(so_far: Mapping[str, Part], parts: tuple[Part, ...]) -> bool:
 
 def _wrong_proof(given: Document, promise: Promise, one: Declared, base: BaseLoss) -> str | None:
     """Say what is wrong with the certificate of one model."""
-    theorem, exposure = named(given["theorem"]["name"]), promise.exposure(one, base)
+    theorem, exposure = theorem_of(given, one.trusting), promise.exposure(one, base)
     return Certificate(one.model, exposure, promise.knowledge, theorem).wrong_in(given)
 
 

@@ -14,6 +14,7 @@ from entwined.schema.bands import Bands
 from entwined.schema.columns import Coded, Column, Ordered, Text
 from entwined.schema.raw import is_whole
 from entwined.schema.unit import Neighbours, Rows, Unit
+from entwined.showing import Tabled
 from entwined.signing import Key, Signature
 
 MOST_COLUMNS: Final = 10_000
@@ -21,8 +22,8 @@ MOST_ROWS: Final = 2**53 - 1
 USUAL_ROWS: Final = 1_000_000_000
 
 
-@dataclass(frozen=True)
-class Schema:
+@dataclass(frozen=True, repr=False)
+class Schema(Tabled):
     """The holder's signed word on a table. Everything a query may depend on stands here.
 
     `most_rows` is a public bound on the number of rows, `rows` that number itself where it is public (only

@@ -260,7 +260,7 @@ class UnderNoise:
     terms: OnTree | OnForms
     delta: Fraction
     power: int = 1
-    close: float = 1e-4
+    close: float = 5e-7  # nearer than a plan asks for, so that it begins where it ends
 
     @property
     def fits(self) -> int:

@@ -27,6 +27,7 @@ from entwined.numbers import FloatArray
 from entwined.queries import FilledHistogram, Histogram, Query
 from entwined.queries.predicate import codes_in
 from entwined.schema import Schema
+from entwined.showing import Seen, Tabled
 from entwined.survey.sense import Blank, Decided, Form
 from entwined.survey.sharing import OnForms, OnTree, UnderNoise
 
@@ -39,8 +40,8 @@ GROUPED: Final = "Gaussian noise with all answers as one group"
 Weights: TypeAlias = dict[str, float]
 
 
-@dataclass(frozen=True, eq=False)
-class Survey:
+@dataclass(frozen=True, eq=False, repr=False)
+class Survey(Seen):
     """A public table of the same questions, and what the holder confirmed about them.
 
     `decided` columns are worked out from others, and `form` says who was asked what; with `public_form` everybody
@@ -174,8 +175,8 @@ class Survey:
         return total
 
 
-@dataclass(frozen=True, eq=False)
-class SurveyPlan:
+@dataclass(frozen=True, eq=False, repr=False)
+class SurveyPlan(Tabled):
     """Losses for a survey's histograms, and how good the histograms will be beside plain noise.
 
     With a `delta` the noise is Gaussian and the losses are ρ: a histogram has noise of variance 1/ρ.

@@ -20,13 +20,21 @@ HEAD = """\
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Description:
     """A proposed schema, not approved, with a proposal for each column and hints about the whole."""
 
     schema: Schema
     proposals: tuple[Proposal, ...]
     hints: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Show what is proposed at a glance; `text` has it all."""
+        return f"Proposed, to be reviewed: {self.schema!r}"
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        return self.schema._repr_html_()
 
     @property
     def text(self) -> str:

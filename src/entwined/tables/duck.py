@@ -247,7 +247,10 @@ def opened(setup: Sequence[str] = (), paths: Sequence[str] = ()) -> Place:
     spill = new_spill()
     connection = duckdb.connect(":memory:", config={**CLOSED, "temp_directory": str(spill.rows)})
     try:
-        connection.execute("SET enable_progress_bar = false")
+        if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() != [(False,)]:
+            connection.execute(
+                "SET enable_progress_bar = false"
+            )  # in a notebook it may be off and fail to be set
         for one in setup:
             connection.execute(one)
         known = {name for (name,) in connection.execute("SELECT name FROM duckdb_optimizers()").fetchall()}

@@ -104,7 +104,7 @@ class Composition:
         away = np.exp(np.minimum(np.min(self.moments - TILTS * ROOM, axis=-1) + 1e-9, 0.0))
         blurred = math.sqrt(2 * window) * TRANSFORM * math.log2(2 * window) * 3 * self.spread
         more = np.asarray(self.infinity + away + blurred)[..., None]
-        deltas = tails_of(masses, grid, 8 * window * ULP)[..., : grid.size + 1] + more
+        deltas = tails_of(masses, grid, 8 * window * ULP) + more
         shown = np.minimum(deltas * (1 + 8 * ULP), 1.0)
         return PrivacyProfile(grid, np.where(self.is_nothing[..., None], 0.0, shown))
 
@@ -121,17 +121,21 @@ def masses_of(profile: PrivacyProfile) -> FloatArray:
 
 
 def tails_of(masses: FloatArray, grid: Grid, slack: float) -> FloatArray:
-    """Σ_{j>k} p_j (1 − e^{(k−j)h}) at each k, larger by a share `slack` of what was added up."""
+    """Σ_{j>k} p_j (1 − e^{(k−j)h}) at each k of the grid, larger by a share `slack` of what was added up."""
     falling = falling_of(grid)[: masses.shape[-1]]
-    above = beyond(masses)
-    return np.maximum(above - beyond(masses * falling) / falling, 0.0) + slack * above
+    above = beyond(masses, grid.size)
+    return (
+        np.maximum(above - beyond(masses * falling, grid.size) / falling[: grid.size + 1], 0.0)
+        + slack * above
+    )
 
 
-def beyond(masses: FloatArray) -> FloatArray:
-    """Σ_{j>k} p_j at each k."""
-    sums = np.zeros(masses.shape)
-    sums[..., :-1] = np.cumsum(masses[..., :0:-1], axis=-1)[..., ::-1]
-    return sums
+def beyond(masses: FloatArray, last: int) -> FloatArray:
+    """Σ_{j>k} p_j at each k up to the last that is wanted."""
+    sums = np.empty((*masses.shape[:-1], last + 1))
+    sums[..., 0] = masses[..., last + 1 :].sum(axis=-1)
+    sums[..., 1:] = masses[..., last:0:-1]
+    return np.cumsum(sums, axis=-1, out=sums)[..., ::-1]
 
 
 @lru_cache(maxsize=16)
