@@ -126,12 +126,8 @@ def request(  # noqa: PLR0913, PLR0917  (options of one command)
         planned, pure = both[0], both[-1]
         refuse_private_pilot(table, output, schema, planned)
         require_new(*(models := [model, *beside(planned, output)]))
-        places = {
-            "table": without_password(table),
-            "schema": relative(schema_named(proposals), output),
-            "ledger": ledger,
-            "cap": f"{cap:g}",
-        }
+        places = {"schema": relative(schema_named(proposals), output), "ledger": ledger}
+        places |= {"table": without_password(table), "cap": f"{cap:g}"}
         text = request_text(planned, schema, [one.name for one in models], check_rules=check_rules, **places)
         worth = Worth(planned)
         worth.proposals  # noqa: B018  (worked out while the progress bar shows)
