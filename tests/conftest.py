@@ -28,6 +28,12 @@ LONGEST = (  # a file stays in one process and shares its fixtures; those that t
 )  # fmt: skip
 
 
+@pytest.fixture(autouse=True, scope="module")
+def other_rows_of_a_module():
+    """Forget what another module released from, before the fixtures that a whole module shares."""
+    forget_rows()
+
+
 @pytest.fixture(autouse=True)
 def other_rows():
     """Forget between tests which rows were released from: tests make the same small frames and files."""

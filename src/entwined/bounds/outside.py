@@ -1,6 +1,6 @@
 """Theorems from outside the package: other distributions register them, and who trusts these by name has them asked.
 
-    [project.entry-points."entwined.theorems"]
+    [project.entry-points."entwined_theorems"]
     couples = "couples_theorem:couples_bound"         what a distribution writes in its pyproject.toml
 
 A wrong theorem claims less than leaks, and its code runs with the holder's rights: neither can be checked here. So
@@ -16,18 +16,18 @@ from functools import lru_cache
 from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, distribution, entry_points
 from typing import Any, Final
 
-from entwined.bounds.theorem import KNOWLEDGE, Origin, Theorem, read_statement
+from entwined.bounds.theorem import KNOWLEDGE, Distribution, Theorem, read_statement
 from entwined.dependence import Dependence
 from entwined.errors import BadInput, Refused
 
-GROUP: Final = "entwined.theorems"
+GROUP: Final = "entwined_theorems"
 SAY_SO: Final = "trusting=[{name!r}] in Python, --trusting {name} on the command line"
 
 
-def registered() -> tuple[Origin, ...]:
+def registered() -> tuple[Distribution, ...]:
     """List the distributions that register theorems here; nothing of them is loaded."""
     found = {point.dist.name: point.dist.version for point in entry_points(group=GROUP) if point.dist}
-    return tuple(Origin(name, version) for name, version in sorted(found.items()))
+    return tuple(Distribution(name, version) for name, version in sorted(found.items()))
 
 
 def theorems_of(trusting: Iterable[str]) -> tuple[Theorem, ...]:
@@ -49,7 +49,7 @@ def _theorems(name: str) -> tuple[Theorem, ...]:
         raise BadInput(
             f"{name!r:.60} registers no theorem: it has no entry point in {GROUP!r}. Leave it out."
         )
-    return _loaded(points, Origin(_plain(installed), installed.version))
+    return _loaded(points, Distribution(_plain(installed), installed.version))
 
 
 def _plain(installed: Distribution) -> str:
@@ -57,7 +57,7 @@ def _plain(installed: Distribution) -> str:
 
 
 @lru_cache(maxsize=64)
-def _loaded(points: tuple[EntryPoint, ...], origin: Origin) -> tuple[Theorem, ...]:
+def _loaded(points: tuple[EntryPoint, ...], origin: Distribution) -> tuple[Theorem, ...]:
     """Load each once for a version."""
     found = tuple(_checked(point, origin) for point in points)
     if len({theorem.name for theorem in found}) < len(found):
@@ -67,7 +67,7 @@ def _loaded(points: tuple[EntryPoint, ...], origin: Origin) -> tuple[Theorem, ..
     return found
 
 
-def _checked(point: EntryPoint, origin: Origin) -> Theorem:
+def _checked(point: EntryPoint, origin: Distribution) -> Theorem:
     where = f"The theorem {point.name!r:.60} of {origin}"
     try:
         found = point.load()
@@ -103,7 +103,7 @@ def refuse_strangers(named: Iterable[str], trusting: Iterable[str]) -> None:
 
 def stated(written: Mapping[str, Any], trusting: Iterable[str]) -> Theorem:
     """Find the theorem from outside that a certificate names, at the very version that it names."""
-    origin = Origin(str(written["from"]["distribution"]), str(written["from"]["version"]))
+    origin = Distribution(str(written["from"]["distribution"]), str(written["from"]["version"]))
     name = origin.distribution
     refuse_strangers([name], trusting)
     for theorem in theorems_of([name]):

@@ -21,7 +21,7 @@ LONGEST_TITLE: Final = 160
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class CardLine:
     """One line of a card: a name, a number, an interval, and how they are drawn."""
 
     name: str
@@ -73,7 +73,7 @@ class Card:
         return None if suits_bars(self.finding) or self.finding.size == 1 else drawing_of(self.finding)
 
     @property
-    def bars(self) -> list[Bar]:
+    def bars(self) -> list[CardLine]:
         """The numbers, as many as are shown."""
         shares = itertools.chain(self.shares, itertools.repeat(""))
         cells = itertools.islice(self.finding.cells(), MOST_LINES)
@@ -124,10 +124,10 @@ class Card:
         """Whether some number was moved out of its interval to agree with others."""
         return any(cell.is_outside for cell in self.finding.cells())
 
-    def _bar(self, cell: Cell, share: str) -> Bar:
+    def _bar(self, cell: Cell, share: str) -> CardLine:
         line = line_of(cell)
         interval = " to ".join(line["interval"]) if line["interval"] else ""
-        return Bar(" · ".join(line["names"]), line["value"], interval, share, _style(cell, self.scale))
+        return CardLine(" · ".join(line["names"]), line["value"], interval, share, _style(cell, self.scale))
 
 
 @dataclass(frozen=True, slots=True)
