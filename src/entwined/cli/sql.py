@@ -182,6 +182,8 @@ def show(question: "Question", asked: "Request", answer: Any) -> None:
     table(question.name, [*(axis.column for axis in axes), "#value", "#95 % from", "#to"], rows)
     if len(cells) > MOST_LINES:
         say(f"… and {len(cells) - MOST_LINES:,} cells more; --json gives all.")
+    if not answer.usable:
+        say(f"NOT USABLE: {answer.usefulness.why}")
     say()
 
 

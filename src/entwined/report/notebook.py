@@ -45,7 +45,8 @@ def _numbers(answer: Answered) -> tuple[str, str]:
     lines = [line_of(cell) for cell in cells]
     more = ["…"] if len(values) > FEW else []
     said = [" to ".join(line["interval"]) for line in lines if line["interval"]]
-    return "; ".join([line["value"] for line in lines] + more), "; ".join(said + more)
+    marked = [] if answer.usable else ["not usable"]
+    return "; ".join([line["value"] for line in lines] + more), "; ".join(said + more + marked)
 
 
 @to_html.register
