@@ -17,7 +17,7 @@ SIGNED: Final = r"(?<=[=|(\[−/·∈∉≠] )[AIa]\b|(?<=[|(\[/·])[AIa]\b|\b[A
 LETTERS: Final = re.compile(rf"{MARKED.pattern}|(?P<letter>{ALONE}|{SIGNED})")
 MARK: Final = re.compile(rf"([_^])({SCRIPT})")
 SUMS: Final = "ΣΠ"
-VERBATIM: Final = re.compile(r"(^```.*?^```|`[^`\n]*`|<!--.*?-->|\]\([^)]*\))", re.DOTALL | re.MULTILINE)
+VERBATIM: Final = re.compile(r"(^```.*?^```|`[^`]*`|<!--.*?-->|\]\([^)]*\))", re.DOTALL | re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
