@@ -4,8 +4,8 @@ No value has to know who draws it, so that nothing is imported upward. A value i
 small table for a notebook, however large it is, and `Tabled` if the whole of it is a table with a chart.
 """
 
-from collections.abc import Callable
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol
 
 
 class Artist(Protocol):
@@ -41,6 +41,14 @@ def draw_with(artist: Callable[[], Artist]) -> None:
 def drawn_by() -> Artist:
     """Give who draws."""
     return _artists[0]()
+
+
+class Glimpse(NamedTuple):
+    """What a value says of itself at a glance: a caption, columns, and what the last of these measures, for a chart."""
+
+    caption: str
+    columns: Mapping[str, Sequence[object]]
+    axis: str = ""
 
 
 class Seen:

@@ -16,9 +16,11 @@ import entwined as ew
 from entwined.bounds import ConcentratedLoss, curve
 from entwined.dependence import Box, Edge, Gaussian, Graph, RandomField, Variable
 from entwined.errors import BadInput, BadQuery
+from entwined.learning import public_codes
 from entwined.loss import Leakage
 from entwined.report.glance import LONGEST_HTML, LONGEST_TEXT, to_frame
 from entwined.schema import Boolean, Categorical, Integer
+from entwined.survey.survey import Survey, plan_survey
 
 UNITS = 1_000_000
 MANY = 400
@@ -217,6 +219,16 @@ def test_charts_are_svg_or_there_is_none(out, tmp_path):
     assert (tmp_path / "out.svg").read_text() == picture.svg
     with pytest.raises(BadInput, match="has no chart"):
         out.schema.plot()
+
+
+def test_surveys_and_what_was_learned_show_themselves():
+    schema = ew.Schema((Categorical("a", ("x", "y")), Categorical("b", ("x", "y")))).approve()
+    rows = pa.table({"a": ["x", "y"] * 50, "b": ["x", "y", "y", "x"] * 25})
+    survey = Survey(public_codes(rows, schema), "pilot")
+    for value in (survey, survey.learned, plan_survey(survey, 1.0, "any", rows=100)):
+        fits(value)
+    assert list(plan_survey(survey, 1.0, "any", rows=100).table()["histogram"]) == ["a", "b"]
+    assert repr(survey.learned).startswith("learned from pilot (100 rows")
 
 
 def test_hostile_names_are_shown_as_they_are():

@@ -30,11 +30,12 @@ from entwined.loss import Loss
 from entwined.promise.measure import Concentrated
 from entwined.queries import Count, Histogram, Marginal, parse
 from entwined.queries.spoken import condition
-from entwined.report import plan_page, report_page, require_free, to_html, write_release
+from entwined.report import plan_page, report_page, require_free, write_release
 from entwined.report.cells import line_of
 from entwined.report.charts import LINE, LINES, labelled
 from entwined.report.claims import Claims, after, share
 from entwined.report.findings import Cell, findings
+from entwined.report.shown import to_html
 from entwined.report.stronger import stronger_of
 from entwined.report.words import figure, readable
 from entwined.request.verbs import plan

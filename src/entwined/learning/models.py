@@ -18,14 +18,13 @@ from entwined.mechanisms.parents import Parents
 from entwined.noise.lattice import probability
 from entwined.numbers import ULP, FloatArray, positive_fraction
 from entwined.promise.declared import Declared
-from entwined.showing import Seen
 
 SMOOTHING: Final = 1.0
 ROUNDING: Final = 1e-9  # how far off the quantiles may be
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Learned(Seen):
+class Learned:
     """A network learned from a table, with the words that name it in a certificate."""
 
     model: BayesNet
@@ -33,6 +32,14 @@ class Learned(Seen):
     rows: int
     how: str
     smoothing: float = SMOOTHING
+
+    def __repr__(self) -> str:
+        """Show its name and its model at a glance."""
+        return f"{self.title}\n{self.model!r}"
+
+    def _repr_html_(self) -> str:
+        """Show its model in a notebook."""
+        return self.model._repr_html_()
 
     @property
     def title(self) -> str:

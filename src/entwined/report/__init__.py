@@ -15,13 +15,11 @@ from entwined.report.folder import require_free, write_release
 from entwined.report.formats import wanted_formats
 from entwined.report.plan_page import plan_page
 from entwined.report.release_page import report_page
-from entwined.report.shown import to_html
 
 __all__ = [
     "plan_page",
     "report_page",
     "require_free",
-    "to_html",
     "wanted_formats",
     "write_release",
 ]

@@ -17,6 +17,7 @@ from entwined.report import charts
 from entwined.report.drawings import Drawing
 from entwined.report.page import rendered
 from entwined.report.words import figure, number, readable
+from entwined.showing import Glimpse
 from entwined.writing import write_whole
 
 if TYPE_CHECKING:
@@ -93,7 +94,12 @@ class Glance:
 
 @singledispatch
 def glance(shown: object) -> Glance:
-    """See what a value shows; each kind of value is told apart once, where its glance is made."""
+    """See what a value shows: each kind is told apart once, where its glance is made, or says it itself."""
+    told = getattr(shown, "glimpse", None)
+    if isinstance(told, Glimpse):
+        first, *_, last = told.columns.values()
+        dots = [Dot(str(name), float(amount)) for name, amount in zip(first, last, strict=True) if told.axis]  # type: ignore[arg-type]
+        return Glance(told.caption, told.columns, bars=dots[:MOST_BARS], axis=told.axis)
     raise TypeError(f"A {type(shown).__name__} has no table. Give a release, a plan, a bound, a calibration.")
 
 

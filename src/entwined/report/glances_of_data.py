@@ -1,18 +1,16 @@
-"""What is seen of schemas, models, checks of models, learned models, promises and surveys."""
+"""What is seen of schemas, models, checks of models and promises."""
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from entwined.dependence import Coupled, Dependence, ModelCheck
-from entwined.learning.models import Learned
 from entwined.promise.promise import Promise
 from entwined.report.claims import SOURCES
 from entwined.report.glance import MOST_LINES, Dot, Glance, glance
 from entwined.report.words import plural, readable
 from entwined.schema import Coded, Column, Schema
-from entwined.survey.survey import Survey, SurveyPlan
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -103,15 +101,6 @@ def _check(shown: ModelCheck) -> Glance:
 
 
 @glance.register
-def _learned(shown: Learned) -> Glance:
-    seen = glance(shown.model)
-    caption = f"{shown.title}: {seen.caption}"
-    return Glance(
-        caption, seen.columns, seen.lines, seen.whole, notes=seen.notes, bars=seen.bars, axis=seen.axis
-    )
-
-
-@glance.register
 def _promise(shown: Promise) -> Glance:
     models = [one for one, _ in shown.judges.values()]
     delta = "" if shown.measure.delta is None else f", but for a chance of {float(shown.measure.delta):.3g}"
@@ -125,27 +114,3 @@ def _promise(shown: Promise) -> Glance:
         },
         alarms=shown.failures,
     )
-
-
-@glance.register
-def _survey(shown: Survey) -> Glance:
-    released = shown.released
-    decided: Mapping[str, Any] = {one.column: one.by for one in shown.decided}
-    caption = (
-        f"Survey of {plural(len(shown.pilot.names), 'column')}, {len(released)} with a histogram, "
-        f"{len(decided)} worked out from others"
-    )
-    return Glance(caption, {"column": released, "answers": [shown.cells[name] for name in released]})
-
-
-@glance.register
-def _survey_plan(shown: SurveyPlan) -> Glance:
-    losses = shown.losses
-    word = "loss" if shown.delta is None else "ρ"
-    caption = (
-        f"Plan of {plural(len(losses), 'histogram')} for a leakage of {shown.target:.4g}: errors "
-        f"{shown.gain:.3g} times smaller than with {shown.plain_noise}"
-    )
-    bars = [Dot(name, loss) for name, loss in losses.items()]
-    columns = {"histogram": tuple(losses), word: tuple(losses.values())}
-    return Glance(caption, columns, bars=bars, axis=word)

@@ -27,7 +27,7 @@ from entwined.numbers import FloatArray
 from entwined.queries import FilledHistogram, Histogram, Query
 from entwined.queries.predicate import codes_in
 from entwined.schema import Schema
-from entwined.showing import Seen, Tabled
+from entwined.showing import Glimpse, Seen, Tabled
 from entwined.survey.sense import Blank, Decided, Form
 from entwined.survey.sharing import OnForms, OnTree, UnderNoise
 
@@ -72,6 +72,17 @@ class Survey(Seen):
                     f"Where {name!r} is missing the form did not ask it, so that it says something. Do not "
                     "confirm that it says nothing."
                 )
+
+    @property
+    def glimpse(self) -> Glimpse:
+        """What is seen of it at a glance."""
+        caption = (
+            f"Survey of {len(self.pilot.names)} columns, {len(self.released)} with a histogram, {len(self.decided)} "
+            "worked out from others"
+        )
+        return Glimpse(
+            caption, {"column": self.released, "answers": [self.cells[name] for name in self.released]}
+        )
 
     @cached_property
     def released(self) -> tuple[str, ...]:
@@ -189,6 +200,16 @@ class SurveyPlan(Tabled):
     filled: bool
     shared: Shared = field(repr=False)
     delta: Fraction | None = None
+
+    @property
+    def glimpse(self) -> Glimpse:
+        """What is seen of it at a glance."""
+        caption = (
+            f"Plan of {len(self.losses)} histograms for a leakage of {self.target:.4g}: errors {self.gain:.3g} times "
+            f"smaller than with {self.plain_noise}"
+        )
+        word = "loss" if self.delta is None else "ρ"
+        return Glimpse(caption, {"histogram": tuple(self.losses), word: tuple(self.losses.values())}, word)
 
     @property
     def losses(self) -> Mapping[str, float]:
