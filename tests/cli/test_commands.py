@@ -108,6 +108,18 @@ def test_from_a_table_to_a_report_that_verifies(folder, run):
     assert run("budget")[0] == 0
 
 
+def test_a_release_is_written_in_further_formats_when_asked(folder, run):
+    code, out, err = run("release", "release.toml", "-o", "out", "--format", "docx", "--yes")
+    assert (code, out) == (2, "")
+    assert "Give one of xlsx, r" in err
+    assert not Path("ledger.sqlite").exists(), "nothing is charged for what cannot be written"
+    told = document(
+        run("release", "release.toml", "-o", "out", "--format", "xlsx", "--format", "r", "--yes", "--json")
+    )
+    assert {"values.xlsx", "values.R"} <= set(told["files"])
+    assert "values.xlsx" in document(run("verify", "out/certificate.json", "--json"))["why"]
+
+
 def test_plan_prints_one_document_or_words_and_writes_a_page(folder, run):
     found = document(run("plan", "release.toml", "--json"))
     assert found["format"] == "entwined plan 2"

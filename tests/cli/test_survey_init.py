@@ -5,9 +5,11 @@ import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from entwined.cli import survey_init
+from entwined.learning.codes import public_codes
 from entwined.schema import Cells, read_schema
 from support.command import document
 from support.labelled_survey import ASIDE, write_wave
@@ -127,7 +129,7 @@ def test_codes_that_are_no_answers_are_named_for_a_table_without_labels(folder, 
         "far": ("0", "10", "20", "30"),
         "form": ("0", "1"),
     }
-    assert schema.coded("far").missing_codes == ("998", "999")
+    assert schema.coded("far").missing_codes == ("998", "998.0", "999", "999.0")
     document(
         run("survey", "init", "pilot.csv", "--rows", "9", "--most-answers", "60", "-o", "wide", "--json")
     )
@@ -135,3 +137,18 @@ def test_codes_that_are_no_answers_are_named_for_a_table_without_labels(folder, 
     assert "many" in read_schema("wide/schema.toml").names
     code, _, err = run("survey", "init", "pilot.csv", "--rows", "9")
     assert (code, "is there already" in err) == (2, True)
+
+
+def test_codes_are_those_that_the_table_holds_however_they_are_written(folder, run):
+    """Tables of floating-point numbers write 1 as 1.0; a column that writes it in two ways is a number."""
+    rows = [f"{1 + n % 3}.0,{(998, 5)[n % 9 > 0]}.0,{('1', '1.0', '2')[n % 3]},{n % 2}" for n in range(180)]
+    Path("pilot.csv").write_text("\n".join(["mood,far,ways,plain", *rows]))
+    document(run("survey", "init", "pilot.csv", "--rows", "9", "--missing", "998", "--json"))
+    schema = read_schema("schema.toml")
+    assert schema.coded("mood").values == ("1.0", "2.0", "3.0")
+    assert schema.coded("mood").labels == ("1", "2", "3")
+    assert schema.names == ("mood", "ways", "plain")  # nobody says anything but 5 in the other
+    assert (schema.coded("ways").kind, schema.coded("plain").labels) == ("integer", ())
+    codes = public_codes("pilot.csv", schema)
+    missing = [schema.coded(name).missing_code for name in schema.names]
+    assert not (codes.values == np.array(missing)).any()

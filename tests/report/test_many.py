@@ -2,12 +2,16 @@
 
 import base64
 import hashlib
+import itertools
 import re
 import time
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
+from entwined.estimate.spans import Between
+from entwined.estimate.usefulness import Usefulness
 from entwined.report import plan_page, report_page
 from entwined.report.findings import findings
 from entwined.report.multiples import FEW, topics
@@ -199,6 +203,30 @@ def test_only_the_search_may_run_and_only_places_of_the_page_are_linked(made, pa
             r"fetch|XMLHttp|import|eval|innerHTML|insertAdjacent|location|cookie|http", script
         )
     assert HOSTILE[0].replace("<", "&lt;").replace(">", "&gt;") in page_of(harmful).replace("<wbr>", "")
+
+
+def test_a_page_of_many_can_be_read_aloud(made, page):
+    for one in (page, plan_page(made.outlook)):
+        elements = Elements(one).found
+        levels = [int(tag[1]) for tag, _ in elements if re.fullmatch("h[1-6]", tag)]
+        assert levels.count(1) == 1
+        assert all(below - above <= 1 for above, below in itertools.pairwise(levels))
+        assert all("scope" in attributes for tag, attributes in elements if tag == "th")
+        assert one.count("<label>") == 1
+        assert one.count("<input") == 1
+
+
+def test_noise_that_drowns_one_answer_does_not_flatten_the_others(made):
+    first = made.release.answers[0]
+    wide = tuple(100 * high for high in first.interval[1])
+    drowned = replace(
+        first, span=Between(first.interval[0], wide), usefulness=Usefulness("worse than a guess", "No.")
+    )
+    release = replace(made.release, answers=(drowned, *made.release.answers[1:]))
+    (of_no_use, other, *_), *_ = (one.cards for one in topics(findings(release, made.names, made.schema)))
+    before = topics(findings(made.release, made.names, made.schema))[0].cards[1]
+    assert other.ends == before.ends
+    assert int(of_no_use.ends[1].replace(",", "")) >= max(wide)
 
 
 def test_four_hundred_questions_are_written_in_two_seconds_and_a_megabyte(made):

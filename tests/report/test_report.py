@@ -533,6 +533,7 @@ def test_the_real_outlook_and_request_are_shown(tmp_path, monkeypatch):
     text = Reader(plan_page(ahead.document)).text
     assert "Message passing (proposed)" in text
     assert "Plain differential privacy" in text
+    assert "log odds of a step and the next, now 2.77, were at most 1.39" in text
     done = fulfil(request, ahead.planned)
     files = write_release(
         tmp_path / "out",

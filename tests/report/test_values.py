@@ -5,6 +5,7 @@ import io
 import json
 import re
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import openpyxl
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from entwined.errors import BadInput, Refused
+from entwined.estimate.population import Estimated
 from entwined.estimate.usefulness import Usefulness
 from entwined.queries import Count, Histogram, Marginal, Mean
 from entwined.report import wanted_formats, write_release
@@ -177,6 +179,17 @@ def test_numbers_that_stand_alone_share_a_sheet(tmp_path):
     assert book.sheetnames == ["Contents", "Single numbers", "sex"]
     values = [cell.value for row in book["Single numbers"].iter_rows() for cell in row]
     assert {900, 420, "age from 4 to 90"} <= set(values)
+
+
+def test_a_number_of_the_population_has_its_interval_beside_that_of_the_rows(tmp_path):
+    made = named([Count(), Count(where="age > 3")], MIXED, [900, 420])
+    people = Estimated(
+        "", Fraction(420), (Fraction(400), Fraction(440)), (380, Fraction(921, 2)), 0.95, 9.0, 1.0
+    )
+    write_values([made[0], replace(made[1], people=people)], tmp_path)
+    frame = pd.read_csv(tmp_path / "values.csv")
+    assert frame.population_low.isna().tolist() == [True, False]
+    assert (frame.population_low[1], frame.population_high[1]) == (380, 460.5)
 
 
 def test_what_is_not_usable_says_so_everywhere(tmp_path):

@@ -1,8 +1,10 @@
 """Declared bands: what is cut where, what is refused, and that files and approvals know them."""
 
 import dataclasses
+import math
 from datetime import datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 
@@ -130,7 +132,10 @@ def test_a_name_means_one_thing():
 
 def test_a_column_that_changes_its_bounds_keeps_no_bands_of_the_old_ones():
     assert dataclasses.replace(AGE, label="Age").bands == AGE.bands
-    with pytest.raises(BadSchema, match="a width, a list"):
+    assert {one.column for one in dataclasses.replace(AGE, name="years").bands} == {"years"}
+    tens = dataclasses.replace(Integer("age", 0, 99, bands={"decade": 10}), low=5, high=104)
+    assert tens.bands[0].labels[:2] == ("5 to 9", "10 to 19")
+    with pytest.raises(BadSchema, match="for other bounds"):
         dataclasses.replace(AGE, high=120)
 
 
@@ -146,3 +151,35 @@ def test_bands_are_read_back_as_they_were_written_or_not_at_all():
     ):
         with pytest.raises(BadQuery):
             Bands.from_document(stage.document | change)
+
+
+@pytest.mark.parametrize(("step", "months"), [("month", 1), ("quarter", 3), ("year", 12)])
+def test_steps_of_the_calendar_have_the_codes_that_counting_gives(step, months):
+    column = Moment("t", "1999-01-01", "2004-12-31", step, outside="missing")
+    assert column.levels == 72 // months
+    day = datetime(1998, 12, 30, 23)
+    while day < datetime(2005, 1, 2):
+        expected = ((day.year - 1999) * 12 + day.month - 1) // months
+        assert column.encode(day) == (expected if 1999 <= day.year <= 2004 else column.missing_code)
+        assert math.floor(column.position(day)) == expected
+        assert (expected == column.position(day)) == (
+            day.day == 1 and day.hour == 0 and (day.month - 1) % months == 0
+        )
+        day += timedelta(hours=7)
+    for code in range(column.levels):
+        assert column.encode(column.value(code)) == code == column.position(column.value(code))
+        assert column.at(Fraction(code)) == column.value(code)
+
+
+def test_times_inside_a_month_are_parts_of_it():
+    column = Moment("t", "2024-02-01", "9999-12-31", "month")
+    middle = datetime(2024, 2, 15, 12)
+    assert column.position(middle) == Fraction(1, 2)
+    assert column.at(Fraction(1, 2)) == middle
+    assert column.apart(middle, datetime(2024, 3, 16, 12)) == pytest.approx(1)
+    assert column.position(datetime(9999, 12, 16, 12)) == column.levels - Fraction(1, 2)
+    assert [column.spoken(code) for code in (0, 10, 11)] == ["2024-02", "2024-12", "2025-01"]
+    quarters = bands_of(Moment("t", "2024-02-01", "2024-12-31", "month"), "quarter")
+    assert ranges(quarters) == [(0, 1), (2, 4), (5, 7), (8, 10)]
+    with pytest.raises(BadQuery, match="do not follow"):
+        bands_of(Moment("t", "2024-02-01", "2024-12-31", "month"), "week")

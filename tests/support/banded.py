@@ -14,6 +14,7 @@ SCHEMA = Schema(
         Integer("cold", -20, 20, missing="drop"),
         Real("size", 0, 2, "0.25", outside="missing"),
         Moment("day", "2023-11-15", "2025-03-10", bands={"month": "month"}),
+        Moment("paid", "2023-11-01", "2025-03-31", "month"),
         Moment("seen", "2024-01-01", "2024-03-31 23:00", "hour", missing="drop"),
     ),
     most_rows=1000,
@@ -56,6 +57,8 @@ ASKED = {
     "date_trunc('month', day)": ("day", lambda day: day.isoformat()[:7]),
     "date_trunc('quarter', day)": ("day", quarter),
     "EXTRACT(YEAR FROM day)": ("day", lambda day: day.isoformat()[:4]),
+    "paid": ("paid", lambda day: day.year * 12 + day.month),
+    "date_trunc('quarter', paid)": ("paid", quarter),
     "date_trunc('month', seen)": ("seen", lambda seen: seen.isoformat()[:7]),
     "date_trunc('day', seen)": ("seen", lambda seen: seen.isoformat()[:10]),
 }
@@ -74,7 +77,9 @@ def edges():
         for hour in (0, 23)
     ]
     rows = 300
+    paid = [rng.choice([date(2023, 11, 1), date(2025, 3, 31), *ends, None]) for _ in range(rows)]
     return {
+        "paid": ("day", paid),
         "age": (
             "whole",
             [rng.choice([0, 9, 10, 17, 18, 19, 20, 59, 60, 64, 65, 99, None]) for _ in range(rows)],

@@ -172,6 +172,9 @@ COLUMNS = (
         "seconds", "0001-01-01", "9999-12-31 23:59:59", "second", missing_codes=("2020-01-31", "1969-12-31")
     ),
     Moment("minutes", "1960-01-01", "1980-01-01", "minute"),
+    Moment("months", "1960-03-01", "2020-02-29", "month", missing_codes=("1969-12-31",)),
+    Moment("quarters", "0001-01-01", "9999-12-31", "quarter", outside="missing"),
+    Moment("years", "1900-01-01", "2020-06-30", "year"),
 )
 
 

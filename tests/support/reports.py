@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from entwined.dependence import Groups
+from entwined.door.witnessed import witness_of
 from entwined.estimate.usefulness import Usefulness
 from entwined.ledger import Ledger
 from entwined.promise.declared import Declared
@@ -113,6 +114,7 @@ def released(
         Ledger.create(folder / "ledger.db", Fraction(4), accountant, anchor=folder / "anchor") as ledger,
         open_table(people() if frame is None else frame, schema) as table,
     ):
+        witness_of(table).bind(ledger.book, other_rows=True)  # the same rows are made for many releases
         found = release(table, asked, **terms, ledger=ledger)
     names = list(queries)
     outlook = outlook_of(names, asked, found.certificate)

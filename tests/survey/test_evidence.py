@@ -47,7 +47,8 @@ def codes_of(columns):
 def test_coincidences_are_not_proposed_and_rules_are(seed, monkeypatch):
     draw = np.random.default_rng(seed)
     pairs = pair_counts(codes_of(by_design(draw, 500) | by_coincidence(draw, 500)))
-    assert {(one.column, one.by) for one in decided_columns(pairs)} == RULES
+    for filled in (True, False):
+        assert {(one.column, one.by) for one in decided_columns(pairs, filled=filled)} == RULES
     assert forms(pairs, blank_codes(pairs)) == ()
     monkeypatch.setattr(Evidence, "is_enough", True)  # a mutant that takes whatever agrees
     assert len(decided_columns(pairs)) > len(RULES)
@@ -83,6 +84,9 @@ def test_an_answer_is_confirmed_by_those_after_the_first():
     assert of_answers(many, 1) == Evidence(0, 0, 0, 1)
     unseen = np.array([[30, 0, 0, 0], [0, 9, 0, 0], [0, 0, 0, 0]])
     assert of_answers(unseen, 1) is None  # nobody gave the third answer
+    by_missing = np.array([[30, 0, 0], [0, 9, 0]])
+    assert of_answers(by_missing, 1) == Evidence(37, 8, 0, 1)
+    assert of_answers(by_missing, 1, filled=True) is None  # that the other is missing decides an answer
     both_missing = np.array([[30, 0], [0, 9]])
     assert of_answers(both_missing, 1) is None
     assert of_blank(np.array([[0, 20], [0, 1], [8, 0]]), 1, 1) == Evidence(26, 7, 0, 1)

@@ -1,20 +1,23 @@
 """All engines give the very same integers as the pure-Python rule, whatever the values."""
 
+import dataclasses
 import random
 
 import pytest
 
+from entwined.queries import Axis, TableOf, everything
 from entwined.schema import Person, Schema
 from entwined.tables import open_table
+from entwined.tables.plan import plan
 from support import engines
 from support.banded import check_bands
-from support.random_tables import COLUMNS, random_aggregate, random_table, said
+from support.random_tables import COLUMNS, random_aggregate, random_axis, random_table, said
 from support.raw_values import RAW, codes_by_row, differences, table_of
 
 GROUPS = {
-    "text": (["text"], 16),
+    "text": (["text"], 19),
     "numbers": (["truth", "whole", "small", "number", "single", "decimal"], 6),
-    "times": (["day", "moment", "zoned"], 8),
+    "times": (["day", "moment", "zoned"], 11),
 }
 
 
@@ -38,7 +41,7 @@ def test_every_raw_value_has_the_code_of_the_rule(engine, group, tmp_path):
 @pytest.mark.parametrize("kind", [kind for kind in RAW if kind != "text"])
 @pytest.mark.parametrize("engine", ["parquet", "postgres"])
 def test_every_type_of_column_codes_every_kind_of_value(engine, kind, tmp_path):
-    check_codes(engine, [kind], 16, tmp_path)
+    check_codes(engine, [kind], 19, tmp_path)
 
 
 @pytest.mark.parametrize("by_person", [False, True])
@@ -60,3 +63,27 @@ def test_random_batches_are_answered_exactly(engine, by_person, tmp_path):
 @pytest.mark.parametrize("engine", ["parquet", "csv", "objects", "postgres"])
 def test_bands_are_counted_as_a_loop_would(engine, tmp_path):
     check_bands(engines.ALL[engine], tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_coarser_tables_are_added_up_from_finer_ones(seed):
+    """Whatever is merged: the cells are those of the rule, and a table of bands beside a finer one costs no scan."""
+    rng = random.Random(seed)
+    schema = Schema(COLUMNS[:5], most_rows=1000)
+    names = rng.sample([column.name for column in COLUMNS[:5]], 2)
+    keeps = {"keeps_missing": True} if seed % 2 else {}
+    tables = [
+        TableOf(
+            tuple(dataclasses.replace(random_axis(rng, schema.coded(name)), **keeps) for name in some),
+            everything(),
+        )
+        for some in (names, names, names[:1], names[1:], names[::-1])
+    ]
+    fine = TableOf(
+        tuple(Axis(name, schema.coded(name).levels, keeps_missing=True) for name in names), everything()
+    )
+    stored = {name: one for name, one in random_table(rng, 50).items() if name in schema.names}
+    with open_table(engines.arrow(stored), schema) as table:
+        found = table.answer([*tables, fine])
+    assert engines.equal(found, engines.reference(schema, stored, [*tables, fine]))
+    assert not keeps or len(plan(schema, [*tables, fine]).tables) == 1

@@ -20,6 +20,7 @@ from entwined.dependence import Coupled, Couplings, Dependence
 from entwined.errors import BadLoss, DoesNotApply
 from entwined.loss import Leakage, Loss
 from entwined.numbers import FloatArray, float_below, positive_fraction
+from entwined.progress import report
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -113,6 +114,7 @@ def searched(terms: SharingTerms, weights: FloatArray, ceiling: float) -> Shared
     best = within(terms, terms.start, weights, ceiling)
     now, idle = best, 0
     for turn in range(ROUNDS):
+        report("sharing the leakage", turn, ROUNDS)
         pressed = terms.pressure(now.losses, ceiling).most(now.losses)
         aim = cheapest(weights, pressed.slopes, pressed.room, terms.power)
         towards = aim if turn < DAMPED else np.sqrt(aim * now.losses)

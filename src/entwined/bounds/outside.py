@@ -13,21 +13,25 @@ each time, that a leakage has one number a unit and is not below the losses them
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, distribution, entry_points
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from entwined.bounds.theorem import KNOWLEDGE, Distribution, Theorem, read_statement
+from entwined.bounds.theorem import KNOWLEDGE, Outsider, Theorem, read_statement
 from entwined.dependence import Dependence
 from entwined.errors import BadInput, Refused
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution, EntryPoint
 
 GROUP: Final = "entwined_theorems"
 SAY_SO: Final = "trusting=[{name!r}] in Python, --trusting {name} on the command line"
 
 
-def registered() -> tuple[Distribution, ...]:
+def registered() -> tuple[Outsider, ...]:
     """List the distributions that register theorems here; nothing of them is loaded."""
+    from importlib.metadata import entry_points
+
     found = {point.dist.name: point.dist.version for point in entry_points(group=GROUP) if point.dist}
-    return tuple(Distribution(name, version) for name, version in sorted(found.items()))
+    return tuple(Outsider(name, version) for name, version in sorted(found.items()))
 
 
 def theorems_of(trusting: Iterable[str]) -> tuple[Theorem, ...]:
@@ -38,6 +42,8 @@ def theorems_of(trusting: Iterable[str]) -> tuple[Theorem, ...]:
 
 
 def _theorems(name: str) -> tuple[Theorem, ...]:
+    from importlib.metadata import PackageNotFoundError, distribution
+
     try:
         installed = distribution(name)
     except (PackageNotFoundError, ValueError):
@@ -49,15 +55,15 @@ def _theorems(name: str) -> tuple[Theorem, ...]:
         raise BadInput(
             f"{name!r:.60} registers no theorem: it has no entry point in {GROUP!r}. Leave it out."
         )
-    return _loaded(points, Distribution(_plain(installed), installed.version))
+    return _loaded(points, Outsider(_plain(installed), installed.version))
 
 
-def _plain(installed: Distribution) -> str:
+def _plain(installed: "Distribution") -> str:
     return installed.name.lower().replace("_", "-")
 
 
 @lru_cache(maxsize=64)
-def _loaded(points: tuple[EntryPoint, ...], origin: Distribution) -> tuple[Theorem, ...]:
+def _loaded(points: "tuple[EntryPoint, ...]", origin: Outsider) -> tuple[Theorem, ...]:
     """Load each once for a version."""
     found = tuple(_checked(point, origin) for point in points)
     if len({theorem.name for theorem in found}) < len(found):
@@ -67,7 +73,7 @@ def _loaded(points: tuple[EntryPoint, ...], origin: Distribution) -> tuple[Theor
     return found
 
 
-def _checked(point: EntryPoint, origin: Distribution) -> Theorem:
+def _checked(point: "EntryPoint", origin: Outsider) -> Theorem:
     where = f"The theorem {point.name!r:.60} of {origin}"
     try:
         found = point.load()
@@ -103,13 +109,13 @@ def refuse_strangers(named: Iterable[str], trusting: Iterable[str]) -> None:
 
 def stated(written: Mapping[str, Any], trusting: Iterable[str]) -> Theorem:
     """Find the theorem from outside that a certificate names, at the very version that it names."""
-    origin = Distribution(str(written["from"]["distribution"]), str(written["from"]["version"]))
+    origin = Outsider(str(written["from"]["distribution"]), str(written["from"]["version"]))
     name = origin.distribution
     refuse_strangers([name], trusting)
     for theorem in theorems_of([name]):
         if theorem.origin == origin and theorem.name == written["name"]:
             return theorem
-    here = distribution(name).version
+    (here,) = {theorem.origin.version for theorem in theorems_of([name]) if theorem.origin is not None}
     raise Refused(
         f"It rests on the theorem {written['name']!r:.80}, and {name} {here} is installed here, which has none of that "
         f"name and version. Install {name}=={origin.version}."

@@ -44,7 +44,7 @@ UNIT_VALUE: Final = Secret("any two values of any one unit")
 
 
 @dataclass(frozen=True, slots=True)
-class Distribution:
+class Outsider:
     """The distribution outside the package that a theorem comes from."""
 
     distribution: str
@@ -86,7 +86,7 @@ class Theorem:
     about: type[Dependence]
     claim: Callable[..., Leakage]
     needs: tuple[str, ...] = ()
-    origin: Distribution | None = None
+    origin: Outsider | None = None
 
     def covers(self, knowledge: Knowledge) -> bool:
         """Whether the adversary of this theorem knows at least this much."""

@@ -7,7 +7,7 @@ import typer
 
 from entwined.canonical import Document
 from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, YesOption
-from entwined.cli.plan import budget_line, show_statistics
+from entwined.cli.plan import budget_line, show_statistics, show_warning
 from entwined.cli.release import confirm_price, spent
 from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput
@@ -97,6 +97,7 @@ def _foretell(asked: "Request", *, as_document: bool) -> None:
     if as_document:
         as_json(ahead.document)
         return
+    show_warning(ahead.document["usefulness"])
     show_statistics(ahead.document)
     price = ahead.planned.price
     say(
@@ -182,6 +183,8 @@ def show(question: "Question", asked: "Request", answer: Any) -> None:
     table(question.name, [*(axis.title for axis in axes), "#value", "#95 % from", "#to"], rows)
     if len(cells) > MOST_LINES:
         say(f"… and {len(cells) - MOST_LINES:,} cells more; --json gives all.")
+    if not answer.usable:
+        say(f"NOT USABLE: {answer.usefulness.why}")
     say()
 
 

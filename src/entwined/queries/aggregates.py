@@ -61,6 +61,24 @@ class Axis:
             return bisect_right(self.cuts, code) - 1 if self.cuts else code // self.width
         return self.cells - 1 if self.keeps_missing else None
 
+    def is_finer(self, other: "Axis") -> bool:
+        """Say whether the cells of another axis are sums of its cells."""
+        same = (self.column, self.levels, self.keeps_missing) == (
+            other.column,
+            other.levels,
+            other.keeps_missing,
+        )
+        if not same or self.cuts:
+            return same and set(other.starts) <= set(self.starts)
+        return all(start % self.width == 0 for start in other.starts)
+
+    def joined(self, other: "Axis") -> list[int]:
+        """Give for each cell of a coarser axis the first of the cells that add up to it."""
+        places = [
+            self.cell(start) for start in (*other.starts, *((self.levels,) if self.keeps_missing else ()))
+        ]
+        return [place for place in places if place is not None]
+
     @property
     def title(self) -> str:
         """What stands above its cells: the name of the bands, or the column."""

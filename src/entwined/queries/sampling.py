@@ -104,7 +104,7 @@ class Sampling(Weighable):
         weights = [OF_A_STRATUM * at + which for at in range(strata) for which in (1, 2)]
         squares = [OF_A_STRATUM * strata + which for which in (1, 2, 3)]
         return Effective(
-            tuple(weights), tuple(squares), Fraction(FINE, COARSE**2), Fraction(schema.most_rows)
+            tuple(weights), tuple(squares), Fraction(FINE, COARSE**2), Fraction(schema.rows_at_most)
         )
 
     def largest_weight(self, schema: Schema) -> int:

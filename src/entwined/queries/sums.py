@@ -23,7 +23,6 @@ from entwined.queries.statistic import Statistic
 from entwined.queries.terms import codes_inside, grid_of, grid_value, middle_term, moves, total_term
 from entwined.queries.weighted import Weighable, sum_of
 from entwined.schema import Moment, Schema
-from entwined.schema.grids import STEPS
 
 Counting: TypeAlias = Literal["noisy", "public"]
 COUNTINGS: Final[tuple[Counting, ...]] = get_args(Counting)
@@ -60,7 +59,7 @@ class _OfColumn(Query):
         """Give how far apart two values are; times in steps of the column."""
         column = schema.coded(self.column)
         if isinstance(column, Moment) and isinstance(low, datetime) and isinstance(high, datetime):
-            return (high - low) / STEPS[column.step]
+            return column.apart(low, high)
         return super().apart(schema, low, high)
 
     def _inside(self, schema: Schema) -> Predicate:

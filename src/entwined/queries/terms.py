@@ -15,7 +15,6 @@ from entwined.queries.diagram import Range
 from entwined.queries.predicate import Predicate
 from entwined.queries.sensitivity import Sensitivity
 from entwined.schema import Boolean, Coded, Moment, Numeric, Schema
-from entwined.schema.grids import STEPS
 
 
 def grid_of(column: Coded, *, moments: bool = False) -> tuple[Fraction, Fraction]:
@@ -36,7 +35,7 @@ def grid_of(column: Coded, *, moments: bool = False) -> tuple[Fraction, Fraction
 def grid_value(column: Coded, steps: Fraction) -> Fraction | datetime:
     """Give the value so many steps above that of code 0."""
     if isinstance(column, Moment):
-        return column.low + STEPS[column.step] * float(steps)
+        return column.at(steps)
     origin, step = grid_of(column)
     return origin + steps * step
 

@@ -40,7 +40,7 @@ class Spelled(NamedTuple):
     text: str
 
 
-class Bar(NamedTuple):
+class Dot(NamedTuple):
     """One bar of a chart, with its interval if it has one."""
 
     label: str
@@ -63,7 +63,7 @@ class Glance:
     whole: "Callable[[], pa.Table] | None" = None
     alarms: Sequence[str] = ()
     notes: Sequence[str] = ()
-    bars: Sequence[Bar] = ()
+    bars: Sequence[Dot] = ()
     axis: str = ""
 
     @property
@@ -241,5 +241,5 @@ def _svg(seen: Glance) -> str:
     return draw(rows, seen.axis)
 
 
-def _ends(bar: Bar) -> dict[str, float]:
+def _ends(bar: Dot) -> dict[str, float]:
     return {} if bar.low is None or bar.high is None else {"low": bar.low, "high": bar.high}

@@ -13,7 +13,7 @@ from entwined.bounds.hints import NOT_TRIED, are_tried
 from entwined.dependence import Dependence
 from entwined.loss import Leakage, Loss
 from entwined.numbers import FloatArray
-from entwined.report.glance import MOST_BARS, Bar, Glance, Spelled, glance, tabled
+from entwined.report.glance import MOST_BARS, Dot, Glance, Spelled, glance, tabled
 from entwined.report.words import FINEST, figure, number, plural, readable
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _bound(shown: Bound[Exposure]) -> Glance:
     names, amounts, notes = zip(*lines, strict=True)
     proofs = sum(amount is not None for amount in amounts)
     hints = shown.hints()
-    bars = [Bar(name, amount) for name, amount, _ in lines[:proofs] if amount is not None]
+    bars = [Dot(name, amount) for name, amount, _ in lines[:proofs] if amount is not None]
     others = (
         f"{plural(len(lines) - proofs, 'other theorem')} about such models say nothing; .table() tells why."
     )
@@ -44,7 +44,7 @@ def _bound(shown: Bound[Exposure]) -> Glance:
         {"theorem": names[:proofs], "leakage": amounts[:proofs], "note": notes[:proofs]},
         whole=lambda: tabled({"theorem": names, "leakage": amounts, "note": notes}),
         notes=[*_hinted(shown.model, shown.exposure, hints), *([others] if len(lines) > proofs else [])],
-        bars=_finite([*bars[: MOST_BARS // 2], *(Bar(f"with {_of(hint)}", hint.leakage) for hint in hints)]),
+        bars=_finite([*bars[: MOST_BARS // 2], *(Dot(f"with {_of(hint)}", hint.leakage) for hint in hints)]),
         axis="leakage",
     )
 
@@ -70,7 +70,7 @@ def _hinted(model: Dependence, exposure: Exposure, hints: Sequence[Hint]) -> lis
     return [*map(str, hints)] if are_tried(model, exposure) else [NOT_TRIED]
 
 
-def _finite(bars: Sequence[Bar]) -> list[Bar]:
+def _finite(bars: Sequence[Dot]) -> list[Dot]:
     return [bar for bar in bars if math.isfinite(bar.value)]
 
 
@@ -79,8 +79,8 @@ def _calibration(shown: Calibration[Exposure]) -> Glance:
     hints = shown.hints()
     largest, word = _largest(shown.exposure)
     spelled = Spelled(largest, number(Fraction(largest), FINEST, towards=-1))
-    bars = [Bar("this", largest)]
-    bars += [Bar(f"with {_of(hint)}", largest * hint.times) for hint in hints if hint.times is not None]
+    bars = [Dot("this", largest)]
+    bars += [Dot(f"with {_of(hint)}", largest * hint.times) for hint in hints if hint.times is not None]
     return Glance(
         f"Calibrated: {_leaks(shown)[:1].lower()}{_leaks(shown)[1:]}",
         {
@@ -112,7 +112,7 @@ def _curve(shown: Curve) -> Glance:
             "theorem": ["" if point.theorem is None else point.theorem.name for point in points],
         },
         notes=[shown.why_not] if shown.why_not else [],
-        bars=_finite([Bar(f"{point.share:.0%} larger", point.leakage) for point in points]),
+        bars=_finite([Dot(f"{point.share:.0%} larger", point.leakage) for point in points]),
         axis="leakage",
     )
 
@@ -162,7 +162,7 @@ def _by_unit(word: str, per_unit: FloatArray) -> Glance:
     told = dict(_told(per_unit))
     caption = f"{word.capitalize()} of {plural(units, 'unit')}, the largest {figure(float(per_unit.max()), up=True)}"
     columns: Mapping[str, Sequence[object]] = {"unit": tuple(told), word: tuple(told.values())}
-    bars = _finite([Bar(name, amount) for name, amount in told.items()])
+    bars = _finite([Dot(name, amount) for name, amount in told.items()])
     return Glance(caption, columns, len(told), whole, bars=bars, axis=word)
 
 

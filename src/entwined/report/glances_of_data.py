@@ -9,7 +9,7 @@ from entwined.dependence import Coupled, Dependence, ModelCheck
 from entwined.learning.models import Learned
 from entwined.promise.promise import Promise
 from entwined.report.claims import SOURCES
-from entwined.report.glance import MOST_LINES, Bar, Glance, glance
+from entwined.report.glance import MOST_LINES, Dot, Glance, glance
 from entwined.report.words import plural, readable
 from entwined.schema import Coded, Column, Schema
 from entwined.survey.survey import Survey, SurveyPlan
@@ -74,7 +74,7 @@ def _coupled(words: str, shown: Coupled, notes: list[str]) -> Glance:
     first, second = zip(*named, strict=True) if named else ((), ())
     caption = f"{words}; {plural(len(ends), 'pair')} depend on each other, the strongest first"
     bars = [
-        Bar(f"{one}, {two}", amount)
+        Dot(f"{one}, {two}", amount)
         for (one, two), amount in zip(named, amounts, strict=True)
         if amount < np.inf
     ]
@@ -97,7 +97,7 @@ def _check(shown: ModelCheck) -> Glance:
             "needed": [one.law in shown.needed for one in shown.laws],
         },
         notes=shown.words,
-        bars=[Bar(one.law, one.leakage) for one in shown.laws if one.leakage is not None],
+        bars=[Dot(one.law, one.leakage) for one in shown.laws if one.leakage is not None],
         axis="leakage of the planned noise",
     )
 
@@ -146,6 +146,6 @@ def _survey_plan(shown: SurveyPlan) -> Glance:
         f"Plan of {plural(len(losses), 'histogram')} for a leakage of {shown.target:.4g}: errors "
         f"{shown.gain:.3g} times smaller than with {shown.plain_noise}"
     )
-    bars = [Bar(name, loss) for name, loss in losses.items()]
+    bars = [Dot(name, loss) for name, loss in losses.items()]
     columns = {"histogram": tuple(losses), word: tuple(losses.values())}
     return Glance(caption, columns, bars=bars, axis=word)

@@ -15,7 +15,7 @@ from entwined.mechanisms.batch import Batch
 from entwined.report.cells import line_of
 from entwined.report.claims import Claims
 from entwined.report.findings import Cell, Finding, findings
-from entwined.report.glance import MOST_BARS, MOST_LINES, Bar, Glance, glance
+from entwined.report.glance import MOST_BARS, MOST_LINES, Dot, Glance, glance
 from entwined.report.model_checks import failed_in
 from entwined.report.values import arrow_table
 from entwined.report.words import figure, noise_words, plural, readable
@@ -108,13 +108,13 @@ def _together(one: Finding) -> tuple[str, str, str]:
     )
 
 
-def _bars(found: tuple[Finding, ...]) -> Iterator[Bar]:
+def _bars(found: tuple[Finding, ...]) -> Iterator[Dot]:
     for one in found:
         for cell in _cells(one):
             numbers = [cell.value, cell.low, cell.high]
             value, low, high = (float(end) if isinstance(end, int | Fraction) else None for end in numbers)
             if value is not None:
-                yield Bar(
+                yield Dot(
                     _name(one, cell) if len(found) > 1 else readable(cell.name or one.name), value, low, high
                 )
 
@@ -149,7 +149,7 @@ def _plan(shown: Batch) -> Glance:
         {"statistic": names, "noise": noise, "noise within, in 95 % of cases": said},
         alarms=shown.promise.failures,
         notes=hints,
-        bars=[Bar(name, each[0]) for name, each in zip(names, reach, strict=True) if each[0] is not None],
+        bars=[Dot(name, each[0]) for name, each in zip(names, reach, strict=True) if each[0] is not None],
         axis="noise within, in 95 % of cases",
     )
 
@@ -166,7 +166,7 @@ def _purse(shown: Purse) -> Glance:
         f"leakage under {name}": float(amount) for name, amount in price.leakage.items()
     }
     told = {**spent, "cap": float(shown.cap), "left": shown.left}
-    bars = [Bar(name, amount) for name, amount in {**spent, "cap": float(shown.cap)}.items()]
+    bars = [Dot(name, amount) for name, amount in {**spent, "cap": float(shown.cap)}.items()]
     return Glance(
         str(shown).capitalize(),
         {"what": tuple(told), "amount": tuple(told.values())},
@@ -188,7 +188,7 @@ def _history(shown: History) -> Glance:
             "outcome": shown.outcomes[::-1],
             "spent after": worst[::-1],
         },
-        bars=[Bar(f"entry {one.position}", amount) for one, amount in zip(last, worst[::-1], strict=True)][
+        bars=[Dot(f"entry {one.position}", amount) for one, amount in zip(last, worst[::-1], strict=True)][
             ::-1
         ],
         axis="spent after each charge",
@@ -221,7 +221,7 @@ def _sealed(shown: Sealed) -> Glance:
             f"Everything released so far leaks at most {figure(claims.total, up=True)} of {figure(claims.cap)}.",
             *(f"Trusted: {sentence}" for sentence in shown["trusted"]),
         ],
-        bars=[Bar(readable(model["name"]), float(model["certificate"]["leakage"])) for model in models],
+        bars=[Dot(readable(model["name"]), float(model["certificate"]["leakage"])) for model in models],
         axis="leakage",
     )
 

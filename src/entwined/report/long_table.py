@@ -22,6 +22,7 @@ BEFORE: Final = {"statistic": "string", "kind": "string", "condition": "string"}
 SIDE: Final = ("question", "question_label", "answer", "answer_label")
 AFTER: Final = {
     **dict.fromkeys(("value", "low", "high"), "float64"),
+    **dict.fromkeys(("population_low", "population_high"), "float64"),
     **dict.fromkeys(("value_time", "low_time", "high_time"), "timestamp"),
     **dict.fromkeys(("share", "share_low", "share_high"), "float64"),
     "ranks_within": "int64",
@@ -91,10 +92,13 @@ def _common(one: Finding) -> dict[str, Any]:
     """What all numbers of a statistic share."""
     questions = {sided("question", at): name for at, name in enumerate(_questions(one))}
     labels = {sided("question_label", at): _label(one, name) for at, name in enumerate(_questions(one))}
+    people = one.of_people
     common = {
         "statistic": one.name,
         "kind": one.query.kind,
         "condition": one.condition or None,
+        "population_low": None if people is None else people.low,
+        "population_high": None if people is None else people.high,
         "ranks_within": one.ranks,
         "unit": one.unit,
         "usable": one.usable,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from entwined.canonical import Document
 from entwined.estimate.usefulness import Usefulness
@@ -18,6 +18,8 @@ from entwined.report.words import noise_words, readable
 
 FEW: Final = 24  # statistics that each get a chart and a table beside it
 LONGEST_TITLE: Final = 160
+
+Shape: TypeAlias = tuple[str, int, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,19 +162,19 @@ def labelled_of(finding: Finding) -> Labelled:
 
 
 def _cards(section: Section, found: Sequence[Finding]) -> Iterator[Card]:
-    """Give statistics of one shape one scale, that of those that are of use."""
+    """Give statistics of one shape one scale."""
     inside = [found[at] for at in section.places]
-    ends: dict[tuple[str, int], list[float]] = {}
-    for one in sorted(inside, key=lambda one: not one.usable):
-        if one.usable or _shape(one) not in ends:
-            ends.setdefault(_shape(one), []).extend(_ends(one))
+    ends: dict[Shape, list[float]] = {}
+    for one in inside:
+        ends.setdefault(_shape(one), []).extend(_ends(one))
     scales = {shape: sums(some, 0.0, 100.0, most=2) for shape, some in ends.items() if some}
     for at, one in zip(section.places, inside, strict=True):
         yield Card(at, one, section, scales.get(_shape(one)))
 
 
-def _shape(finding: Finding) -> tuple[str, int]:
-    return finding.unit, finding.size
+def _shape(finding: Finding) -> Shape:
+    """Say what must be alike for one scale; noise that drowns one answer must not flatten the others."""
+    return finding.unit, finding.size, finding.usable
 
 
 def _ends(finding: Finding) -> Iterator[float]:
@@ -180,22 +182,22 @@ def _ends(finding: Finding) -> Iterator[float]:
     if finding.size == 1 or not suits_bars(finding):
         return
     for cell in finding.cells():
-        for end in (cell.value, cell.high, cell.low):
-            if end is not None and not isinstance(end, datetime):
-                yield float(end)
+        yield from (end for end in _numbers(cell) if end is not None)
+
+
+def _numbers(cell: Cell) -> list[float | None]:
+    """Give the value and the ends of its interval; times have no length that could be drawn."""
+    ends = cell.value, cell.low, cell.high
+    return [None if end is None or isinstance(end, datetime) else float(end) for end in ends]
 
 
 def _style(cell: Cell, scale: Scale | None) -> str:
     """Place a bar from zero to its value, and a whisker from one end of the interval to the other."""
-    if scale is None or isinstance(cell.value, datetime):
+    value, low, high = _numbers(cell)
+    if scale is None or value is None:
         return ""
-    zero, value = (_within(scale, end) for end in (0.0, cell.value))
-    bar = {"x": min(zero, value), "v": abs(value - zero)}
-    if cell.low is not None and cell.high is not None:
-        low, high = _within(scale, cell.low), _within(scale, cell.high)
-        bar |= {"a": low, "z": high - low}
+    zero, end = scale.at(0.0), scale.at(value)
+    bar = {"x": min(zero, end), "v": abs(end - zero)}
+    if low is not None and high is not None:
+        bar |= {"a": scale.at(low), "z": scale.at(high) - scale.at(low)}
     return ";".join(f"--{name}:{place:.4g}%" for name, place in bar.items() if place or name != "x")
-
-
-def _within(scale: Scale, value: Any) -> float:
-    return min(max(scale.at(float(value)), 0.0), 100.0)

@@ -18,6 +18,8 @@ SAID: Final = {
     "value": "what was released",
     "low": "lower end of its 95 % interval",
     "high": "upper end of its 95 % interval",
+    "population_low": "lower end of the interval for the population, by noise and sampling",
+    "population_high": "upper end of the interval for the population, by noise and sampling",
     "share": "share of the rows in the same table, or of all rows",
     "usable": "whether it says more than what is public already",
     "ranks_within": "rank within so many rows of the one asked for",

@@ -25,7 +25,9 @@ def readable(text: object, longest: int = LONGEST) -> str:
     'aaaa…'
     """
     whole = " ".join(str(text)[: 4 * longest].split())
-    clean = "".join("�" if _is_unseen(letter) else letter for letter in whole)
+    clean = whole
+    if not whole.isprintable():  # what can be printed has nothing unseen in it, and most texts can
+        clean = "".join("�" if _is_unseen(letter) else letter for letter in whole)
     return clean if len(clean) <= longest else clean[: longest - 1] + "…"
 
 

@@ -24,6 +24,7 @@ from entwined.errors import BadCertificate, EntwinedError
 from entwined.ledger import Mark, Standing
 from entwined.mechanisms.batch import Batch
 from entwined.mechanisms.kinds import mechanism_from
+from entwined.progress import said
 from entwined.promise.declared import Declared
 from entwined.promise.measure import PURE, Concentrated
 from entwined.promise.part import Part
@@ -197,7 +198,8 @@ class _Claimed:
         """Say which model is certified for something else, or by a theorem that does not cover the adversary."""
         promise = self.promise
         base = promise.base(self.parts)
-        for model, (name, (one, judge)) in zip(self.given["models"], promise.judges.items(), strict=True):
+        certified = list(zip(self.given["models"], promise.judges.items(), strict=True))
+        for model, (name, (one, judge)) in said("deriving bounds again", certified):
             if model.keys() != {"name", "declared", "certificate", "curve"} or model["name"] != name:
                 return f"A model is called {model['name']!r:.60}, and {name!r:.60} is right."
             if model["declared"] != one.document:

@@ -8,7 +8,8 @@ from entwined.canonical import Document
 from entwined.errors import BadSchema
 from entwined.schema.categories import Boolean, Categorical, Text
 from entwined.schema.column import Coded, Column
-from entwined.schema.grids import Integer, Moment, Numeric, Ordered, Real
+from entwined.schema.grids import Integer, Numeric, Ordered, Real
+from entwined.schema.moments import Moment
 
 KINDS: Final[Mapping[str, type[Column]]] = {
     kind.kind: kind for kind in (Categorical, Boolean, Integer, Real, Moment, Text)

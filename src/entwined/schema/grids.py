@@ -1,36 +1,25 @@
-"""Columns whose values lie on a public, evenly spaced grid: integers, fixed-point numbers, times.
+"""Columns whose values lie on a public, evenly spaced grid: integers and fixed-point numbers; times are in `moments`.
 
 A number x has the code floor((x − low)/step + 0.5), computed in IEEE doubles with low and step rounded to
-doubles; what falls below 0 or above the last code is outside, infinities with it. A time has the number of
-whole steps since low, exactly. Constants of conditions are held against the grid in exact fractions. A column may
-declare bands, coarser looks at it: see `bands`.
+doubles; what falls below 0 or above the last code is outside, infinities with it. Constants of conditions are held
+against the grid in exact fractions. A column may declare bands, coarser looks at it: see `bands`.
 """
 
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, Final, Literal, TypeAlias, get_args
+from typing import ClassVar, Final, get_args
 
 from entwined.canonical import Document
 from entwined.errors import BadQuery, BadSchema
 from entwined.schema.bands import MOST_BANDS, Bands, Periods, bands_of
-from entwined.schema.calendar import PERIODS, begins, ends, named
 from entwined.schema.column import LONGEST_NAME, Coded, Outside, checked_text
 from entwined.schema.exact import exact_number, number_text
-from entwined.schema.raw import is_text, is_whole, moment_of, number_of
+from entwined.schema.raw import is_whole, number_of
 
-Step: TypeAlias = Literal["second", "minute", "hour", "day"]
-
-STEPS: Final[Mapping[str, timedelta]] = {
-    "second": timedelta(seconds=1),
-    "minute": timedelta(minutes=1),
-    "hour": timedelta(hours=1),
-    "day": timedelta(days=1),
-}
 FARTHEST: Final = 2**51
 FINEST: Final = 10**30
 
@@ -60,10 +49,14 @@ class Ordered(Coded):
         called = checked_text(name, f"The name of bands of column {self.name!r}", LONGEST_NAME)
         if not called.isprintable() or not called:
             raise BadSchema(f"Column {self.name!r} has bands called {called!r}. Give a name on one line.")
-        if isinstance(rule, Bands) and (rule.column, rule.size) == (self.name, self.size):
-            return rule
+        if isinstance(rule, Bands) and not rule.every:
+            if rule.size != self.size:
+                raise BadSchema(
+                    f"Bands {called!r} of column {self.name!r} were cut for other bounds. Cut them again."
+                )
+            return replace(rule, column=self.name)
         try:
-            return bands_of(self, rule, called)
+            return bands_of(self, rule.every if isinstance(rule, Bands) else rule, called)
         except BadQuery as wrong:
             raise BadSchema(f"Column {self.name!r}, bands {called!r}: {wrong}") from None
 
@@ -259,91 +252,3 @@ class Real(Numeric):
     def document(self) -> Document:
         """The column as the fields of its file."""
         return super().document | {part: number_text(getattr(self, part)) for part in ("low", "high", "step")}
-
-
-@dataclass(frozen=True)
-class Moment(Ordered):
-    """Times without zone in whole steps from low to high; a raw time is cut to the step it lies in."""
-
-    low: datetime
-    high: datetime
-    step: Step = "day"
-    kind: ClassVar[str] = "moment"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        name = f"Moment column {self.name!r}"
-        for part in ("low", "high"):
-            moment = moment_of(getattr(self, part))
-            if moment is None:
-                raise BadSchema(
-                    f"{name} has {part} = {getattr(self, part)!r}. Give a time such as 2020-01-31."
-                )
-            object.__setattr__(self, part, moment)
-        if not is_text(self.step) or self.step not in STEPS:
-            raise BadSchema(f"{name} has step {self.step!r}. Give one of {', '.join(STEPS)}.")
-        if self.low > self.high:
-            raise BadSchema(f"{name} goes from {self.low} to {self.high}. Swap low and high.")
-        self._cut()
-
-    @property
-    def levels(self) -> int:
-        """How many whole steps there are."""
-        return (self.high - self.low) // STEPS[self.step] + 1
-
-    def _stands_for_missing(self, raw: object) -> bool:
-        moment = moment_of(raw)
-        return super()._stands_for_missing(raw) or (moment is not None and moment in self._missing_moments)
-
-    @cached_property
-    def _missing_moments(self) -> frozenset[datetime]:
-        return frozenset(moment for text in self.missing_codes if (moment := moment_of(text)) is not None)
-
-    def _code(self, raw: object) -> int:
-        moment = moment_of(raw)
-        return self.missing_code if moment is None else self._fate((moment - self.low) // STEPS[self.step])
-
-    def _value(self, code: int) -> datetime:
-        return self.low + code * STEPS[self.step]
-
-    def position(self, constant: object) -> Fraction:
-        """Say where a time lies, in steps after low."""
-        moment = moment_of(constant)
-        if moment is None:
-            raise self.wrong(constant, "a time such as '2020-01-31' or '2020-01-31 12:00:00'")
-        micro = timedelta(microseconds=1)
-        return Fraction((moment - self.low) // micro, STEPS[self.step] // micro)
-
-    def spoken(self, code: int) -> str:
-        """Write a time, of whole days without its clock."""
-        moment = self._value(code)
-        return (
-            moment.date().isoformat() if self.step == "day" else moment.isoformat(sep=" ", timespec="minutes")
-        )
-
-    def periods(self, every: str | int) -> Periods:
-        """Begin bands where the periods of the calendar do."""
-        if every not in PERIODS:
-            raise BadQuery(f"Bands of {self.name} every {every!r:.60}. Give one of {', '.join(PERIODS)}.")
-        found: list[tuple[str, datetime]] = []
-        begin: datetime | None = begins(self.low, every)
-        while begin is not None and begin <= self._value(self.levels - 1):
-            if len(found) == MOST_BANDS:
-                raise BadQuery(
-                    f"Bands of {self.name} every {every}: more than {MOST_BANDS:,}. Take longer ones."
-                )
-            found.append((named(begin, every), begin))
-            begin = ends(begin, every)
-        return found
-
-    def _written(self, code: int) -> str:
-        return self._value(code).isoformat()
-
-    @property
-    def document(self) -> Document:
-        """The column as the fields of its file."""
-        return super().document | {
-            "low": self.low.isoformat(),
-            "high": self.high.isoformat(),
-            "step": self.step,
-        }

@@ -69,15 +69,18 @@ def needed(tried: int) -> int:
     return math.ceil(math.log(DOUBT / max(1, tried)) / math.log(HALF))
 
 
-def of_answers(counts: IntArray, tried: int) -> Evidence | None:
+def of_answers(counts: IntArray, tried: int, *, filled: bool = False) -> Evidence | None:
     """Weigh that the rows of a table decide its columns; None where the pilot cannot show it.
 
     The last row and the last column are missing. A declared answer that nobody gave is not known to be decided. Who is
-    missing in both columns shows nothing, and neither does a column with one answer besides.
+    missing in both columns shows nothing, and neither does a column with one answer besides. With `filled` what is
+    missing decides no answer: codes that nobody declared are read as missing, too.
     """
     given = counts.sum(axis=1)
     answers = np.where(given > 0, counts.argmax(axis=1), -1)
     last, confirmed = counts.shape[1] - 1, []
+    if filled and answers[-1] not in (-1, last):
+        return None
     for answer in range(counts.shape[1]):
         settled = np.flatnonzero(answers == answer)
         if answer < last and not len(settled):

@@ -205,7 +205,7 @@ def _fields(path: Path) -> Document:
 
 
 def _decided(pairs: PairCounts, found: tuple[Form, ...]) -> tuple[Decided, ...]:
-    return decided_columns(pairs, tuple(form.column for form in found[:1]))
+    return decided_columns(pairs, tuple(form.column for form in found[:1]), filled=True)
 
 
 def _adds_up(schema: Schema, one: Decided) -> bool:

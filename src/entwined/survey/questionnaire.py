@@ -49,7 +49,8 @@ class Questionnaire:
         """Look at a public table; `there` are the columns of the private one, `missing` codes no answers."""
         columns: list[Column] = []
         aside: list[SetAside] = []
-        for one in describe(pilot, missing=missing, codes=True).proposals:
+        spelled = tuple(spelling for code in missing for spelling in _spelled(code))
+        for one in describe(pilot, missing=spelled, codes=True).proposals:
             found = NOT_THERE if there is not None and one.column.name not in there else _question(one, most)
             if isinstance(found, str):
                 aside.append(SetAside(one.column.name, found))
@@ -81,8 +82,11 @@ def _question(one: Proposal, most: int) -> Coded | str:
     if not isinstance(column, Coded):
         return one.notes[-1]
     if not isinstance(column, Categorical) and one.codes is not None:
-        values = tuple(filled_in(one.codes))
-        column = Categorical(column.name, values, label=column.label, missing_codes=column.missing_codes)
+        codes = filled_in(one.codes)
+        labels = tuple(codes.values()) if tuple(codes) != tuple(codes.values()) else ()
+        column = Categorical(
+            column.name, tuple(codes), labels, label=column.label, missing_codes=column.missing_codes
+        )
     if column.levels > most:
         return (
             f"{column.levels:,} different answers, over {most}: a weight, an id, an amount, or a finer scale"
@@ -90,6 +94,11 @@ def _question(one: Proposal, most: int) -> Coded | str:
     if column.levels < 2:  # noqa: PLR2004  (a question has two answers)
         return f"everybody says {column.value(0)}, and no other answer is known"
     return replace(column, missing="value")
+
+
+def _spelled(code: str) -> tuple[str, ...]:
+    """Write a whole number also as tables of floating-point numbers do."""
+    return (code, f"{code}.0") if code.removeprefix("-").isdecimal() else (code,)
 
 
 def _listed(aside: list[SetAside]) -> str:

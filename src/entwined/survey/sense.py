@@ -123,7 +123,7 @@ class Form:
 
 
 def decided_columns(
-    pairs: PairCounts, kept: Collection[str] = (), exceptions: float = 0.0
+    pairs: PairCounts, kept: Collection[str] = (), exceptions: float = 0.0, *, filled: bool = False
 ) -> tuple[Decided, ...]:
     """Propose, for each column that another one decides, the one with the fewest values.
 
@@ -131,7 +131,7 @@ def decided_columns(
     and neither is a column of `kept`, such as a form. What too few rows confirm is not proposed. With `exceptions`,
     near duplicates are proposed too: for every answer at most this share of respondents may differ. They make the
     histogram that is added up wrong by so many, and it is trusted that, given what decides, they say nothing about
-    other columns.
+    other columns. With `filled` the last code of each column is missing, which decides no answer.
     """
     names = pairs.codes.names
     spread = [round(one, 9) for one in entropies(pairs).tolist()]
@@ -145,7 +145,7 @@ def decided_columns(
             if one != column
             and (names[one] in kept or (spread[one], -one) > (spread[column], -column))
             and _agrees(pairs, one, column, exceptions)
-            and (shown := _evidence(pairs, one, column)) is not None
+            and (shown := _evidence(pairs, one, column, filled=filled)) is not None
             and shown.is_enough
         ]
         if finer:
@@ -166,9 +166,9 @@ def _agrees(pairs: PairCounts, by: int, column: int, exceptions: float) -> bool:
     return bool((np.abs(wrong).sum(axis=0) <= exceptions * given).all())
 
 
-def _evidence(pairs: PairCounts, by: int, column: int) -> Evidence | None:
+def _evidence(pairs: PairCounts, by: int, column: int, *, filled: bool = False) -> Evidence | None:
     columns = len(pairs.codes.names)
-    return of_answers(pairs.between(by, column), columns * (columns - 1))
+    return of_answers(pairs.between(by, column), columns * (columns - 1), filled=filled)
 
 
 def _last(by: Mapping[int, int], column: int) -> int:

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from entwined.schema import Boolean, Categorical, Coded, Integer, Moment, Numeric, Ordered
-from entwined.schema.grids import STEPS
+from entwined.schema.calendar import month_number
 from entwined.schema.raw import moment_of, number_of
 from entwined.tables.engine import Dialect, Key, Kind
 from entwined.tables.reading import (
@@ -29,6 +29,7 @@ from entwined.tables.reading import (
 NARROW: Final = 2**31
 FEW: Final = 8  # so many comparisons cost no more than a look-up
 SOME: Final = 64  # and so many can be written into a statement
+MARCH: Final = 719_468  # days from the first of March of the year 0 to 1970
 EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001  (schema times have no zone)
 
 
@@ -268,11 +269,14 @@ def _unless_missing(column: Coded, number: Expression, code: Expression) -> Expr
 def _moment(column: Moment, instant: Instant) -> Expression:
     import ibis
 
-    low = _since_epoch(column.low)
-    seconds = instant.seconds - low.seconds
-    if low.micros:
-        seconds = seconds - ibis.cases((instant.micros < low.micros, 1), else_=0)
-    steps = seconds // int(STEPS[column.step].total_seconds())
+    if column.months:
+        steps = _month_number(instant) // column.months - month_number(column.low) // column.months
+    else:
+        low = _since_epoch(column.low)
+        seconds = instant.seconds - low.seconds
+        if low.micros:
+            seconds = seconds - ibis.cases((instant.micros < low.micros, 1), else_=0)
+        steps = seconds // column.seconds
     stand_ins = {moment for text in column.missing_codes if (moment := moment_of(text)) is not None}
     missing = [
         ((instant.seconds == at.seconds) & (instant.micros == at.micros), column.missing_code)
@@ -280,6 +284,19 @@ def _moment(column: Moment, instant: Instant) -> Expression:
     ]
     code = _fate(column, steps)
     return ibis.cases(*missing, else_=code) if missing else code
+
+
+def _month_number(instant: Instant) -> Expression:
+    """Count the months since the year 0: whole centuries, years and months from the first of March, as leap days end.
+
+    Four centuries have 146,097 days, four years 1,461, and five months from March on 153.
+    """
+    days = instant.seconds // DAY + MARCH
+    century = (4 * days + 3) // 146_097
+    rest = days - 146_097 * century // 4
+    year = (4 * rest + 3) // 1_461
+    month = (5 * (rest - 1_461 * year // 4) + 2) // 153
+    return 12 * (100 * century + year) + month + 2
 
 
 def _since_epoch(moment: datetime) -> Instant:

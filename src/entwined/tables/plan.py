@@ -7,7 +7,7 @@ one scan of the rows.
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import and_
 from typing import Final, TypeAlias
@@ -33,6 +33,8 @@ from entwined.schema import Schema
 from entwined.tables.folding import check_fold, tabled
 
 FEW_CELLS: Final = 2**16
+FEW_BANDS: Final = 32
+MANY_CELLS: Final = 2**20
 SAFE_DECIMAL: Final = 10**37
 
 
@@ -91,7 +93,7 @@ class _Wanted(Asking[Maker]):
 
     def table(self, one: TableOf) -> Maker:
         """Fetch a table of counts, or one that it can be added up from."""
-        self.tables.append(one)
+        self.tables.append(_by_code(one))
         return lambda found: found.counts(one)
 
     def totals(self, one: TotalsOf) -> Maker:
@@ -103,7 +105,7 @@ class _Wanted(Asking[Maker]):
             return lambda found: found.totals[at]
         added = (Axis(*pair, 1, keeps_missing=False) for pair in zip(one.term.columns, levels, strict=True))
         table = TableOf((*one.axes, *added), one.where)
-        self.tables.append(table)
+        self.tables.append(_by_code(table))
         values = _products(one.term, levels)
         return lambda found: _weighed(found.counts(table), values)
 
@@ -119,6 +121,13 @@ class _Wanted(Asking[Maker]):
         table = TableOf(axes, one.where)
         self.tables.append(table)
         return lambda found: whole(tabled(one, sizes, found.counts(table)))
+
+
+def _by_code(table: TableOf) -> TableOf:
+    """Count by code where an axis has so many bands that finding a row's band costs more than adding codes up."""
+    fine = tuple(replace(axis, cuts=()) if len(axis.cuts) > FEW_BANDS else axis for axis in table.axes)
+    finer = TableOf(fine, table.where)
+    return finer if finer.cells <= MANY_CELLS else table
 
 
 def _checked(schema: Schema, given: Aggregate) -> Aggregate:
@@ -173,23 +182,41 @@ def _products(term: Term, levels: Sequence[int]) -> list[int]:
 def _merged(wanted: Sequence[TableOf]) -> tuple[TableOf, ...]:
     """Leave out tables that can be added up from another one."""
     kept: list[TableOf] = []
-    for table in sorted(dict.fromkeys(wanted), key=lambda table: -len(table.axes)):
+    for table in sorted(dict.fromkeys(wanted), key=lambda table: (-len(table.axes), -table.cells)):
         if not any(_holds(other, table) for other in kept):
             kept.append(table)
     return tuple(kept)
 
 
 def _holds(larger: TableOf, table: TableOf) -> bool:
-    return larger.where == table.where and set(table.axes) <= set(larger.axes)
+    return larger.where == table.where and _places(larger.axes, table.axes) is not None
+
+
+def _places(given: tuple[Axis, ...], wanted: tuple[Axis, ...]) -> tuple[int, ...] | None:
+    """Find for each wanted axis one whose cells add up to its cells, all of them different; None if there are none."""
+    places = [_place(given, axis) for axis in wanted]
+    found = tuple(place for place in places if place is not None)
+    return found if len(set(found)) == len(wanted) else None
+
+
+def _place(given: tuple[Axis, ...], wanted: Axis) -> int | None:
+    if wanted in given:
+        return given.index(wanted)
+    return next((place for place, axis in enumerate(given) if axis.is_finer(wanted)), None)
 
 
 def added_up(counts: IntArray, given: tuple[Axis, ...], wanted: tuple[Axis, ...]) -> IntArray:
-    """Give the cells of the wanted axes, in their order, from a table that has them and perhaps more."""
+    """Give the cells of the wanted axes, in their order, from a table that has them, finer or not, and perhaps more."""
     shaped = counts.reshape([axis.cells for axis in given])
-    extra = tuple(at for at, axis in enumerate(given) if axis not in wanted)
-    left = [axis for axis in given if axis in wanted]
+    places = _places(given, wanted) or ()
+    extra = tuple(at for at in range(len(given)) if at not in places)
     summed = shaped.sum(axis=extra) if extra else shaped
-    return np.ascontiguousarray(summed.transpose([left.index(axis) for axis in wanted])).reshape(-1)
+    left = [at for at in range(len(given)) if at in places]
+    turned = summed.transpose([left.index(at) for at in places])
+    for side, (at, axis) in enumerate(zip(places, wanted, strict=True)):
+        if given[at] != axis:
+            turned = np.add.reduceat(turned, given[at].joined(axis), axis=side)
+    return np.ascontiguousarray(turned).reshape(-1)
 
 
 def _weighed(counts: IntArray, values: Sequence[int]) -> IntArray:

@@ -103,18 +103,26 @@ class _Batch:
         ]
 
     def _scan(self) -> list[Profile]:
-        steps: Steps = [self._source]
         ways = [_way_of(*one, self._engine.dialect) for one in self._seen]
-        for name, made_of in zip(READ, zip(*(way.read for way in ways), strict=True), strict=True):
-            _widen(steps, name, made_of, self._engine.dialect)
-        asked: dict[str, str] = {"rows": "COUNT(*)"}
-        for at, way in enumerate(ways):
-            asked |= {_own(what, at): _own(sql, at) for what, sql in way.asked.items()}
-        (row,) = self._reader.rows(
-            statement(steps, f"SELECT {', '.join(asked.values())} FROM {steps[-1][0]} AS t0")
-        )
-        answers = dict(zip(asked, row, strict=True))
+        answers = self._answers(ways, {at: way.asked for at, way in enumerate(ways)})
+        parted = {at: way.decimals for at, way in enumerate(ways) if answers.get(f"r{at}_beyond_0")}
+        if parted:  # whole numbers are not asked how many decimals they have
+            answers |= self._answers(ways, parted)
         return [self._profile(at, answers) for at in range(len(self._names))]
+
+    def _answers(self, ways: Sequence["_Way"], asked: Mapping[int, Mapping[str, str]]) -> dict[str, Any]:
+        """Ask something of some columns, all in one scan."""
+        steps: Steps = [self._source]
+        read = [way.read if at in asked else ({},) * len(READ) for at, way in enumerate(ways)]
+        for name, made_of in zip(READ, zip(*read, strict=True), strict=True):
+            _widen(steps, name, made_of, self._engine.dialect)
+        wanted: dict[str, str] = {"rows": "COUNT(*)"}
+        for at, each in asked.items():
+            wanted |= {_own(what, at): _own(sql, at) for what, sql in each.items()}
+        (row,) = self._reader.rows(
+            statement(steps, f"SELECT {', '.join(wanted.values())} FROM {steps[-1][0]} AS t0")
+        )
+        return dict(zip(wanted, row, strict=True))
 
     @property
     def _seen(self) -> list[tuple[Reading, Kind]]:
@@ -165,10 +173,14 @@ class _Batch:
 
 @dataclass(frozen=True)
 class _Way:
-    """How columns that read alike are read, step by step, and what is asked of them, for a column called COLUMN."""
+    """How columns that read alike are read, step by step, and what is asked of them, for a column called COLUMN.
+
+    `decimals` is asked further where numbers are not whole.
+    """
 
     read: tuple[Mapping[str, str], ...]
     asked: Mapping[str, str]
+    decimals: Mapping[str, str]
 
 
 @cache
@@ -183,11 +195,14 @@ def _way_of(reading: Reading, kind: Kind, dialect: Dialect) -> _Way:
         )
         types = {column: str(type_) for column, type_ in table.schema().items()}
         table = unbound(types | {name: str(value.type()) for name, value in made.items()}, "rows")
-    asked = {
-        f"{COLUMN}_{what}": _expression(table.aggregate(**{what: value}), what, dialect)
-        for what, value in _asked(reading, kind, table).items()
-    }
-    return _Way(tuple(read), asked)
+    asked, decimals = (
+        {
+            f"{COLUMN}_{what}": _expression(table.aggregate(**{what: value}), what, dialect)
+            for what, value in some.items()
+        }
+        for some in (_asked(reading, kind, table), _decimals(reading, table))
+    )
+    return _Way(tuple(read), asked, decimals)
 
 
 def _expression(selected: Expression, name: str, dialect: Dialect) -> str:
@@ -300,22 +315,31 @@ def _reading(kind: str, values: Sequence[Any]) -> Reading:
 
 
 def _number_asked(there: Expression, plain: Expression) -> dict[str, Expression]:
-    import ibis
-
-    asked = {
+    return {
         "fitting": there.count(),
         "least": plain.min(),
         "most": plain.max(),
         "infinite": (there.abs() >= LARGEST).sum(),
+        "beyond_0": _beyond(plain, 0),
     }
-    for digits in range(MOST_DECIMALS + 1):
-        scaled = plain * 10**digits
-        if (
-            LARGEST * 10**digits > MOST_WHOLE
-        ):  # of a double so large that it is not scaled the decimals are fewer
-            scaled = ibis.cases((scaled.abs() < MOST_WHOLE, scaled), else_=ibis.null("float64"))
-        asked[f"beyond_{digits}"] = ((scaled - scaled.round()).abs() > 1e-6).sum()  # noqa: PLR2004  (doubles of decimals)
-    return asked
+
+
+def _decimals(reading: Reading, table: Expression) -> dict[str, Expression]:
+    """Ask how many decimals numbers have that are not whole."""
+    if reading != "number":
+        return {}
+    plain = table[f"{COLUMN}_plain"]
+    return {f"beyond_{digits}": _beyond(plain, digits) for digits in range(1, MOST_DECIMALS + 1)}
+
+
+def _beyond(plain: Expression, digits: int) -> Expression:
+    """Count the numbers that have more decimals than this."""
+    import ibis
+
+    scaled = plain * 10**digits
+    if LARGEST * 10**digits > MOST_WHOLE:  # of a double so large that it is not scaled the decimals are fewer
+        scaled = ibis.cases((scaled.abs() < MOST_WHOLE, scaled), else_=ibis.null("float64"))
+    return ((scaled - scaled.round()).abs() > 1e-6).sum()  # noqa: PLR2004  (doubles of decimals)
 
 
 def _time_asked(seconds: Expression, micros: Expression) -> dict[str, Expression]:

@@ -43,7 +43,7 @@ class Proposal:
     column: Column
     notes: tuple[str, ...]
     likely_unit: bool = False
-    codes: tuple[float, ...] | None = None
+    codes: Mapping[float, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,14 @@ def propose(found: Profile, labels: Labels) -> Proposal:
     return Proposal(proposed.column, notes, proposed.likely_unit, _codes(found, labels))
 
 
-def _codes(found: Profile, labels: Labels) -> tuple[float, ...] | None:
-    """Give the whole numbers that were seen, if there are few and nothing else."""
+def _codes(found: Profile, labels: Labels) -> Mapping[float, str] | None:
+    """Give the whole numbers that were seen as they are written, if there are few and each is written in one way."""
     if found.reading != "number" or found.decimals != 0:
         return None
     seen = labels.seen or (found.values or {}).keys()
-    numbers = {number for each in seen if (number := number_of(each)) is not None}
-    return tuple(sorted(numbers)) if 0 < len(numbers) <= MOST_CODES else None
+    written = {str(each): number for each in seen if (number := number_of(each)) is not None}
+    codes = {number: text for text, number in written.items()}
+    return codes if 0 < len(codes) == len(written) <= MOST_CODES else None
 
 
 def _counts(found: Profile) -> str:

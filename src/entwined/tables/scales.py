@@ -40,14 +40,20 @@ def answers_of(labels: Mapping[str, str], seen: Iterable[str]) -> dict[str, str]
     return {code: labels.get(code, code) for code in named}
 
 
-def filled_in(seen: Iterable[float]) -> list[str]:
-    """Give whole numbers that occur as codes, with those between two that are near each other.
+def filled_in(seen: Mapping[float, str]) -> dict[str, str]:
+    """Give whole numbers as they are written, with those between two that are near each other, and each one's code.
 
-    >>> filled_in([1, 2, 4, 5, 998, -1])
-    ['-1', '1', '2', '3', '4', '5', '998']
+    >>> filled_in({1: "1", 2: "2", 4: "4", 998: "998", -1: "-1"})
+    {'-1': '-1', '1': '1', '2': '2', '3': '3', '4': '4', '998': '998'}
+    >>> filled_in({1: "1.0", 3: "3.0"})
+    {'1.0': '1', '2.0': '2', '3.0': '3'}
     """
-    there = {float(number) for number in seen}
-    return [code_text(number) for number in sorted(there | _between(there, FEW_UNSEEN))]
+    ends = (end for end in ("", ".0") if all(seen[each] == code_text(float(each)) + end for each in seen))
+    ending = next(ends, None)
+    there = {float(number): text for number, text in seen.items()}
+    if ending is not None:
+        there |= {number: code_text(number) + ending for number in _between(there, FEW_UNSEEN)}
+    return {there[number]: code_text(number) for number in sorted(there)}
 
 
 def _between(numbers: Iterable[float], near: int = NEAR) -> set[float]:

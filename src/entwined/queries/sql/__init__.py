@@ -17,6 +17,16 @@ Conditions have SQL's three outcomes, and rows are inside where the outcome is t
     x [NOT] BETWEEN 1 AND 3   x [NOT] IN (1, 2)   x IS [NOT] NULL   flag   (…) IS [NOT] TRUE, FALSE
     NOT  AND  OR  ( )
 
+A key, or what a condition compares, may be bands of a column instead, ranges of its values that follow each other:
+
+    stage                            bands that the schema declares, by their name
+    date_trunc('month', x)  EXTRACT(YEAR FROM x)      of times; any other part of a date would join years
+    width_bucket(x, 0, 100, 10)      one range below, ten between, one above, as far as there are values
+    x / 10  floor(x / 10.0)          of whole numbers from 0 on; of any numbers
+    CASE WHEN x < 18 THEN 'young' ELSE 'old' END AS name      as a key only, conditions on one column
+
+A missing value is in no band, whatever ELSE says, and is a group of its own, or left out, as the schema says.
+
 Constants are exact numbers, 'texts', DATE '2020-01-31', TIMESTAMP '2020-01-31 12:00:00', TRUE, FALSE, NULL.
 Unquoted names match in any case if only one column does; names in "…" match letter by letter.
 
