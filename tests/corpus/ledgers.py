@@ -9,13 +9,15 @@ from corpus.case import Case, each
 from corpus.places import strange
 from corpus.run import run
 from corpus.workshop import PASSWORD, ROWS, Workshop
+from support.other_rows import forget_rows
 
-ASK = ["sql", "--yes", "SELECT count(*) FROM t", "--request", "release.toml", "--loss", "0.25"]
+ASK = ["sql", "SELECT count(*) FROM t", "--request", "release.toml", "--loss", "0.25", "--yes"]
 
 
 def used(place: Workshop) -> bytes:
     """Charge the ledger once, and give its bytes."""
     place.request()
+    forget_rows()  # other places have the same ones
     done = run(ASK, place.folder)
     if done.code:
         raise RuntimeError(done.err)
@@ -100,7 +102,9 @@ def anchored(place: Workshop, act: object) -> list[str]:
                 (place.folder / f"ledger.sqlite{more}").unlink(missing_ok=True)
         case "old copy":
             old = (place.folder / "ledger.sqlite").read_bytes()
-            run([*ASK[:1], "SELECT sum(age) FROM t", *ASK[2:]], place.folder)
+            done = run([*ASK[:1], "SELECT sum(age) FROM t", *ASK[2:]], place.folder)
+            if done.code:
+                raise RuntimeError(done.err)
             for more in ("-wal", "-shm"):
                 (place.folder / f"ledger.sqlite{more}").unlink(missing_ok=True)
             place.file("ledger.sqlite", old)
