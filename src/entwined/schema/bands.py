@@ -7,6 +7,7 @@ outside the column's bounds, or is missing, has the fate that the column declare
 
 import math
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -82,7 +83,7 @@ class Bands:
         if self.starts[0] != 0 or not rising or self.starts[-1] >= self.size - 1:
             raise BadQuery(f"{many} that do not follow each other from the first code on. Cut it in order.")
         if len(self.labels) != len(self.starts) or len(set(self.labels)) < len(self.labels):
-            twice = next((one for one in self.labels if self.labels.count(one) > 1), "")
+            twice = Counter(self.labels).most_common(1)[0][0] if self.labels else ""
             raise BadQuery(
                 f"{many}, and {twice!r} is the label of several. Give each band a label of its own."
             )

@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -68,7 +69,8 @@ class Schema(Tabled):
         declared = [
             one.name for column in self.columns if isinstance(column, Ordered) for one in column.bands
         ]
-        taken = next((name for name in declared if name in self._by_name or declared.count(name) > 1), None)
+        often = Counter(declared)
+        taken = next((name for name in declared if name in self._by_name or often[name] > 1), None)
         if taken is not None:
             raise BadSchema(f"Bands are named {taken!r} like other bands or a column. Rename them.")
 
