@@ -136,12 +136,13 @@ def decided_columns(
     names = pairs.codes.names
     spread = [round(one, 9) for one in entropies(pairs).tolist()]
     by: dict[int, int] = {}
+    near = _missed(pairs) <= exceptions * pairs.codes.rows
     for column in range(len(names)):
         if names[column] in kept or spread[column] == 0:
             continue
         finer = [
             one
-            for one in range(len(names))
+            for one in np.flatnonzero(near[:, column]).tolist()
             if one != column
             and (names[one] in kept or (spread[one], -one) > (spread[column], -column))
             and _agrees(pairs, one, column, exceptions)
@@ -151,6 +152,12 @@ def decided_columns(
         if finer:
             by[column] = min(finer, key=lambda one: (pairs.codes.sizes[one], spread[one], one))
     return tuple(_decided(pairs, column, _last(by, column)) for column in by)
+
+
+def _missed(pairs: PairCounts) -> NDArray[np.int64]:
+    """Count, for each column and each other, who did not give the most common answer of those alike in the former."""
+    most = np.maximum.reduceat(pairs.table, pairs.starts[:-1], axis=1)
+    return np.add.reduceat(pairs.totals[:, None].astype(np.int64) - most, pairs.starts[:-1], axis=0)
 
 
 def _agrees(pairs: PairCounts, by: int, column: int, exceptions: float) -> bool:
@@ -261,11 +268,13 @@ def mixed_with_blanks(pairs: PairCounts, form: Form) -> tuple[Decided, ...]:
     Such a column depends on the form and on the answer at once: who knows it and learns the one learns of the other.
     """
     found = []
+    answers = np.add.reduceat(pairs.table > 0, pairs.starts[:-1], axis=1, dtype=np.int64)
+    most = np.maximum.reduceat(answers, pairs.starts[:-1], axis=0)  # different ones, given by those alike
     for blank in form.blanks:
         by = pairs.codes.place(blank.column)
-        for column, name in enumerate(pairs.codes.names):
+        for column in np.flatnonzero(most[by] <= 1).tolist():
             counts = pairs.between(by, column) > 0
-            if name == blank.column or counts.sum(axis=1).max() > 1 or counts.any(axis=0).sum() < 2:  # noqa: PLR2004  (it tells nothing)
+            if column == by or counts.any(axis=0).sum() < 2:  # noqa: PLR2004  (it tells nothing)
                 continue
             if (counts[blank.code] & np.delete(counts, blank.code, axis=0)).any():
                 found.append(_decided(pairs, column, by))
