@@ -332,8 +332,8 @@ def survey_of(rng, folder, drawn, said):
             )
             confirm(folder / "survey.toml", drawn)
             survey_command.request(
-                folder / "survey.toml", "table.csv", folder / "release.toml", 4, said["leakage"], 1000.0,
-                "ledger.sqlite", Knowledge(said["knowledge"]), as_document=True,
+                folder / "survey.toml", folder / "release.toml", "table.csv", rows=4, leakage=said["leakage"],
+                cap=1000.0, ledger="ledger.sqlite", knowledge=Knowledge(said["knowledge"]), as_document=True,
             )  # fmt: skip
         given = released(folder)
     except Refusal as refusal:

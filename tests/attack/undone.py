@@ -19,7 +19,7 @@ from entwined.door import door
 from entwined.learning import codes as coding
 from entwined.mechanisms import structure_search
 from entwined.noise import DiscreteLaplace
-from entwined.promise import declared, judge
+from entwined.promise import declared
 from entwined.promise.part import Part
 from entwined.promise.promise import Promise
 from entwined.request import fulfil
@@ -67,8 +67,7 @@ def _values_only(patch):
     """Theorems for known values pass as theorems for whatever is known."""
     known = dataclasses.replace(tilted_transport_bound, knowledge="any")
     theorems = tuple(known if one is tilted_transport_bound else one for one in choose.THEOREMS)
-    for place in (choose, judge):
-        patch.setattr(place, "THEOREMS", theorems)
+    patch.setattr(choose, "THEOREMS", theorems)
 
 
 def _raw_spelling(patch):
