@@ -160,25 +160,25 @@ CLAIMS: Final = (
     Claim(
         "README.md",
         surveys,
-        "L2 error at leakage 1 is {y2006_laplace:.1f} (2006) and {y2020_laplace:.1f} (2020; "
-        "{y2020_laplace_public_form:.1f} if it is public",
+        "L2 error at leakage 1 is {y2006_laplace:.2f} (2006) and {y2020_laplace:.2f} (2020; "
+        "{y2020_laplace_public_form:.2f} if it is public",
     ),
     Claim(
         "README.md",
         surveys,
-        "for whole rows is {y2006_plain_gaussian:.1f} and {y2020_plain_gaussian:.1f} times below plain Laplace",
+        "for whole rows is {y2006_plain_gaussian:.2f} and {y2020_plain_gaussian:.2f} times below plain Laplace",
     ),
     Claim(
         "README.md",
         surveys,
-        "another {y2006_gaussian_any:.1f} (2006) and {y2020_gaussian_any:.1f} (2020) times below that; "
-        "{y2006_gaussian_model:.1f} and {y2020_gaussian_model:.1f} (blanks filled by draws) times",
+        "another {y2006_gaussian_any:.2f} (2006) and {y2020_gaussian_any:.2f} (2020) times below that; "
+        "{y2006_gaussian_model:.2f} and {y2020_gaussian_model:.2f} (blanks filled by draws) times",
     ),
     Claim(
         "README.md",
         surveys,
-        "of the pilot, {y2006_gaussian_any:.1f} and {y2006_gaussian_model:.1f} are "
-        "{y2006_gaussian_any_smoothed_by_a_quarter:.1f} and {y2006_gaussian_model_smoothed_by_a_quarter:.1f}.",
+        "of the pilot, {y2006_gaussian_any:.2f} and {y2006_gaussian_model:.2f} are "
+        "{y2006_gaussian_any_smoothed_by_a_quarter:.2f} and {y2006_gaussian_model_smoothed_by_a_quarter:.2f}.",
     ),
     Claim("docs/stories.md", pair, "learns up to {any:.3f} about each of them"),
     Claim("docs/stories.md", pair, "the street alone learns {model:.4f},"),

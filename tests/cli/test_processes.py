@@ -25,7 +25,7 @@ def test_bound_prints_the_contract(chain):
     done = entwined("bound", "chain.json", "--loss", "0.1", "--json", folder=chain)
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
-    assert list(found) == ["leakage", "theorem", "per_unit", "alternatives"]
+    assert list(found) == ["leakage", "theorem", "per_unit", "alternatives", "hints"]
     assert found["theorem"] == "message passing"
     assert found["leakage"] == pytest.approx(0.8926558, rel=1e-6)
     assert len(found["per_unit"]) == 100
@@ -50,7 +50,7 @@ def test_calibrate_prints_the_contract(chain):
         "calibrate", "chain.json", "--leakage", "1.0", "--sensitivity", "2", "--json", folder=chain
     )
     found = json.loads(done.stdout)
-    assert list(found) == ["loss", "laplace_scale", "theorem"]
+    assert list(found) == ["loss", "laplace_scale", "theorem", "hints"]
     assert found["laplace_scale"] == pytest.approx(2 * 8.908, rel=1e-3)
     (chain / "chain.json").write_text(json.dumps({**CHAIN, "initial": [0.5, 0.5]}))
     exact = entwined(

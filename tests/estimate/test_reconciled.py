@@ -214,6 +214,7 @@ def test_where_atoms_are_too_many_the_simplest_conditions_agree_and_the_others_a
     assert grouped(numbers).alone == ()
     assert grouped(numbers).by_subject == ((6,),)
     monkeypatch.setattr(kept_together, "MOST_CELLS", 20)
+    monkeypatch.setattr(kept_together, "_kept", kept_together._kept.__wrapped__)
     groups = grouped(numbers)
     assert groups.by_atoms == (1, 2, 3, 4)
     assert groups.alone == (0, 5)  # the whole table and the total stay with each other
@@ -229,6 +230,7 @@ def test_where_atoms_are_too_many_the_simplest_conditions_agree_and_the_others_a
 def test_the_choice_of_what_agrees_never_looks_at_numbers(monkeypatch):
     monkeypatch.setattr(projection, "MOST_CELLS", 20)
     monkeypatch.setattr(kept_together, "MOST_CELLS", 20)
+    monkeypatch.setattr(kept_together, "_kept", kept_together._kept.__wrapped__)
     queries = [*LECTURE, Marginal(("sex", "age"))]
     one = grouped(numbers_of(queries, laplace(1), [9, 9, 9, 9, [9] * 27]))
     other = grouped(numbers_of(queries, laplace(1), [-500, 10**6, 0, 1, list(range(27))]))

@@ -16,9 +16,11 @@ import pytest
 
 from entwined.canonical import canonical, sha256
 from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable, NoLedger
-from entwined.ledger import Book, Ledger, entry
+from entwined.ledger import Book, Ledger
 from entwined.ledger.anchor import Anchor
 from entwined.ledger.entry import START
+from entwined.ledger.pages import Pages
+from entwined.ledger.postgres import ServerPages
 from entwined.ledger.slots import SLOT
 from support.ledger_worker import Sum, charge, drawn
 from support.postgres import database, new_schema
@@ -380,12 +382,8 @@ def test_by_default_a_deleted_or_copied_ledger_is_not_a_new_budget(tmp_path, mon
 def test_a_clock_that_goes_back_changes_nothing(where, anchor, monkeypatch):
     filled(where, anchor, 2)
 
-    class Earlier(datetime):
-        @classmethod
-        def now(cls, tz=None):
-            return cls(1999, 1, 1, tzinfo=tz or UTC)
-
-    monkeypatch.setattr(entry, "datetime", Earlier)
+    for kind in (Pages, ServerPages):
+        monkeypatch.setattr(kind, "clock", lambda _: datetime(1999, 1, 1, tzinfo=UTC))
     with opened(where, anchor) as ledger:
         with pytest.raises(ZeroDivisionError):
             ledger.answer(charge("r", "q"), lambda: 1 // 0)

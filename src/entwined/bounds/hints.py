@@ -24,7 +24,7 @@ from entwined.dependence import Dependence
 from entwined.dependence.narrower import Narrower
 from entwined.errors import EntwinedError
 from entwined.loss import Leakage, Loss
-from entwined.numbers import positive_fraction
+from entwined.numbers import FloatArray, positive_fraction
 
 WORTH: Final = 0.01  # a hint lowers a bound by this share at least
 MOST_UNITS: Final = 10_000  # with more, asking again takes long
@@ -35,6 +35,7 @@ NOT_TRIED: Final = (
 )
 MOST_TIES: Final = 8  # the strongest of a unit are tried one by one
 FEW_UNITS: Final = 1_000  # with more, the strongest alone
+ALIKE: Final = 1e-9  # leakages that differ by rounding alone
 USUAL_DELTA: Final = "1e-6"
 KNOWS_LESS: Final[dict[Knowledge, str]] = {
     "values": "that the adversary knows values of other units exactly or not at all (knowledge 'values')",
@@ -213,9 +214,14 @@ def _each_better(hints: list[Hint]) -> Iterator[Hint]:
 def _worst_unit(leakage: Leakage) -> int:
     """Say which unit leaks most; a hidden one is no secret."""
     if not leakage.hidden:
-        return int(np.argmax(leakage.per_unit))
+        return _first_worst(leakage.per_unit)
     secret = np.delete(np.arange(leakage.per_unit.size), leakage.hidden)
-    return int(secret[np.argmax(leakage.per_unit[secret])])
+    return int(secret[_first_worst(leakage.per_unit[secret])])
+
+
+def _first_worst(leakages: FloatArray) -> int:
+    """Find the first unit that leaks most, but for rounding."""
+    return int(np.argmax(leakages >= leakages.max() * (1 - ALIKE)))
 
 
 @singledispatch
