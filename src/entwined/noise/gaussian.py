@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import NormalDist
 from typing import ClassVar, Final, Self
 
 import numpy as np
@@ -111,12 +112,19 @@ class DiscreteGaussian:
         """Find the least a with P(|Z| > a) ≤ beta."""
         missed = float_below(probability(beta, "Probability of a miss"))
         weights = self._summed()  # once for all steps
-        low, high = 0, 1
-        while self._tail(weights, high + 1) > missed:
-            low, high = high, 2 * high
+
+        def enough(distance: int) -> bool:
+            return self._tail(weights, distance + 1) <= missed
+
+        near = math.floor(-float(self.scale) * NormalDist().inv_cdf(max(missed / 2, math.ulp(0.0))))
+        low, high, step = near, near, 1  # of a normal law, so hardly ever far off
+        while not enough(high):
+            low, high, step = high + 1, high + step, 2 * step
+        while 0 < low <= near and enough(low - 1):
+            low, high, step = max(low - step, 0), low - 1, 2 * step
         while low < high:
             middle = (low + high) // 2
-            low, high = (low, middle) if self._tail(weights, middle + 1) <= missed else (middle + 1, high)
+            low, high = (low, middle) if enough(middle) else (middle + 1, high)
         return low
 
     def half_width(self, confidence: str | float | Fraction) -> int:
