@@ -29,7 +29,7 @@ from entwined.bounds.transport import Run, passages
 from entwined.dependence import Coupled, Couplings, Dependence, MarkovChain
 from entwined.errors import DoesNotApply
 from entwined.loss import Leakage, Loss
-from entwined.numbers import FloatArray, float_above
+from entwined.numbers import FloatArray, IntArray, float_above
 
 Sways: TypeAlias = Mapping[Link, Sway]
 
@@ -169,34 +169,42 @@ def curves_of(loss: ConcentratedLoss, model: Coupled) -> list[ProfileCurve]:
 
 
 def tilted_messages(
-    algebra: Algebra[Held], curves: Sequence[ProfileCurve], model: Coupled
+    algebra: Algebra[Held], curves: Sequence[ProfileCurve], model: Coupled, wanted: IntArray | None = None
 ) -> Callable[[Grid], Told]:
-    """Pass profiles along a chain or through a forest of factors, each tilted as far as its log odds allow."""
+    """Pass profiles along a chain or through a forest of factors, each tilted as far as its log odds allow.
+
+    What is told is about the units that are wanted, or all of them.
+    """
     if isinstance(model, MarkovChain):
         step: Sway = TiltSway(model.log_odds)
         runs = (Run((step,), model.length - 1),)
-        return lambda grid: along_chain(algebra, held_by(algebra, curves, grid), runs, runs)
-    return swayed_messages(algebra, curves, *tilted_forest(model))
+        return lambda grid: along_chain(algebra, held_by(algebra, curves, grid), runs, runs).of(wanted)
+    return swayed_messages(algebra, curves, *tilted_forest(model), wanted)
 
 
 def known_messages(
-    algebra: Algebra[Held], curves: Sequence[ProfileCurve], model: Coupled
+    algebra: Algebra[Held], curves: Sequence[ProfileCurve], model: Coupled, wanted: IntArray | None = None
 ) -> Callable[[Grid], Told]:
-    """Pass profiles along a chain or through a tree whose law is known."""
+    """Pass profiles along a chain or through a tree whose law is known, to the units that are wanted."""
     if isinstance(model, MarkovChain):
         past, future = map(rows_of, passages(model))
-        return lambda grid: along_chain(algebra, held_by(algebra, curves, grid), past, future)
-    return swayed_messages(algebra, curves, *known_forest(model))
+        return lambda grid: along_chain(algebra, held_by(algebra, curves, grid), past, future).of(wanted)
+    return swayed_messages(algebra, curves, *known_forest(model), wanted)
 
 
 def swayed_messages(
-    algebra: Algebra[Held], curves: Sequence[ProfileCurve], forest: Forest, sways: Sways
+    algebra: Algebra[Held],
+    curves: Sequence[ProfileCurve],
+    forest: Forest,
+    sways: Sways,
+    wanted: IntArray | None,
 ) -> Callable[[Grid], Told]:
     """Pass profiles through a forest whose first nodes are the units; the others show nothing of their own."""
+    told = range(len(curves)) if wanted is None else wanted.tolist()
 
     def passed(grid: Grid) -> Told:
         own = held_by(algebra, [*curves, *[GaussianCurve(0.0)] * (len(forest.order) - len(curves))], grid)
-        return through_forest(algebra, forest, own, sways, len(curves))
+        return through_forest(algebra, forest, own, sways, told)
 
     return passed
 

@@ -39,7 +39,7 @@ DRAWN: Final = (
 )
 
 Messages: TypeAlias = Callable[
-    [Algebra[Composition], Sequence[ProfileCurve], BayesNet], Callable[[Grid], Told]
+    [Algebra[Composition], Sequence[ProfileCurve], BayesNet, IntArray], Callable[[Grid], Told]
 ]
 
 
@@ -163,11 +163,11 @@ class CellSecrets:
         """D_i of the parts that are read, with δ_S if one of the secrets is a blank; the form's curve is the last."""
         *each, form = curves
         parts = [curve if there else NOTHING for curve, there in zip(each, self.read.tolist(), strict=True)]
-        passed = messages(TOGETHER, parts, model.answers)
+        passed = messages(TOGETHER, parts, model.answers, self.questions)
 
         def told(grid: Grid) -> Told:
             found = passed(grid)
-            mine = [found.profiles[place] for place in found.place[self.questions].tolist()]
+            mine = [found.profiles[place] for place in found.place.tolist()]
             if self.blank:
                 moved = Composition.of(PrivacyProfile.of(form, grid))
                 mine = Composition.of(PrivacyProfile.stacked(mine)).join(moved).profile().split()
@@ -206,13 +206,13 @@ def blanks_shown(model: Forms) -> Iterator[CellSecrets]:
 
 
 def messages_of_law(
-    algebra: Algebra[Composition], curves: Sequence[ProfileCurve], answers: BayesNet
+    algebra: Algebra[Composition], curves: Sequence[ProfileCurve], answers: BayesNet, wanted: IntArray
 ) -> Callable[[Grid], Told]:
     """Pass profiles by the law of the answers; by their log odds where it is no one forest."""
     try:
-        return known_messages(algebra, curves, answers)
+        return known_messages(algebra, curves, answers, wanted)
     except DoesNotApply:
-        return tilted_messages(algebra, curves, answers)
+        return tilted_messages(algebra, curves, answers, wanted)
 
 
 def rhos_of(loss: ConcentratedLoss) -> tuple[Fraction, ...]:

@@ -141,7 +141,7 @@ def surely(tables: Sequence[Counting]) -> int:
     """Give a number of atoms that some tables have at least, without looking for them.
 
     Fix the codes of all columns that several tables read. Then tables that read one column more, each its own, put a
-    row into cells that go together freely, and rows in different cells are in different atoms.
+    row into cells, or outside, that go together freely, and rows in different cells are in different atoms.
     """
     readers = Counter(column for table in tables for column in table.columns)
     fixed = {column: 0 for column, count in sorted(readers.items()) if count > 1}
@@ -160,10 +160,11 @@ def surely(tables: Sequence[Counting]) -> int:
 
 
 def _cells_inside(table: Counting, fixed: dict[str, int], codes: Sequence[int]) -> int:
-    """Count the cells that rows can be in if only the column of the axis is free; at least one, or outside."""
+    """Count the cells that rows can be in, outside as one more, if only the column of the axis is free."""
     axis = table.axes[0]
-    cells = {axis.cell(code) for code in codes if table.where.holds(fixed | {axis.column: code})}
-    return max(len(cells - {None}), 1)
+    return len(
+        {axis.cell(code) if table.where.holds(fixed | {axis.column: code}) else None for code in codes}
+    )
 
 
 def _starts(tables: Sequence[Counting], impossible: Iterable[Predicate]) -> dict[str, IntArray]:

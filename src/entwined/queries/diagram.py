@@ -144,7 +144,16 @@ def combine(left: Diagram, right: Diagram, value: Callable[[int, int], int]) -> 
 
 def change(given: Diagram, value: Callable[[int], int]) -> Diagram:
     """Give the function whose value at each point is `value` of the given one's."""
-    return combine(given, constant(0), lambda one, _: value(one))
+    built = Builder()
+    found: list[Ref] = []  # what stands for each node; nodes come after those that they lead to
+
+    def led(way: Ref) -> Ref:
+        return found[way] if way >= 0 else leaf(value(-1 - way))
+
+    for node in given.nodes:
+        ways = zip(node.ends, map(led, node.ways), strict=True)
+        found.append(built.refer(node.column, node.size, ways))
+    return built.diagram(led(given.root))
 
 
 def _top(left: Diagram, one: Ref, right: Diagram, two: Ref) -> Node:

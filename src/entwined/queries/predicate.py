@@ -170,7 +170,7 @@ def predicate_from(document: object) -> Predicate:
     if not (root in (IN, OUT) or (nodes and root == len(nodes) - 1)):
         raise _not_written(f"its root is {root}")
     given = Diagram(tuple(nodes), root)
-    if change(given, lambda value: value) != given:
+    if combine(given, constant(0), lambda value, _: value) != given:
         raise _not_written("its nodes are not reduced and in order")
     return Predicate(given)
 

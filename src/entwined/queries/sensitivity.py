@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from entwined.errors import BadQuery
-from entwined.queries.cover import max_pair
 from entwined.queries.predicate import Predicate
 from entwined.schema import Schema
 
@@ -54,4 +53,5 @@ class Reach:
             return Fraction(0)
         if schema.neighbours == "add_remove":
             return one
-        return max_pair([(self.where, one, both)], absent=schema.unit.may_be_absent).value
+        outside = schema.unit.may_be_absent or not self.where.is_everything
+        return max(one, both) if outside else both

@@ -6,6 +6,7 @@
 import math
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from typing import Final
 
 from entwined.schema import Boolean, Categorical, Coded, Integer, Moment, Numeric, Ordered
@@ -144,18 +145,17 @@ def _date(text: str) -> date | None:
 
 
 def _among(raw: Expression, codes: Mapping[Key, int], column: Coded) -> Expression:
-    import ibis
-
     if not codes:
         return ibis_literal(column.missing_code)
-    pairs = [(raw == _literal(key), code) for key, code in codes.items()]
-    return ibis.cases(*pairs, else_=column.missing_code)
+    pairs = [(_literal(key), ibis_literal(code)) for key, code in codes.items()]
+    return raw.cases(*pairs, else_=ibis_literal(column.missing_code))
 
 
 def _literal(key: Key) -> Expression:
     return double_literal(repr(key)) if isinstance(key, float) else ibis_literal(key)
 
 
+@lru_cache(maxsize=1024, typed=True)
 def ibis_literal(value: Key) -> Expression:
     """Write a constant."""
     import ibis

@@ -4,6 +4,7 @@ Times are worked out in integers, so that no engine's calendar is asked.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from entwined.schema.raw import LONGEST_NUMBER, NUMBER, TIME
@@ -88,6 +89,7 @@ def _double_of_decimal(body: Expression) -> Expression:
     )
 
 
+@lru_cache(maxsize=1024)
 def double_literal(text: str) -> Expression:
     """Write a double so that every engine reads the very same one."""
     import ibis

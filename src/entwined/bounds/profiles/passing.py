@@ -33,13 +33,14 @@ Held = TypeVar("Held")
 
 @dataclass(frozen=True, slots=True)
 class Algebra(Generic[Held]):
-    """How what a unit holds is put together; `fine` is how many points a grid needs for it."""
+    """How what a unit holds is put together; `silent` is what shows nothing, `fine` how many points a grid needs."""
 
     hold: Callable[[PrivacyProfile], Held]
     join: Callable[[Held, Held], Held]
     read: Callable[[Held], PrivacyProfile]
     stack: Callable[[Sequence[Held]], Held]
     split: Callable[[Held], list[Held]]
+    silent: Callable[[Held], bool]
     fine: int
 
     def send(self, held: Sequence[Held], sways: Sequence[Sway]) -> list[Held]:
@@ -58,11 +59,23 @@ def itself(profile: PrivacyProfile) -> PrivacyProfile:
 
 
 TOGETHER: Final = Algebra(
-    Composition.of, Composition.join, Composition.profile, Composition.stacked, Composition.split, 1024
+    Composition.of,
+    Composition.join,
+    Composition.profile,
+    Composition.stacked,
+    Composition.split,
+    lambda held: bool(held.is_nothing),
+    1024,
 )
 """⊗: parts that each read one unit, with independent noise."""
 IN_TURN: Final = Algebra(
-    itself, PrivacyProfile.beside, itself, PrivacyProfile.stacked, PrivacyProfile.split, 384
+    itself,
+    PrivacyProfile.beside,
+    itself,
+    PrivacyProfile.stacked,
+    PrivacyProfile.split,
+    lambda held: not held.deltas.any(),
+    384,
 )
 """⊕: one mechanism that reads all units, which are changed one after another."""
 
@@ -77,6 +90,10 @@ class Told:
     def epsilons(self, delta: Fraction | float) -> FloatArray:
         """The ε of every unit at δ."""
         return PrivacyProfile.stacked(self.profiles).epsilons(delta)[self.place]
+
+    def of(self, wanted: IntArray | None) -> "Told":
+        """Tell of some units, or of all."""
+        return self if wanted is None else Told(self.profiles, self.place[wanted])
 
 
 def held_by(algebra: Algebra[Held], curves: Sequence[ProfileCurve], grid: Grid) -> list[Held]:
@@ -177,19 +194,30 @@ def relay(
 
 
 def through_forest(
-    algebra: Algebra[Held], forest: Forest, own: Sequence[Held], sways: Mapping[Link, Sway], units: int
+    algebra: Algebra[Held],
+    forest: Forest,
+    own: Sequence[Held],
+    sways: Mapping[Link, Sway],
+    wanted: Sequence[int],
 ) -> Told:
-    """What each unit shows, with all that comes from its neighbours; units are the first of the nodes."""
-    held = forest.sweep_levels(own, partial(send_swayed, algebra, sways), algebra.join)
-    return Told(algebra.reads(held[:units]), np.arange(units))
+    """What each of the units that are wanted shows, with all that comes from its neighbours."""
+    leading = set(wanted)
+    for unit in reversed(forest.order):
+        if unit in leading:
+            leading.add(forest.parent[unit])
+    used = {
+        link: sway for link, sway in sways.items() if forest.parent[link[1]] != link[0] or link[1] in leading
+    }
+    held = forest.sweep_levels(own, partial(send_swayed, algebra, used), algebra.join)
+    return Told(algebra.reads([held[unit] for unit in wanted]), np.arange(len(wanted)))
 
 
 def send_swayed(
     algebra: Algebra[Held], sways: Mapping[Link, Sway], links: Sequence[Link], held: Sequence[Held]
 ) -> list[Held]:
-    """Send what is held over many links at once; one without a sway passes all on."""
+    """Send what is held over many links at once; one without a sway passes all on, and nothing stays nothing."""
     sent = list(held)
-    swayed = [place for place, link in enumerate(links) if link in sways]
+    swayed = [place for place, link in enumerate(links) if link in sways and not algebra.silent(held[place])]
     found = algebra.send([held[k] for k in swayed], [sways[links[k]] for k in swayed]) if swayed else []
     for place, message in zip(swayed, found, strict=True):
         sent[place] = message

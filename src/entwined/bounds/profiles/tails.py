@@ -71,5 +71,13 @@ class TailLaw:
         return PrivacyProfile(self.grid, np.minimum(deltas * (1 + 8 * ULP), 1.0))
 
 
-IN_TAILS: Final = Algebra(TailLaw.of, TailLaw.join, TailLaw.profile, TailLaw.stacked, TailLaw.split, POINTS)
+IN_TAILS: Final = Algebra(
+    TailLaw.of,
+    TailLaw.join,
+    TailLaw.profile,
+    TailLaw.stacked,
+    TailLaw.split,
+    lambda held: not held.infinity and not held.law[held.grid.size + 1 :].any(),
+    POINTS,
+)
 """⊗ where small chances decide."""
