@@ -17,7 +17,7 @@ ENOUGH = 20  # expected draws in a bin of the chi-square
 
 @pytest.fixture(scope="module")
 def laplace_draws():
-    return DiscreteLaplace(Fraction(5)).add(np.zeros(1_000_000, dtype=np.int64))
+    return DiscreteLaplace(Fraction(5)).add(np.zeros(500_000, dtype=np.int64))
 
 
 @pytest.fixture(scope="module")
