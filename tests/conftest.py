@@ -1,16 +1,11 @@
-"""Keep tests out of the holder's folders, set how much hypothesis tries, and waste no processor."""
+"""Tests find nothing that others left, hypothesis tries as much as there is time for, and no processor is wasted."""
 
-import atexit
 import gc
 import os
-import shutil
-import tempfile
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="entwined-state-")  # no test finds what another left
-atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices are small here, and threads wait by spinning
 pytest.register_assert_rewrite("support")
 from support.other_rows import forget_rows  # noqa: E402  (what is imported before it is registered is not rewritten)

@@ -15,8 +15,6 @@ from entwined.queries import (
     codes_in,
     cover,
     everything,
-    max_cover,
-    max_pair,
     nothing,
     parse,
 )
@@ -25,6 +23,16 @@ from entwined.schema import Categorical, Integer, Schema
 PEOPLE = Schema((Categorical("sex", ("male", "female")), Integer("age", 0, 120)), neighbours="add_remove")
 SIZES = {"a": 3, "b": 2, "c": 3, "d": 2}
 POINTS = [dict(zip(SIZES, codes, strict=True)) for codes in itertools.product(*map(range, SIZES.values()))]
+
+
+def max_cover(weights):
+    """The most at one point."""
+    return Layers.of((where, weight, Fraction(0)) for where, weight in weights).at_one
+
+
+def max_pair(charges, *, absent=False):
+    """The most at two points, of which one may be no row."""
+    return Layers.of(charges).at_two(absent=absent)
 
 
 def half(text):

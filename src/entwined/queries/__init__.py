@@ -18,7 +18,7 @@ for.
 from entwined.queries.aggregates import Aggregate, Axis, CountOf, FoldOf, SumOf, TableOf, Term, TotalsOf
 from entwined.queries.conditions import Condition, among, between, compare, is_missing
 from entwined.queries.counts import Count, Histogram, Marginal
-from entwined.queries.cover import Cover, Layers, max_cover, max_pair
+from entwined.queries.cover import Cover, Layers
 from entwined.queries.custom import Custom
 from entwined.queries.documents import query_from
 from entwined.queries.expressions import Col, Expression, col
@@ -86,8 +86,6 @@ __all__ = [
     "compare",
     "everything",
     "is_missing",
-    "max_cover",
-    "max_pair",
     "nothing",
     "parse",
     "predicate_from",

@@ -86,19 +86,6 @@ class Layers:
         return Cover(sum(values, Fraction(0)), exact)
 
 
-def max_cover(weights: Iterable[tuple[Predicate, Fraction]]) -> Cover:
-    """Give the largest sum of weights ≥ 0 of sets that hold one point together."""
-    return Layers.of((where, weight, Fraction(0)) for where, weight in weights).at_one
-
-
-def max_pair(charges: Iterable[Pair], *, absent: bool = False) -> Cover:
-    """Give the largest sum, over two points, of `one` for sets holding one and `both` for sets holding both.
-
-    With `absent` one of the points may also be no row at all, which no set holds.
-    """
-    return Layers.of(charges).at_two(absent=absent)
-
-
 def _components(predicates: Sequence[Predicate]) -> list[tuple[frozenset[str], list[Predicate]]]:
     """Put sets together that share columns, however indirectly."""
     components: list[tuple[frozenset[str], list[Predicate]]] = []
