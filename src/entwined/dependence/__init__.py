@@ -4,9 +4,10 @@
       a class of      └─ model.Coupled: markov_chain, bayes_net, random_field, graph
       joint laws           written as `factors`, of which bounds need the `couplings` alone (`odds`)
 
-`box` holds numbers that are known exactly or by intervals. `files` reads and writes every model (`fields`, `syntax`,
-`nested`, `contents`, `bif`; `graph_files`, `edges`, `edge_columns`, `edge_labels`); `learned_from` says what rows one
-was learned from, and `model_check` what a check of it on public rows showed.
+`families` states Gaussian laws as people do. `box` holds numbers that are known exactly or by intervals. `files` reads
+and writes every model (`fields`, `syntax`, `nested`, `contents`, `bif`; `graph_files`, `edges`, `edge_columns`,
+`edge_labels`); `learned_from` says what rows one was learned from, and `model_check` what a check of it on public rows
+showed.
 """
 
 from entwined.dependence.bayes_net import BayesNet, Variable
@@ -14,7 +15,7 @@ from entwined.dependence.box import Box
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.files import model_from, read_model, write_model
 from entwined.dependence.forms import Forms
-from entwined.dependence.gaussian import Correlations, Gaussian, MaxCorrelation
+from entwined.dependence.gaussian import Correlations, Gaussian, GaussianLaws, MaxCorrelation
 from entwined.dependence.graph import Graph
 from entwined.dependence.groups import Groups
 from entwined.dependence.independent import Independent
@@ -34,6 +35,7 @@ __all__ = [
     "Edge",
     "Forms",
     "Gaussian",
+    "GaussianLaws",
     "Graph",
     "Groups",
     "Independent",
