@@ -4,10 +4,10 @@
       a class of      └─ model.Coupled: markov_chain, bayes_net, random_field, graph
       joint laws           written as `factors`, of which bounds need the `couplings` alone (`odds`)
 
-`families` states Gaussian laws as people do. `box` holds numbers that are known exactly or by intervals. `files` reads
-and writes every model (`fields`, `syntax`, `nested`, `contents`, `bif`; `graph_files`, `edges`, `edge_columns`,
-`edge_labels`); `learned_from` says what rows one was learned from, and `model_check` what a check of it on public rows
-showed.
+`families` states Gaussian laws as people do, `places` makes kernels of cities. `box` holds numbers that are known exactly
+or by intervals. `files` reads and writes every model (`fields`, `syntax`, `nested`, `contents`, `bif`; `graph_files`,
+`edges`, `edge_columns`, `edge_labels`); `learned_from` says what rows one was learned from, and `model_check` what a
+check of it on public rows showed.
 """
 
 from entwined.dependence.bayes_net import BayesNet, Variable
