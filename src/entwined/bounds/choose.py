@@ -16,7 +16,7 @@ from entwined.bounds.forms import (
     public_form_bound,
     public_form_without_knowledge_bound,
 )
-from entwined.bounds.gaussian import GAUSSIAN_THEOREMS, NOISY_LINEAR_THEOREMS
+from entwined.bounds.gaussian import CLIPPED_THEOREMS, GAUSSIAN_THEOREMS, NOISY_LINEAR_THEOREMS
 from entwined.bounds.gaussian_noise import (
     gaussian_group_bound,
     gaussian_messages_bound,
@@ -103,6 +103,7 @@ THEOREMS: tuple[Theorem, ...] = (
     exact_scalar_accountant_bound,
     wasserstein_bound,
     *NOISY_LINEAR_THEOREMS,
+    *CLIPPED_THEOREMS,
 )
 
 

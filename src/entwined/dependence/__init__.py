@@ -4,10 +4,10 @@
       a class of      └─ model.Coupled: markov_chain, bayes_net, random_field, edged: graph, ties
       joint laws           written as `factors`, of which bounds need the `couplings` alone (`odds`)
 
-`box` holds numbers that are known exactly or by intervals. `files` reads and writes every model (`fields`, `syntax`,
-`nested`, `contents`, `bif`; `graph_files`, `tie_files`, `edges`, `edge_columns`, `edge_labels`, `two_ways`);
-`learned_from` says what rows one was learned from, and `model_check` what a check of it on public rows showed. `places`
-makes kernels of cities.
+`families` states Gaussian laws as people do, `places` makes kernels of cities. `box` holds numbers that are known
+exactly or by intervals. `files` reads and writes every model (`fields`, `syntax`, `nested`, `contents`, `bif`;
+`graph_files`, `tie_files`, `edges`, `edge_columns`, `edge_labels`, `two_ways`); `learned_from` says what rows one was
+learned from, and `model_check` what a check of it on public rows showed.
 """
 
 from entwined.dependence.bayes_net import BayesNet, Variable
@@ -16,7 +16,7 @@ from entwined.dependence.couplings import Couplings
 from entwined.dependence.edged import Edged
 from entwined.dependence.files import model_from, read_model, write_model
 from entwined.dependence.forms import Forms
-from entwined.dependence.gaussian import Correlations, Gaussian, MaxCorrelation
+from entwined.dependence.gaussian import Correlations, Gaussian, GaussianLaws, MaxCorrelation
 from entwined.dependence.graph import Graph
 from entwined.dependence.groups import Groups
 from entwined.dependence.independent import Independent
@@ -38,6 +38,7 @@ __all__ = [
     "Edged",
     "Forms",
     "Gaussian",
+    "GaussianLaws",
     "Graph",
     "Groups",
     "Independent",
