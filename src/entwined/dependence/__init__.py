@@ -5,7 +5,8 @@
       joint laws           written as `factors`, of which bounds need the `couplings` alone (`odds`)
 
 `box` holds numbers that are known exactly or by intervals. `files` reads and writes every model (`fields`, `syntax`,
-`nested`, `contents`, `bif`; `graph_files`, `edges`, `edge_columns`, `edge_labels`); `learned_from` says what rows one
+`nested`, `contents`, `bif`; `graph_files`, `edges`, `edge_columns`, `edge_labels`,
+`snap_edges`); `learned_from` says what rows one
 was learned from, and `model_check` what a check of it on public rows showed.
 """
 
@@ -23,6 +24,7 @@ from entwined.dependence.markov_chain import MarkovChain
 from entwined.dependence.model import Coupled, Dependence, Source
 from entwined.dependence.model_check import ModelCheck, TriedLaw
 from entwined.dependence.random_field import Edge, RandomField
+from entwined.dependence.snap_edges import read_published_edges
 
 __all__ = [
     "BayesNet",
@@ -47,5 +49,6 @@ __all__ = [
     "Variable",
     "model_from",
     "read_model",
+    "read_published_edges",
     "write_model",
 ]
