@@ -7,7 +7,7 @@ from time import process_time
 import numpy as np
 import pytest
 
-from entwined.bounds.kernel import Frontier
+from entwined.bounds.frontier import Frontier
 from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.transport import StepLaws, transport_bound
 from entwined.dependence import BayesNet, Edge, RandomField, Variable

@@ -20,7 +20,7 @@ shared_parts              the same with parts that read several units, such as a
 gaussian_noise            Gaussian noise in any mechanism: any factor graph, groups
 group                     whatever depends on what inside a group; concentrated_group under Gaussian noise
 messages                  any factor graph: chains, trees, loopy; walks, influence, elimination beside it
-transport, tilted         forests, by their kernels
+transport, tilted         forests, by their kernels (frontier, contenders: what one kernel lets through)
 blocks                    chains that forget slowly, blocks of steps at once
 quilt, markov, pairwise   what others have published, where it is sound
 forms, filled_blanks      questionnaires in forms; separable_forms, separable_filled under Gaussian noise

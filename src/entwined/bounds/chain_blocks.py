@@ -7,7 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from entwined.bounds.kernel import MOST_POINTS, SMALLEST, TOO_SMALL, Frontier, start_and_step
+from entwined.bounds.frontier import SMALLEST, Frontier
+from entwined.bounds.kernel import MOST_POINTS, TOO_SMALL, start_and_step
 from entwined.bounds.transport import StepLaws
 from entwined.dependence import MarkovChain
 from entwined.errors import DoesNotApply

@@ -7,8 +7,8 @@ from itertools import combinations, permutations
 
 import numpy as np
 
+from entwined.bounds.frontier import rising_sets
 from entwined.bounds.joint import component_joints
-from entwined.bounds.kernel import rising_sets
 from entwined.bounds.theorem import theorem
 from entwined.dependence import Coupled
 from entwined.loss import Leakage, Loss

@@ -10,12 +10,11 @@ from typing import Final, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from entwined.bounds.frontier import SMALLEST, Frontier
 from entwined.bounds.kernel import (
     MOST_KERNELS,
     MOST_POINTS,
-    SMALLEST,
     TOO_SMALL,
-    Frontier,
     Kernel,
     frontiers_of,
     start_and_step,

@@ -5,9 +5,9 @@
       joint laws           written as `factors`, of which bounds need the `couplings` alone (`odds`)
 
 `box` holds numbers that are known exactly or by intervals. `files` reads and writes every model (`fields`, `syntax`,
-`nested`, `contents`, `bif`; `graph_files`, `edges`, `edge_columns`, `edge_labels`,
-`snap_edges`); `learned_from` says what rows one
-was learned from, and `model_check` what a check of it on public rows showed.
+`nested`, `contents`, `bif`; `graph_files`, `edges`, `edge_columns`, `edge_labels`, `snap_edges`); `learned_from` says
+what rows one was learned from, and `model_check` what a check of it on public rows showed. `places` makes kernels of
+cities.
 """
 
 from entwined.dependence.bayes_net import BayesNet, Variable
