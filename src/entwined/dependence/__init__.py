@@ -8,6 +8,10 @@
 exactly or by intervals. `files` reads and writes every model (`fields`, `syntax`, `nested`, `contents`, `bif`;
 `graph_files`, `tie_files`, `edges`, `edge_columns`, `edge_labels`, `two_ways`); `learned_from` says what rows one was
 learned from, and `model_check` what a check of it on public rows showed.
+`box` holds numbers that are known exactly or by intervals. `files` reads and writes every model (`fields`, `syntax`,
+`nested`, `contents`, `bif`; `graph_files`, `edges`, `edge_columns`, `edge_labels`, `snap_edges`); `learned_from` says
+what rows one was learned from, and `model_check` what a check of it on public rows showed. `places` makes kernels of
+cities.
 """
 
 from entwined.dependence.bayes_net import BayesNet, Variable
@@ -25,6 +29,7 @@ from entwined.dependence.markov_chain import MarkovChain
 from entwined.dependence.model import Coupled, Dependence, Source
 from entwined.dependence.model_check import ModelCheck, TriedLaw
 from entwined.dependence.random_field import Edge, RandomField
+from entwined.dependence.snap_edges import read_published_edges
 from entwined.dependence.ties import Ties
 
 __all__ = [
@@ -53,5 +58,6 @@ __all__ = [
     "Variable",
     "model_from",
     "read_model",
+    "read_published_edges",
     "write_model",
 ]
