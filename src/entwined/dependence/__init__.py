@@ -6,12 +6,8 @@
 
 `families` states Gaussian laws as people do, `places` makes kernels of cities. `box` holds numbers that are known
 exactly or by intervals. `files` reads and writes every model (`fields`, `syntax`, `nested`, `contents`, `bif`;
-`graph_files`, `tie_files`, `edges`, `edge_columns`, `edge_labels`, `two_ways`); `learned_from` says what rows one was
-learned from, and `model_check` what a check of it on public rows showed.
-`box` holds numbers that are known exactly or by intervals. `files` reads and writes every model (`fields`, `syntax`,
-`nested`, `contents`, `bif`; `graph_files`, `edges`, `edge_columns`, `edge_labels`, `snap_edges`); `learned_from` says
-what rows one was learned from, and `model_check` what a check of it on public rows showed. `places` makes kernels of
-cities.
+`graph_files`, `tie_files`, `edges`, `edge_columns`, `edge_labels`, `two_ways`, `snap_edges`); `learned_from`
+says what rows one was learned from, and `model_check` what a check of it on public rows showed.
 """
 
 from entwined.dependence.bayes_net import BayesNet, Variable

@@ -31,7 +31,7 @@ def read_published_edges(path: Path) -> EdgeList:
     first, second = columns_of(data, {0: whole, 1: whole}, 2)
     kept = first != second
     found = Numbered.of(first[kept], second[kept], None)
-    return EdgeList(found.nodes, each_once(found.ends, found.nodes), None, digest)
+    return EdgeList(found.nodes, each_once(found.ends, found.nodes), None, digest, found.label)
 
 
 def each_once(ends: IntArray, nodes: int) -> IntArray:
