@@ -79,12 +79,16 @@ def relay_even(epsilon: float, units: int, blocks: Blocks, settled: float) -> Fl
 
 def sinking(best: Callable[[Callable[[int], float]], float], epsilon: float, known: float) -> float:
     """Lower a ceiling over all messages as far as it follows from itself; `known` is above those that came before."""
-    ceiling = math.inf
-    while True:
-        lower = best(lambda _, held=add(epsilon, max(ceiling, known)): held)  # type: ignore[misc]
-        if lower >= ceiling * (1 - NEAR):
-            return min(ceiling, lower)
-        ceiling = lower
+    ceiling, lower = math.inf, best(lambda _: math.inf)
+    while lower < ceiling * (1 - NEAR):
+        ceiling, held = lower, add(epsilon, max(lower, known))
+        lower = best(partial(constant, held))
+    return min(ceiling, lower)
+
+
+def constant(held: float, _: int) -> float:
+    """What every earlier step holds at most."""
+    return held
 
 
 def steps_of(blocks: Blocks, units: int) -> Iterator[int]:
