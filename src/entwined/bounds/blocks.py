@@ -12,7 +12,7 @@ from entwined.loss import Leakage, Loss
 from entwined.numbers import FloatArray, round_up
 
 
-@theorem("values")
+@theorem("values", yields_to=("block transport",))
 def block_messages_bound(loss: Loss, model: MarkovChain) -> Leakage:
     """Bound the leakage on a chain by messages over blocks of steps, whatever values are known.
 
