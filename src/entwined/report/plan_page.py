@@ -22,6 +22,7 @@ from entwined.schema.unit import unit_from
 
 FORMATS: Final = ("entwined plan 2", "entwined plan 1")
 LONGEST_HINT: Final = 400
+LONGEST_REMARK: Final = 1500
 USUAL: Final = 0.05  # has a column of its own
 
 
@@ -66,6 +67,11 @@ def _content(document: Mapping[str, Any]) -> Document:
         "assumes": " ".join(dict.fromkeys(one["assumes"] for one in shown if one["assumes"])),
         "models": [_model(model) for model in document["models"]],
         "stronger": stronger_in(document),
+        "remarks": [
+            (readable(model["name"]), readable(sentence, LONGEST_REMARK))
+            for model in document["models"]
+            for sentence in model.get("remarks", ())
+        ],
         "further": [
             (readable(model["name"]), readable(hint["says"], LONGEST_HINT))
             for model in document["models"]
