@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
     from entwined.bounds import Bound, Exposure
 
+LossOption = Annotated[str | None, typer.Option("--loss", help="The base loss of every unit.")]
+LossesOption = Annotated[str | None, typer.Option("--loss-vector", help="One loss a unit: 0.1,0.2,…")]
+CertificateOption = Annotated[
+    Path | None, typer.Option("--certificate", "-o", help="Write the certificate to this file.")
+]
 WhoOption = Annotated[
     int, typer.Option("--who", min=0, help="Name so many units that leak most: for the holder only.")
 ]
@@ -44,10 +49,8 @@ DistanceOption = Annotated[
 
 def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
     model_file: ModelFile,
-    loss: Annotated[str | None, typer.Option("--loss", help="The base loss of every unit.")] = None,
-    loss_vector: Annotated[
-        str | None, typer.Option("--loss-vector", help="One loss a unit: 0.1,0.2,…")
-    ] = None,
+    loss: LossOption = None,
+    loss_vector: LossesOption = None,
     rho: RhoOption = None,
     rho_vector: RhosOption = None,
     deviation: DeviationOption = None,
@@ -55,9 +58,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     delta: DeltaOption = None,
     separable: SeparableOption = False,  # noqa: FBT002
     knowledge: KnownOption = Adversary.any,
-    certificate: Annotated[
-        Path | None, typer.Option("--certificate", "-o", help="Write the certificate to this file.")
-    ] = None,
+    certificate: CertificateOption = None,
     trusting: TrustingOption = None,
     who: WhoOption = 0,
     as_document: JsonOption = False,  # noqa: FBT002
