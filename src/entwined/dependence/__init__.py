@@ -4,14 +4,15 @@
       a class of      └─ model.Coupled: markov_chain, bayes_net, random_field, graph
       joint laws           written as `factors`, of which bounds need the `couplings` alone (`odds`)
 
-`families` states Gaussian laws as people do, `places` makes kernels of cities. `box` holds numbers that are known exactly
-or by intervals. `files` reads and writes every model (`fields`, `syntax`, `nested`, `contents`, `bif`; `graph_files`,
-`edges`, `edge_columns`, `edge_labels`); `learned_from` says what rows one was learned from, and `model_check` what a
-check of it on public rows showed.
+`families` states Gaussian laws as people do, `places` makes kernels of cities. `box` holds numbers that are known
+exactly or by intervals. `files` reads and writes every model (`fields`, `syntax`, `nested`, `contents`, `bif`;
+`graph_files`, `edges`, `edge_columns`, `edge_labels`); `learned_from` says what rows one was learned from, and
+`model_check` what a check of it on public rows showed.
 """
 
 from entwined.dependence.bayes_net import BayesNet, Variable
 from entwined.dependence.box import Box
+from entwined.dependence.city import City
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.files import model_from, read_model, write_model
 from entwined.dependence.forms import Forms
@@ -28,6 +29,7 @@ from entwined.dependence.random_field import Edge, RandomField
 __all__ = [
     "BayesNet",
     "Box",
+    "City",
     "Correlations",
     "Coupled",
     "Couplings",

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from entwined.canonical import Document
 from entwined.dependence.bayes_net import BayesNet
 from entwined.dependence.bif import read_bif, write_bif
+from entwined.dependence.city import city_from
 from entwined.dependence.contents import read_bytes, text_of
 from entwined.dependence.families import autoregression, equal_correlation, kinship
 from entwined.dependence.fields import (
@@ -286,4 +287,5 @@ KINDS: Final[dict[str, Callable[[Fields, Path], Dependence]]] = {
     "random_field": random_field,
     "gaussian": gaussian,
     "graph": graph_from,
+    "places": city_from,
 }
