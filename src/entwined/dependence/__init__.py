@@ -12,6 +12,7 @@ says what rows one was learned from, and `model_check` what a check of it on pub
 
 from entwined.dependence.bayes_net import BayesNet, Variable
 from entwined.dependence.box import Box
+from entwined.dependence.city import City
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.edged import Edged
 from entwined.dependence.files import model_from, read_model, write_model
@@ -31,6 +32,7 @@ from entwined.dependence.ties import Ties
 __all__ = [
     "BayesNet",
     "Box",
+    "City",
     "Correlations",
     "Coupled",
     "Couplings",
