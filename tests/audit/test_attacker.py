@@ -73,19 +73,33 @@ def test_posteriors_are_those_of_enumeration(drawn):
     for target in (0, law.units - 1):
         person = cells[rng.integers(len(cells))]
         known = tuple(j for j in range(law.units) if j != target and rng.random() < 0.4)
-        sight = Attacker(law, vectors, target, known).knowing(person)
+        attacker = Attacker(law, vectors, target, known)
         outputs = np.round(rng.laplace(1, 3, (60, 4 + law.sizes[1]))).astype(int)
         truth = enumerated(joint, vectors, outputs, target, {j: person[j] for j in known})
-        assert sight.posteriors(sight.log_shifts(outputs)) == pytest.approx(truth, rel=1e-9, abs=1e-12)
+        found = attacker.learn(np.repeat(person[None], 60, axis=0), outputs)
+        assert found.posterior == pytest.approx(truth, rel=1e-9, abs=1e-12)
+
+
+def test_many_populations_are_looked_at_at_once_as_one_by_one():
+    rng = np.random.default_rng(21)
+    for drawn in RANDOM[2:7]:
+        law = law_of(drawn)
+        vectors = some_vectors(rng, law.sizes)
+        people = law.draw(120, rng)
+        outputs = np.round(rng.laplace(1, 3, (120, 4 + law.sizes[1]))).astype(int)
+        attacker = Attacker(law, vectors, 0, (1,) if law.units < 4 else (1, 3))
+        at_once = attacker.learn(people, outputs)
+        for number in (0, 49, 50, 119):
+            one = attacker.learn(people[[number]], outputs[[number]])
+            assert at_once.posterior[number] == pytest.approx(one.posterior[0], rel=1e-9)
+            assert at_once.prior[number] == pytest.approx(one.prior[0], rel=1e-9)
 
 
 @pytest.mark.parametrize("drawn", RANDOM, ids=lambda drawn: drawn.shape)
 def test_who_knows_all_others_gains_at_most_the_loss_whatever_the_dependence(drawn):
     law, rng = law_of(drawn), np.random.default_rng(12)
     for epsilon in (0.1, 0.5, 2):
-        found = attack(
-            law, [count_of(law, 1, laplace(epsilon))], 0, known=1.0, releases=40, populations=5, generator=rng
-        )
+        found = attack(law, [count_of(law, 1, laplace(epsilon))], 0, known=1.0, releases=40, generator=rng)
         assert found.gained.at_worst <= epsilon + 1e-9
         assert found.known == law.units - 1
 
@@ -102,7 +116,6 @@ def test_twenty_near_copies_show_more_than_the_loss_and_never_more_than_the_cert
             0,
             known=share,
             releases=40,
-            populations=5,
             generator=rng,
         )
         for share in (0, 0.25, 0.5, 0.75, 1)
@@ -113,16 +126,14 @@ def test_twenty_near_copies_show_more_than_the_loss_and_never_more_than_the_cert
     before = [one.before.nats for one in found.values()]
     assert before[0] == pytest.approx(0, abs=1e-12)  # nobody known: nothing was known before
     assert before[-1] > 0.4
-    calibrated = attack(
-        law, [count_of(law, 1, laplace(epsilon / 20))], 0, releases=40, populations=5, generator=rng
-    )
+    calibrated = attack(law, [count_of(law, 1, laplace(epsilon / 20))], 0, releases=40, generator=rng)
     assert 0.3 * epsilon < calibrated.gained.at_worst <= epsilon
 
 
 def test_the_group_bound_is_nearly_reached_by_nearer_copies():
     law = near_copies(20, 2, 0.9999)
-    sight = Attacker(law, (count_of(law, 1, laplace(0.1)),), 0).knowing(np.zeros(21, int))
-    shifts = sight.log_shifts(sight.answers)
+    attacker, nobody = Attacker(law, (count_of(law, 1, laplace(0.1)),), 0), np.zeros((21, 21), int)
+    shifts = attacker.learn(nobody, attacker.answers(nobody[0])).log_shifts
     assert 1.95 < np.ptp(shifts, axis=1).max() <= 2.0
 
 
@@ -155,14 +166,12 @@ def test_an_attacker_who_ignores_the_dependence_gains_at_most_the_loss():
 def test_leaving_the_table_does_not_help_where_relatives_speak():
     """200 guesses each: shares 0.5 and 0.95 are 6 deviations from the thresholds, so a false alarm is below 1e-6."""
     law, rng = near_copies(20, 2, 0.98), np.random.default_rng(17)
-    guesses = attack(law, [count_of(law, 1, laplace(1))], 0, populations=200, generator=rng).guesses
+    guesses = attack(law, [count_of(law, 1, laplace(1))], 0, generator=rng).guesses
     assert guesses.naive < 150 < guesses.control
     assert guesses.attack > 150
     assert abs(guesses.risk) < 0.9
     alone = Independent(5).member()
-    apart = attack(
-        alone, [count_of(alone, 1, laplace(3))], 0, known=1.0, populations=200, generator=rng
-    ).guesses
+    apart = attack(alone, [count_of(alone, 1, laplace(3))], 0, known=1.0, generator=rng).guesses
     assert apart.control < 140 < apart.attack
     assert (
         apart.document["attack"]["interval"][0] < apart.attack / 200 < apart.document["attack"]["interval"][1]
@@ -171,7 +180,7 @@ def test_leaving_the_table_does_not_help_where_relatives_speak():
 
 def test_information_is_gained_on_average_and_bits_stand_beside_nats():
     law, rng = near_copies(10, 2, 0.9), np.random.default_rng(18)
-    found = attack(law, [count_of(law, 1, laplace(1))], 0, populations=100, generator=rng).document["added"]
+    found = attack(law, [count_of(law, 1, laplace(1))], 0, generator=rng).document["added"]
     assert found["nats"] > 3 * found["standard_error_nats"]
     assert found["nats"] == pytest.approx(found["bits"] * math.log(2))
     assert found["nats"] <= math.log(2)
@@ -185,8 +194,7 @@ def test_gaussian_noise_is_looked_through_too():
     chances = np.array([[math.comb(5, k) * p**k * (1 - p) ** (5 - k) for k in sums] for p in (0.05, 0.95)])
     density = np.exp(-((outputs - sums) ** 2) / 8) @ chances.T / 2  # by the hidden cause
     ratio = density[:, 1] / density.sum(axis=1)
-    sight = Attacker(law, (vector,), 0).knowing(np.zeros(6, int))
-    posterior = sight.posteriors(sight.log_shifts(outputs))
+    posterior = Attacker(law, (vector,), 0).learn(np.zeros((12, 6), int), outputs).posterior
     assert np.all(np.diff(posterior[:, 1]) > 0)
     assert np.abs(posterior[:, 1] - ratio).max() < 0.06  # the target nearly is the hidden cause
     drawn = noised(vector.noise, np.zeros((40_000, 1), int), rng)
@@ -210,11 +218,16 @@ def test_what_cannot_be_attacked_is_refused():
     with pytest.raises(BadInput, match="share"):
         attack(law, vectors, 0, known=1.5)
     with pytest.raises(BadInput, match="releases"):
-        attack(law, vectors, 0, releases=5, populations=6)
+        attack(law, vectors, 0, releases=0)
     wide = Independent(60).member(400)
     with pytest.raises(Refused, match="too many sums"):
-        Attacker(wide, (histogram_of(wide, laplace(1)),), 0).knowing(np.zeros(60, int)).log_shifts(
-            np.zeros((1, 400), int)
+        Attacker(wide, (histogram_of(wide, laplace(1)),), 0).learn(
+            np.zeros((1, 60), int), np.zeros((1, 400), int)
+        )
+    with pytest.raises(BadInput, match="never happens"):
+        copies = ProductLaw((2, 2, 2), (UnitTable((0, 1), np.eye(2)), UnitTable((0, 2), np.eye(2))))
+        Attacker(copies, (count_of(copies, 1, laplace(1)),), 0, (1, 2)).learn(
+            np.array([[0, 0, 1]]), np.zeros((1, 1), int)
         )
     assert known_units(law, 0, {1, 2}, np.random.default_rng(1)) == (1, 2)
     assert 3 not in known_units(law, 0, 1.0, np.random.default_rng(1))

@@ -51,7 +51,7 @@ def test_sums_have_the_law_that_enumeration_gives_them(drawn):
     joint, law = drawn.joint(), law_of(drawn)
     rng = np.random.default_rng(6)
     adds = [rng.integers(-2, 4, size) for size in law.sizes]
-    terms = [*law.terms({}), *(adding_table((j,), numbers) for j, numbers in enumerate(adds))]
+    terms = [*law.terms({}), *(adding_table((j,), numbers[None]) for j, numbers in enumerate(adds))]
     found = summed_out(terms, order_of([term.scope for term in terms], law.sizes, (0,)), law.sizes)
     totals = sum(np.ix_(*adds), start=np.zeros((), int))
     truth = np.zeros((law.sizes[0], found.sums.size))

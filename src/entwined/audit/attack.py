@@ -14,17 +14,17 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from entwined.audit.attacker import Attacker, Sight
+from entwined.audit.attacker import Attacker, Learned
 from entwined.audit.guesses import Guesses
 from entwined.audit.vectors import NoisyVector, published
 from entwined.canonical import Document
 from entwined.dependence import ProductLaw
 from entwined.errors import BadInput
 from entwined.numbers import FloatArray, IntArray
-from entwined.progress import report
+from entwined.progress import said
 
 RELEASES: Final = 200
-POPULATIONS: Final = 20
+LOOKED_AT: Final = 20  # populations of which every answer is looked at
 MOST_RELEASES: Final = 1_000_000
 
 
@@ -47,9 +47,10 @@ class Gained(NamedTuple):
     at_worst: float
 
 
-class Moment(NamedTuple):
-    """One ordinary release: the target's true value, and what was believed of every value before and after."""
+class OneRelease(NamedTuple):
+    """One of the releases: the target's true value, and what was believed of every value before and after."""
 
+    number: int
     truth: int
     before: tuple[float, ...]
     after: tuple[float, ...]
@@ -66,7 +67,7 @@ class Attack:
     before: Before
     gained: Gained
     guesses: Guesses
-    moment: Moment
+    ordinary: OneRelease
 
     @property
     def share(self) -> float:
@@ -89,10 +90,10 @@ class Attack:
                 "largest_log_odds_at_any_answer": _finite(self.gained.at_worst),
             },
             "guesses": self.guesses.document,
-            "moment": {
-                "truth": self.moment.truth,
-                "before": list(self.moment.before),
-                "after": list(self.moment.after),
+            "ordinary_release": {
+                "truth": self.ordinary.truth,
+                "before": list(self.ordinary.before),
+                "after": list(self.ordinary.after),
             },
         }
 
@@ -104,38 +105,43 @@ def attack(  # noqa: PLR0913  (who attacks whom, knowing what, how often)
     *,
     known: float | Collection[int] = 0.0,
     releases: int = RELEASES,
-    populations: int = POPULATIONS,
     believed: ProductLaw | None = None,
+    watched: int | None = None,
     generator: np.random.Generator | None = None,
 ) -> Attack:
-    """Draw people from a law, publish noisy vectors of them, and let an attacker look.
+    """Draw people from a law anew for every release, publish noisy vectors of them, and let an attacker look.
 
     `known` is the share of the other people whose values the attacker knows (who they are is drawn), or the units
-    themselves. `believed` is the law that the attacker takes for true, if it is another one.
+    themselves. `believed` is the law that the attacker takes for true, if it is another one. `watched` is the release
+    that is told of; without it one that raises the chance of the truth about as much as others do.
     """
-    if not 1 <= populations <= releases <= MOST_RELEASES:
-        raise BadInput(f"{releases} releases of {populations} populations. Give 1 release at least of each.")
+    if not 1 <= releases <= MOST_RELEASES:
+        raise BadInput(f"{releases} releases. Give 1 to {MOST_RELEASES:,}.")
     rng = generator or np.random.default_rng()
     informed = known_units(law, target, known, rng)
     attacker = Attacker(believed or law, tuple(shown), target, informed)
-    people, alone = law.draw(populations, rng), law.marginal(target)
-    sights: dict[tuple[int, ...], Sight] = {}  # people of whom the same is known are seen alike
-    runs = []
-    for number, part in enumerate(np.array_split(np.arange(releases), populations)):
-        report("attacking", number, populations)
-        person = people[number]
-        told = tuple(person[list(informed)].tolist())
-        sight = sights.setdefault(told, attacker.knowing(person))
-        runs.append(_run(sight, np.repeat(person[None], part.size, axis=0), alone, rng))
-    guesses = Guesses(
+    people, alone = law.draw(releases, rng), law.marginal(target)
+    learned = attacker.learn(people, published(attacker.shown, people, rng))
+    without = people.copy()
+    without[:, target] = rng.choice(alone.size, size=releases, p=alone)
+    control = attacker.learn(people, published(attacker.shown, without, rng))
+    truth = people[:, target]
+    return Attack(
+        target,
+        len(informed),
+        len(law.people) - 1,
         releases,
-        naive=sum(run.releases for run in runs if int(run.sight.prior.argmax()) == run.truth),
-        attack=sum(run.hits for run in runs),
-        control=sum(run.control for run in runs),
+        _before(attacker.law.marginal(target), learned),
+        _gained(learned, _at_worst(attacker, people)),
+        Guesses(
+            releases,
+            *(
+                int((one.argmax(axis=1) == truth).sum())
+                for one in (learned.prior, learned.posterior, control.posterior)
+            ),
+        ),
+        _told_of(learned, truth, watched),
     )
-    before = _before(attacker.law.marginal(target), runs)
-    others = len(law.people) - 1
-    return Attack(target, len(informed), others, releases, before, _gained(runs), guesses, _moment(runs))
 
 
 def known_units(
@@ -151,68 +157,40 @@ def known_units(
     return tuple(sorted(generator.permutation(others)[:count].tolist()))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class _Run:
-    """What was seen of one population."""
-
-    sight: Sight
-    truth: int
-    shifts: FloatArray
-    posteriors: FloatArray
-    control: int
-
-    @property
-    def releases(self) -> int:
-        return len(self.shifts)
-
-    @property
-    def hits(self) -> int:
-        return int((self.posteriors.argmax(axis=1) == self.truth).sum())
-
-    @property
-    def gains(self) -> FloatArray:
-        return entropy(self.sight.prior) - entropy(self.posteriors)
-
-
-def _run(sight: Sight, people: IntArray, alone: FloatArray, rng: np.random.Generator) -> _Run:
-    """Publish one population many times, with its target and with a stranger in the target's place."""
-    target, shown = sight.attacker.target, sight.attacker.shown
-    truth = int(people[0, target])
-    shifts = sight.log_shifts(published(shown, people, rng))
-    without = people.copy()
-    without[:, target] = rng.choice(alone.size, size=len(people), p=alone)
-    told = sight.posteriors(sight.log_shifts(published(shown, without, rng)))
-    control = int((told.argmax(axis=1) == truth).sum())
-    return _Run(sight, truth, shifts, sight.posteriors(shifts), control)
-
-
-def _before(alone: FloatArray, runs: Sequence[_Run]) -> Before:
-    priors = np.array([run.sight.prior for run in runs])
+def _before(alone: FloatArray, learned: Learned) -> Before:
     with np.errstate(divide="ignore", invalid="ignore"):
-        shifts = np.where(alone > 0, np.log(priors) - np.log(alone), np.nan)
-    nats = float(entropy(alone) - entropy(priors).mean())
+        shifts = np.where(alone > 0, np.log(learned.prior) - np.log(alone), np.nan)
+    nats = float(entropy(alone) - entropy(learned.prior).mean())
     return Before(nats, float(spans(shifts).max()))
 
 
-def _gained(runs: Sequence[_Run]) -> Gained:
-    seen = max(float(spans(run.shifts).max()) for run in runs)
-    looks = {id(run.sight): run.sight for run in runs}.values()
-    worst = max(
-        (float(spans(sight.log_shifts(sight.answers)).max()) for sight in looks if sight.answers is not None),
-        default=seen,
-    )
-    gains = np.concatenate([run.gains for run in runs])
-    means = np.array([run.gains.mean() for run in runs])
-    error = float(means.std(ddof=1) / math.sqrt(means.size)) if means.size > 1 else math.nan
-    return Gained(float(gains.mean()), error, seen, max(seen, worst))
+def _gained(learned: Learned, at_worst: float) -> Gained:
+    gains = entropy(learned.prior) - entropy(learned.posterior)
+    seen = float(spans(learned.log_shifts).max())
+    error = float(gains.std(ddof=1) / math.sqrt(gains.size)) if gains.size > 1 else 0.0
+    return Gained(float(gains.mean()), error, seen, max(seen, at_worst))
 
 
-def _moment(runs: Sequence[_Run]) -> Moment:
-    """Take the release of the first population that shows its target's value about as well as others do."""
-    first = runs[0]
-    told = first.posteriors[:, first.truth]
-    middle = int(np.argsort(told)[told.size // 2])
-    return Moment(first.truth, tuple(first.sight.prior.tolist()), tuple(first.posteriors[middle].tolist()))
+def _at_worst(attacker: Attacker, people: IntArray) -> float:
+    """Look at every number that could be the exact answer, for some of the populations."""
+    worst = 0.0
+    told = people[:, list(attacker.known)]
+    for number in said(
+        "attacking", np.sort(np.unique(told, axis=0, return_index=True)[1])[:LOOKED_AT].tolist()
+    ):
+        answers = attacker.answers(people[number])
+        if answers is not None:
+            alike = np.repeat(people[[number]], len(answers), axis=0)
+            worst = max(worst, float(spans(attacker.learn(alike, answers).log_shifts).max()))
+    return worst
+
+
+def _told_of(learned: Learned, truth: IntArray, watched: int | None) -> OneRelease:
+    every = np.arange(truth.size)
+    raised = learned.posterior[every, truth] - learned.prior[every, truth]
+    number = int(np.argsort(raised)[truth.size // 2]) if watched is None else watched
+    before, after = (tuple(law[number].tolist()) for law in (learned.prior, learned.posterior))
+    return OneRelease(number, int(truth[number]), before, after)
 
 
 def spans(logs: FloatArray) -> FloatArray:

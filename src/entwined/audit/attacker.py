@@ -2,10 +2,10 @@
 
 It believes a joint law, knows the values of some units, and sees noisy integers. A vector that takes only one table of
 unknown units is evidence about these units; of vectors that add up many units the law of the sum is kept. Both are
-summed over everything unknown by `dependence.summing_out`, so no posterior is simulated.
+summed over everything unknown by `dependence.summing_out`, for many releases at once, so no posterior is simulated.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -13,14 +13,15 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from entwined.audit.vectors import Addend, NoisyVector
+from entwined.audit.vectors import NoisyVector
 from entwined.dependence import ProductLaw
+from entwined.dependence.product_law import IMPOSSIBLE
 from entwined.dependence.summing_out import (
-    NO_SUM,
     SumTable,
     adding_table,
     order_of,
     plain_table,
+    put_in,
     summed_out,
 )
 from entwined.errors import BadInput, Refused
@@ -31,16 +32,22 @@ FARTHEST: Final = (
     600.0  # nats: what is less likely than this is taken to be so likely, so that no chance becomes 0
 )
 MOST_CODES: Final = 2**62
-MOST_OUTPUTS: Final = 20_000
+MOST_ANSWERS: Final = 20_000
 
 
-class _Open(NamedTuple):
-    """A vector where known values are put in: what is left open, what is known already, and its places in a release."""
+class Learned(NamedTuple):
+    """What was believed of each value of the target before releases, one a row, and by how much the logs moved.
 
-    vector: NoisyVector
-    addends: tuple[Addend, ...]
-    known: IntArray
-    places: slice
+    A value that cannot be, given what is known, has moved by NaN.
+    """
+
+    prior: FloatArray
+    log_shifts: FloatArray
+
+    @property
+    def posterior(self) -> FloatArray:
+        """What is believed afterwards."""
+        return np.asarray(self.prior * np.exp(np.where(self.prior > 0, self.log_shifts, 0.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,102 +65,108 @@ class Attacker:
         if not set(self.known) <= set(self.law.people):
             raise BadInput("A hidden unit is known, or one that is not there. Name units of the law.")
 
-    def knowing(self, person: IntArray) -> "Sight":
-        """Tell the attacker the known values of one population."""
-        return Sight(self, {unit: int(person[unit]) for unit in self.known})
+    def learn(self, people: IntArray, outputs: IntArray) -> Learned:
+        """Look at releases, each of the people in the same row, of whom only those that are known are looked at."""
+        cuts = range(AT_ONCE, len(outputs), AT_ONCE)
+        parts = [
+            _Sight(self, told).learn(seen)
+            for told, seen in zip(np.split(people, cuts), np.split(outputs, cuts), strict=True)
+        ]
+        return Learned(*map(np.vstack, zip(*parts, strict=True)))
+
+    def answers(self, person: IntArray) -> IntArray | None:
+        """Give every number that could be the exact answer, if it is one number: noise shifts log odds most there."""
+        opened = _Sight(self, person[None]).opened
+        if sum(one.vector.size for one in opened) != 1 or not opened[0].addends:
+            return None
+        low, high = (int(_ends(opened[0], end)[0]) for end in (np.min, np.max))
+        return None if high - low > MOST_ANSWERS else np.arange(low, high + 1)[:, None] + opened[0].known
+
+
+class _Left(NamedTuple):
+    """What is left of an addend where known values are put in: numbers[copy, value of each unit, place]."""
+
+    scope: tuple[int, ...]
+    numbers: IntArray
+
+
+class _Open(NamedTuple):
+    """A vector where known values are put in: what is left open, what is known already, and its places in a release."""
+
+    vector: NoisyVector
+    addends: tuple[_Left, ...]
+    known: IntArray
+    places: slice
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
-    """What an attacker believes of the target before and after releases, where these values are known."""
+class _Sight:
+    """An attacker who was told the known values of some populations, or of one that serves for all releases."""
 
     attacker: Attacker
-    values: Mapping[int, int]
+    people: IntArray
 
     @cached_property
-    def prior(self) -> FloatArray:
-        """The law of the target before anything is published."""
-        return self.attacker.law.marginal(self.attacker.target, self.values)
+    def told(self) -> dict[int, IntArray]:
+        """The known values, one a release; one for all where they are the same."""
+        values = self.people[:, list(self.attacker.known)]
+        same = bool((values == values[:1]).all())
+        return dict(zip(self.attacker.known, (values[:1] if same else values).T, strict=True))
 
-    def log_shifts(self, outputs: IntArray) -> FloatArray:
-        """Give log posterior − log prior of each value (columns) after each release (rows), NaN where it cannot be."""
-        parts = np.split(outputs, range(AT_ONCE, len(outputs), AT_ONCE))
-        there = self.prior > 0
-        logs = np.vstack([self._log_weights(part) for part in parts])[:, there]
-        top = logs.max(axis=1, keepdims=True)
-        posterior = logs - top - np.log(np.exp(logs - top).sum(axis=1, keepdims=True))
-        shifts = np.full((len(outputs), there.size), np.nan)
-        shifts[:, there] = posterior - np.log(self.prior[there])
-        return shifts
+    def learn(self, outputs: IntArray) -> Learned:
+        """Give priors and shifts, one release a row."""
+        weights = self._summed([self._own, *self.attacker.law.terms(self.told)]).weights[..., 0]
+        total = weights.sum(axis=1, keepdims=True)
+        if not (total > 0).all():
+            raise BadInput(IMPOSSIBLE)
+        prior = np.broadcast_to(weights / total, (len(outputs), weights.shape[1]))
+        with np.errstate(divide="ignore", invalid="ignore"):  # what cannot be has no logarithm
+            logs = np.where(prior > 0, np.log(self._seen(outputs)), -np.inf)
+            top = logs.max(axis=1, keepdims=True)
+            posterior = logs - top - np.log(np.exp(logs - top).sum(axis=1, keepdims=True))
+            return Learned(prior, np.where(prior > 0, posterior - np.log(prior), np.nan))
 
-    def posteriors(self, shifts: FloatArray) -> FloatArray:
-        """Give the law of the target after each release, one a row."""
-        return np.asarray(self.prior * np.exp(np.where(self.prior > 0, shifts, 0.0)))
+    def _seen(self, outputs: IntArray) -> FloatArray:
+        """Give prior × likelihood up to a constant of each release."""
+        alone = [_evidence(one, outputs) for one in self.opened if len(one.addends) == 1]
+        pooled = _Codes.of([one for one in self.opened if len(one.addends) > 1])
+        found = self._summed([self._own, *self.attacker.law.terms(self.told), *pooled.tables, *alone])
+        logs = pooled.log_weights(outputs, found.sums)
+        chances = np.exp(np.maximum(logs - logs.max(axis=1, keepdims=True), -FARTHEST))
+        return np.asarray((found.weights * chances[:, None]).sum(axis=2))
+
+    @property
+    def _own(self) -> SumTable:
+        return plain_table(
+            (self.attacker.target,), np.ones((1, self.attacker.law.sizes[self.attacker.target]))
+        )
+
+    def _summed(self, tables: Sequence[SumTable]) -> SumTable:
+        sizes = self.attacker.law.sizes
+        order = order_of([table.scope for table in tables], sizes, (self.attacker.target,))
+        return summed_out(tables, order, sizes)
 
     @cached_property
-    def answers(self) -> IntArray | None:
-        """Every number that could be the exact answer, if it is one number: noise shifts log odds most there."""
-        if sum(one.vector.size for one in self._open) != 1:
-            return None
-        (only,) = self._open
-        low, high = (int(_ends(only, end)[0]) for end in (np.min, np.max))
-        return None if high - low > MOST_OUTPUTS else np.arange(low, high + 1)[:, None] + only.known
-
-    @cached_property
-    def _open(self) -> tuple[_Open, ...]:
+    def opened(self) -> tuple[_Open, ...]:
+        """The vectors with known values put in."""
         found, first = [], 0
         for vector in self.attacker.shown:
-            each = [addend.where(self.values) for addend in vector.addends]
-            known = sum((one.numbers for one in each if not one.scope), np.zeros(vector.size, np.int64))
+            each = [_Left(*put_in(scope, numbers, self.told)) for scope, numbers in vector.addends]
+            known = sum((one.numbers for one in each if not one.scope), np.zeros((1, vector.size), np.int64))
             left = tuple(one for one in each if one.scope)
             found.append(_Open(vector, left, known, slice(first, first + vector.size)))
             first += vector.size
         return tuple(found)
 
-    @cached_property
-    def _alone(self) -> list[_Open]:
-        return [one for one in self._open if len(one.addends) == 1]
-
-    @cached_property
-    def _pooled(self) -> "_Codes":
-        return _Codes.of([one for one in self._open if len(one.addends) > 1])
-
-    @cached_property
-    def _tables(self) -> list[SumTable]:
-        target = self.attacker.target
-        own = plain_table((target,), np.ones(self.attacker.law.sizes[target]))
-        return [own, *self.attacker.law.terms(self.values), *self._pooled.tables]
-
-    def _log_weights(self, outputs: IntArray) -> FloatArray:
-        """Give log (prior × likelihood) up to a constant of each release."""
-        evidence = [_evidence(one, outputs) for one in self._alone]
-        found = self._summed(evidence) if evidence else self._unseen
-        logs = self._pooled.log_weights(outputs, found.sums)
-        chances = np.exp(np.maximum(logs - logs.max(axis=1, keepdims=True), -FARTHEST))
-        weights = np.broadcast_to(found.weights, (len(outputs), *found.weights.shape[1:]))
-        with np.errstate(divide="ignore"):  # what cannot be has no logarithm
-            return np.asarray(np.log(np.einsum("rva,ra->rv", weights, chances)))
-
-    def _summed(self, evidence: Sequence[SumTable]) -> SumTable:
-        sizes, tables = self.attacker.law.sizes, [*self._tables, *evidence]
-        order = order_of([table.scope for table in tables], sizes, (self.attacker.target,))
-        return summed_out(tables, order, sizes)
-
-    @cached_property
-    def _unseen(self) -> SumTable:
-        """What serves all releases where there is no evidence about single units."""
-        return self._summed(())
-
 
 def _evidence(one: _Open, outputs: IntArray) -> SumTable:
     """Turn a vector that takes one table of unknown units into weights of their values, release by release."""
-    (addend,) = one.addends
-    seen = outputs[:, one.places].reshape(len(outputs), *[1] * len(addend.scope), -1)
-    logs = one.vector.log_weights(seen, addend.numbers + one.known)
+    ((scope, numbers),) = one.addends
+    units = [1] * len(scope)
+    seen = (outputs[:, one.places] - one.known).reshape(len(outputs), *units, -1)
+    logs = one.vector.log_weights(seen, numbers)
     logs = logs - logs.max(axis=tuple(range(1, logs.ndim)), keepdims=True)
-    weights = np.exp(np.maximum(logs, -FARTHEST))
-    order = np.argsort(addend.scope)
-    return SumTable(tuple(sorted(addend.scope)), NO_SUM, weights.transpose(0, *(order + 1))[..., None])
+    return plain_table(scope, np.exp(np.maximum(logs, -FARTHEST)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +190,7 @@ class _Codes:
                 f"{widths.size} published numbers that many units enter have too many sums to look at together. Let "
                 "more units be known, or publish fewer numbers."
             )
-        return cls(vectors, lows.astype(np.int64), widths.astype(np.int64))
+        return cls(vectors, lows, widths)
 
     @property
     def strides(self) -> IntArray:
@@ -190,9 +203,9 @@ class _Codes:
         found, first = [], 0
         for one in self.vectors:
             strides = self.strides[first : first + one.vector.size]
-            for addend in one.addends:
-                low = addend.numbers.reshape(-1, one.vector.size).min(axis=0)
-                found.append(adding_table(addend.scope, (addend.numbers - low) @ strides))
+            for scope, numbers in one.addends:
+                low = numbers.reshape(-1, one.vector.size).min(axis=0)
+                found.append(adding_table(scope, (numbers - low) @ strides))
             first += one.vector.size
         return found
 
@@ -201,13 +214,13 @@ class _Codes:
         numbers = sums[:, None] // self.strides % self.widths + self.lows
         logs, first = np.zeros((len(outputs), sums.size)), 0
         for one in self.vectors:
-            exact = numbers[:, first : first + one.vector.size] + one.known
-            logs += one.vector.log_weights(outputs[:, None, one.places], exact)
+            exact = numbers[:, first : first + one.vector.size]
+            logs += one.vector.log_weights((outputs[:, one.places] - one.known)[:, None], exact)
             first += one.vector.size
         return logs
 
 
 def _ends(one: _Open, end: Callable[..., IntArray]) -> IntArray:
     """Give the least or the most of every place that unknown units can add up to."""
-    each = [end(addend.numbers.reshape(-1, one.vector.size), axis=0) for addend in one.addends]
+    each = [end(left.numbers.reshape(-1, one.vector.size), axis=0) for left in one.addends]
     return np.asarray(np.sum(each, axis=0), np.int64)

@@ -1,4 +1,4 @@
-"""How often an attack guesses right, beside a naive one without a release and a control whose target is not in the table.
+"""How often an attack guesses right, beside a naive one without a release and a control of people not in the table.
 
 As Anonymeter does (Giomi et al. 2023): the naive attack is what anybody could say beforehand; the control attacks
 somebody whose own record is left out of the table (a stranger's stands there instead), so that what it still finds was

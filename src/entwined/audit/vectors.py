@@ -1,6 +1,6 @@
 """What is published, as an adversary sees it: integers that people add up to, with noise of a known law."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -19,11 +19,6 @@ class Addend(NamedTuple):
 
     scope: tuple[int, ...]
     numbers: IntArray
-
-    def where(self, known: Mapping[int, int]) -> "Addend":
-        """Put known values in."""
-        left = tuple(unit for unit in self.scope if unit not in known)
-        return Addend(left, self.numbers[tuple(known.get(unit, slice(None)) for unit in self.scope)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, Self
 
 import numpy as np
 
-from entwined.dependence.summing_out import SumTable, order_of, plain_table, summed_out, trail
+from entwined.dependence.summing_out import SumTable, order_of, plain_table, put_in, summed_out, trail
 from entwined.errors import BadInput, BadModel
 from entwined.numbers import FloatArray, IntArray
 
@@ -54,25 +54,27 @@ class ProductLaw:
         """The units that are not hidden."""
         return tuple(unit for unit in range(self.units) if unit not in set(self.hidden))
 
-    def terms(self, known: Mapping[int, int]) -> list[SumTable]:
-        """Give the tables where some values are known."""
+    def terms(self, known: Mapping[int, int | IntArray]) -> list[SumTable]:
+        """Give the tables where some values are known: one value a unit, or one for each of several copies."""
         found = []
         for scope, table in self.tables:
-            left = tuple(unit for unit in scope if unit not in known)
-            inside = table[tuple(known.get(unit, slice(None)) for unit in scope)]
+            left, inside = put_in(scope, table, known)
             if left:
-                found.append(plain_table(left, np.asarray(inside)))
-            elif not inside > 0:
+                found.append(plain_table(left, inside))
+            elif not (inside > 0).all():
                 raise BadInput(IMPOSSIBLE)
         return found
 
     def joint(self, units: Sequence[int], known: Mapping[int, int]) -> FloatArray:
         """Give the law of a few units, one axis a unit, where the values of others are known."""
-        terms = [*self.terms(known), *(plain_table((unit,), np.ones(self.sizes[unit])) for unit in units)]
+        terms = [*self.terms(known), *(self._open(unit) for unit in units)]
         order = order_of([term.scope for term in terms], self.sizes, units)
         found = summed_out(terms, order, self.sizes)
         law = found.weights[0, ..., 0].transpose([found.scope.index(unit) for unit in units])
-        return _normalised(law)
+        total = float(law.sum())
+        if not total > 0:
+            raise BadInput(IMPOSSIBLE)
+        return np.asarray(law / total)
 
     def marginal(self, unit: int, known: Mapping[int, int] | None = None) -> FloatArray:
         """Give the law of one unit, where the values of others may be known."""
@@ -87,7 +89,7 @@ class ProductLaw:
         for unit, value in told.items():
             values[:, unit] = value
         unknown = [unit for unit in range(self.units) if unit not in told]
-        terms = [*self.terms(told), *(plain_table((unit,), np.ones(self.sizes[unit])) for unit in unknown)]
+        terms = [*self.terms(told), *map(self._open, unknown)]
         order = order_of([term.scope for term in terms], self.sizes, ())
         for unit, others, weights in reversed(list(trail(terms, order, self.sizes))):
             chances = weights[tuple(values[:, other] for other in others)]
@@ -117,6 +119,9 @@ class ProductLaw:
                 values[:, unit] = chosen(chances, generator)
         return values
 
+    def _open(self, unit: int) -> SumTable:
+        return plain_table((unit,), np.ones((1, self.sizes[unit])))
+
     def tilted(self, weights: Mapping[int, Sequence[float]]) -> Self:
         """Weigh the values of single units: another share of them, or something that is known of each."""
         more = (UnitTable((unit,), np.asarray(given, dtype=np.float64)) for unit, given in weights.items())
@@ -133,7 +138,7 @@ class ProductLaw:
         hidden = tuple(unit + by for by in shift for unit in self.hidden)
         return type(self)(self.sizes * times, tables, hidden)
 
-    @property
+    @cached_property
     def independent(self) -> Self:
         """The law of the same units, each as it is on its own, with no bearing on each other."""
         alone = (UnitTable((unit,), self.marginal(unit)) for unit in range(self.units))
@@ -165,10 +170,3 @@ def chosen(chances: FloatArray, generator: np.random.Generator) -> IntArray:
 def over_units(scope: Iterable[Collection[int]], stacked: FloatArray) -> tuple[UnitTable, ...]:
     """Take stacked tables of one shape apart."""
     return tuple(UnitTable(tuple(units), table) for units, table in zip(scope, stacked, strict=True))
-
-
-def _normalised(law: FloatArray) -> FloatArray:
-    total = float(law.sum())
-    if not total > 0:
-        raise BadInput(IMPOSSIBLE)
-    return np.asarray(law / total)

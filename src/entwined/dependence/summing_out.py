@@ -1,23 +1,27 @@
 """Sum units out of a product of tables one at a time, and keep the law of what they add up to.
 
 A `SumTable` is over a few units. Beside one axis a unit it has two more: the first is for several tables at once (one a
-release, or a single one that serves them all), the last for the sum of integers that units have added. Tables are multiplied cell by cell while sums add, so that what is left in the end is the weight of every
-value of the units that were kept together with every sum: exact but for rounding, and every number is a sum of
-products of numbers ≥ 0, so that small chances keep their digits.
+release, or a single one that serves them all), the last for the sum of integers that units have added. Tables
+are multiplied cell by cell while sums add, so that what is left in the end is the weight of every value of the units
+that were kept together with every sum: exact but for rounding, and every number is a sum of products of numbers ≥ 0, so
+that small chances keep their digits.
 """
 
 import heapq
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import prod
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from entwined.errors import Refused
 from entwined.numbers import FloatArray, IntArray
 
 MOST_NUMBERS: Final = 20_000_000  # of one table: 160 MB
+Number = TypeVar("Number", np.float64, np.int64)
+
 NO_SUM: Final = np.zeros(1, np.int64)
 
 
@@ -38,16 +42,30 @@ class Summed(NamedTuple):
 
 
 def plain_table(scope: Sequence[int], table: FloatArray) -> SumTable:
-    """Lay out a table that adds nothing up, its axes in any order of units."""
-    order = np.argsort(scope)
-    return SumTable(tuple(sorted(scope)), NO_SUM, table.transpose(order)[None, ..., None])
+    """Lay out a table that adds nothing up, copies first and then its units in any order."""
+    return SumTable(tuple(sorted(scope)), NO_SUM, _in_order(scope, table)[..., None])
 
 
 def adding_table(scope: Sequence[int], numbers: IntArray) -> SumTable:
-    """Lay out what units add to a sum by their values."""
-    table = numbers.transpose(np.argsort(scope))
+    """Lay out what units add to a sum by their values, copies first."""
+    table = _in_order(scope, numbers)
     sums = np.unique(table)
-    return SumTable(tuple(sorted(scope)), sums, (table[..., None] == sums)[None].astype(np.float64))
+    return SumTable(tuple(sorted(scope)), sums, (table[..., None] == sums).astype(np.float64))
+
+
+def _in_order(scope: Sequence[int], table: NDArray[Number]) -> NDArray[Number]:
+    return table.transpose(0, *(np.argsort(scope) + 1))
+
+
+def put_in(
+    scope: Sequence[int], table: NDArray[Number], known: Mapping[int, int | IntArray]
+) -> tuple[tuple[int, ...], NDArray[Number]]:
+    """Put known values into a table over units, one each or one for each copy: copies come first in what is left."""
+    told = [axis for axis, unit in enumerate(scope) if unit in known]
+    left = [axis for axis in range(table.ndim) if axis not in told]
+    values = tuple(np.atleast_1d(known[scope[axis]]) for axis in told)
+    inside = table.transpose(*told, *left)[values] if told else table[None]
+    return tuple(unit for unit in scope if unit not in known), inside
 
 
 def order_of(scopes: Iterable[Collection[int]], sizes: Sequence[int], kept: Collection[int]) -> list[int]:
@@ -68,6 +86,7 @@ def order_of(scopes: Iterable[Collection[int]], sizes: Sequence[int], kept: Coll
         told, unit = heapq.heappop(waiting)
         if unit not in going or told != cost(unit):
             continue
+        refuse_wide(len(beside[unit]), 2.0**told)
         going.remove(unit)
         order.append(unit)
         others = beside.pop(unit) - {unit}
@@ -147,11 +166,7 @@ def multiplied(one: SumTable, other: SumTable, sizes: Sequence[int]) -> SumTable
     sums, places = _added(few.sums, many.sums)
     copies = max(few.weights.shape[0], many.weights.shape[0])
     numbers = copies * prod(sizes[unit] for unit in scope) * sums.size
-    if numbers > MOST_NUMBERS:
-        raise Refused(
-            f"{len(scope)} units depend on each other so that their values and sums fill a table of {numbers:.3g} "
-            f"numbers; the most is {MOST_NUMBERS:,}. Let more units be known, take fewer, or look at simulated worlds."
-        )
+    refuse_wide(len(scope), numbers)
     first, second = (_spread(term, scope, sizes) for term in (few, many))
     if few.sums.size == 1:
         return SumTable(scope, sums, first * second)
@@ -160,6 +175,15 @@ def multiplied(one: SumTable, other: SumTable, sizes: Sequence[int]) -> SumTable
     for at, where in enumerate(places):
         weights[..., where] += first[..., at : at + 1] * second
     return SumTable(scope, sums, weights)
+
+
+def refuse_wide(units: int, numbers: float) -> None:
+    """Refuse a table that is too large."""
+    if numbers > MOST_NUMBERS:
+        raise Refused(
+            f"{units} units depend on each other so that their values and sums fill a table of {numbers:.3g} numbers; "
+            f"the most is {MOST_NUMBERS:,}. Let more units be known, or take fewer."
+        )
 
 
 def _added(few: IntArray, many: IntArray) -> tuple[IntArray, IntArray]:
