@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from entwined.audit.attacker import Attacker, Learned
+from entwined.audit.attacker import Attacker, Looked
 from entwined.audit.guesses import Guesses
 from entwined.audit.vectors import NoisyVector, published
 from entwined.canonical import Document
@@ -157,14 +157,14 @@ def known_units(
     return tuple(sorted(generator.permutation(others)[:count].tolist()))
 
 
-def _before(alone: FloatArray, learned: Learned) -> Before:
+def _before(alone: FloatArray, learned: Looked) -> Before:
     with np.errstate(divide="ignore", invalid="ignore"):
         shifts = np.where(alone > 0, np.log(learned.prior) - np.log(alone), np.nan)
     nats = float(entropy(alone) - entropy(learned.prior).mean())
     return Before(nats, float(spans(shifts).max()))
 
 
-def _gained(learned: Learned, at_worst: float) -> Gained:
+def _gained(learned: Looked, at_worst: float) -> Gained:
     gains = entropy(learned.prior) - entropy(learned.posterior)
     seen = float(spans(learned.log_shifts).max())
     error = float(gains.std(ddof=1) / math.sqrt(gains.size)) if gains.size > 1 else 0.0
@@ -185,7 +185,7 @@ def _at_worst(attacker: Attacker, people: IntArray) -> float:
     return worst
 
 
-def _told_of(learned: Learned, truth: IntArray, watched: int | None) -> OneRelease:
+def _told_of(learned: Looked, truth: IntArray, watched: int | None) -> OneRelease:
     every = np.arange(truth.size)
     raised = learned.posterior[every, truth] - learned.prior[every, truth]
     number = int(np.argsort(raised)[truth.size // 2]) if watched is None else watched

@@ -35,7 +35,7 @@ MOST_CODES: Final = 2**62
 MOST_ANSWERS: Final = 20_000
 
 
-class Learned(NamedTuple):
+class Looked(NamedTuple):
     """What was believed of each value of the target before releases, one a row, and by how much the logs moved.
 
     A value that cannot be, given what is known, has moved by NaN.
@@ -65,14 +65,14 @@ class Attacker:
         if not set(self.known) <= set(self.law.people):
             raise BadInput("A hidden unit is known, or one that is not there. Name units of the law.")
 
-    def learn(self, people: IntArray, outputs: IntArray) -> Learned:
+    def learn(self, people: IntArray, outputs: IntArray) -> Looked:
         """Look at releases, each of the people in the same row, of whom only those that are known are looked at."""
         cuts = range(AT_ONCE, len(outputs), AT_ONCE)
         parts = [
             _Sight(self, told).learn(seen)
             for told, seen in zip(np.split(people, cuts), np.split(outputs, cuts), strict=True)
         ]
-        return Learned(*map(np.vstack, zip(*parts, strict=True)))
+        return Looked(*map(np.vstack, zip(*parts, strict=True)))
 
     def answers(self, person: IntArray) -> IntArray | None:
         """Give every number that could be the exact answer, if it is one number: noise shifts log odds most there."""
@@ -113,7 +113,7 @@ class _Sight:
         same = bool((values == values[:1]).all())
         return dict(zip(self.attacker.known, (values[:1] if same else values).T, strict=True))
 
-    def learn(self, outputs: IntArray) -> Learned:
+    def learn(self, outputs: IntArray) -> Looked:
         """Give priors and shifts, one release a row."""
         weights = self._summed([self._own, *self.attacker.law.terms(self.told)]).weights[..., 0]
         total = weights.sum(axis=1, keepdims=True)
@@ -124,7 +124,7 @@ class _Sight:
             logs = np.where(prior > 0, np.log(self._seen(outputs)), -np.inf)
             top = logs.max(axis=1, keepdims=True)
             posterior = logs - top - np.log(np.exp(logs - top).sum(axis=1, keepdims=True))
-            return Learned(prior, np.where(prior > 0, posterior - np.log(prior), np.nan))
+            return Looked(prior, np.where(prior > 0, posterior - np.log(prior), np.nan))
 
     def _seen(self, outputs: IntArray) -> FloatArray:
         """Give prior × likelihood up to a constant of each release."""

@@ -34,7 +34,7 @@ class Faced:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Attacked:
     """A stage with one target, attacked with every share of the others known."""
 
     stage: Stage
@@ -81,11 +81,11 @@ def compare(
     shares: Sequence[float] = SHARES,
     releases: int = RELEASES,
     generator: np.random.Generator | None = None,
-) -> Comparison:
+) -> Attacked:
     """Attack one target of a stage, in three ways for every share of the others that is known."""
     rng = generator or np.random.default_rng()
     place = stage.place_of(target)
-    return Comparison(stage, place, tuple(_faced(stage, place, share, releases, rng) for share in shares))
+    return Attacked(stage, place, tuple(_faced(stage, place, share, releases, rng) for share in shares))
 
 
 def _faced(stage: Stage, target: int, share: float, releases: int, rng: np.random.Generator) -> Faced:
@@ -110,6 +110,6 @@ def _faced(stage: Stage, target: int, share: float, releases: int, rng: np.rando
     return Faced(share, naive, plain, met(stage.kept, stage.law, watched))
 
 
-def attack_document(found: Sequence[Comparison]) -> Document:
+def attack_document(found: Sequence[Attacked]) -> Document:
     """Write comparisons of one release as one JSON document."""
     return {"format": FORMAT, "people": "generated", "charged": 0, "models": [one.document for one in found]}

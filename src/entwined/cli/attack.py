@@ -14,7 +14,7 @@ from entwined.errors import BadInput
 from entwined.writing import write_whole
 
 if TYPE_CHECKING:
-    from entwined.audit.comparison import Comparison
+    from entwined.audit.comparison import Attacked
     from entwined.audit.staging import Stage
 
 LARGEST_FILE = 1_000_000
@@ -36,33 +36,42 @@ class Publishing(StrEnum):
     each = "each"
 
 
+Place = Annotated[
+    Path | None,
+    typer.Argument(metavar="RELEASE.toml|MODEL", help="A planned release, or a model.", readable=False),
+]
+TargetOption = Annotated[
+    str | None,
+    typer.Option("--target", help="Whom to attack: a name or number; by default whoever leaks most."),
+]
+SharesOption = Annotated[
+    list[float] | None,
+    typer.Option("--known", help="The share of the others whose values are known; repeatable."),
+]
+ReleasesOption = Annotated[int, typer.Option("--releases", help="How many releases are simulated.")]
+PromiseOption = Annotated[str, typer.Option("--leakage", help="With a model: the ε that is promised.")]
+PublishOption = Annotated[
+    Publishing, typer.Option("--publish", help="With a model: a count, a histogram, or each unit on its own.")
+]
+ValuesOption = Annotated[
+    int, typer.Option("--values", help="With a model that leaves it open: how many values a unit has.")
+]
+FamilyOption = Annotated[
+    bool, typer.Option("--family", help="Instead of a file: a generated family and a trait that runs in it.")
+]
+PageOption = Annotated[Path | None, typer.Option("--html", help="Write a page to this file.")]
+
+
 def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
-    place: Annotated[
-        Path | None,
-        typer.Argument(metavar="RELEASE.toml|MODEL", help="A planned release, or a model.", readable=False),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option("--target", help="Whom to attack: a name or number; by default whoever leaks most."),
-    ] = None,
-    known: Annotated[
-        list[float] | None,
-        typer.Option("--known", help="The share of the others whose values are known; repeatable."),
-    ] = None,
-    releases: Annotated[int, typer.Option("--releases", help="How many releases are simulated.")] = 200,
-    leakage: Annotated[str, typer.Option("--leakage", help="With a model: the ε that is promised.")] = "1",
-    publish: Annotated[
-        Publishing,
-        typer.Option("--publish", help="With a model: a count, a histogram, or each unit on its own."),
-    ] = Publishing.count,
-    values: Annotated[
-        int, typer.Option("--values", help="With a model that leaves it open: how many values a unit has.")
-    ] = 2,
-    family: Annotated[  # noqa: FBT002
-        bool,
-        typer.Option("--family", help="Instead of a file: a generated family and a trait that runs in it."),
-    ] = False,
-    html: Annotated[Path | None, typer.Option("--html", help="Write a page to this file.")] = None,
+    place: Place = None,
+    target: TargetOption = None,
+    known: SharesOption = None,
+    releases: ReleasesOption = 200,
+    leakage: PromiseOption = "1",
+    publish: PublishOption = Publishing.count,
+    values: ValuesOption = 2,
+    family: FamilyOption = False,  # noqa: FBT002
+    html: PageOption = None,
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Attack a planned release on generated people: what was known before, and what the release adds."""
@@ -121,7 +130,7 @@ def is_release(place: Path) -> bool:
         return True
 
 
-def show(found: "Comparison") -> None:
+def show(found: "Attacked") -> None:
     """Print one model's attacks for people: the two figures in tables of their own."""
     document = found.document
     say()
