@@ -15,6 +15,7 @@ from entwined.dependence import (
     MarkovChain,
     ProductLaw,
     RandomField,
+    Ties,
     UnitTable,
     Variable,
     near_copies,
@@ -123,6 +124,21 @@ def test_members_are_in_their_class():
     assert chain.marginal(4) == pytest.approx([2 / 3, 1 / 3])
     assert MODELS["chain from a start"].member().marginal(0).tolist() == [1, 0]
     assert MODELS["class of chains"].member().marginal(1, {0: 0}) == pytest.approx([0.85, 0.15])
+
+
+def test_ties_have_a_law_around_each_unit():
+    step = np.array([[0.9, 0.1], [0.3, 0.7]])
+    ties = Ties(4, np.array([[0, 1], [2, 0]]), kernel=step)
+    law = ties.around(0)
+    assert law.marginal(0) == pytest.approx([0.75, 0.25])
+    assert law.marginal(1, {0: 1}) == pytest.approx(step[1])
+    assert law.marginal(2, {0: 0}) == pytest.approx(step[0])
+    assert law.marginal(3, {0: 0, 1: 1}) == pytest.approx([0.75, 0.25])
+    assert ties.around(1).marginal(2, {0: 1, 1: 0}) == pytest.approx([0.75, 0.25])  # friends of friends say nothing
+    with pytest.raises(DoesNotApply, match="around"):
+        ties.member()
+    with pytest.raises(DoesNotApply, match="kernel"):
+        Ties(2, np.array([[0, 1]]), coefficients=np.array([0.4])).around(0)
 
 
 def test_the_independent_law_keeps_every_marginal_and_nothing_else():

@@ -91,9 +91,7 @@ def opened(shown, pages):
 
 def attacked():
     """Attack the generated family; what is known of others is nothing, or everything."""
-    found = compare(
-        family_stage(1), target="Ada", shares=(0, 1), releases=30, generator=np.random.default_rng(3)
-    )
+    found = compare(family_stage(1), shares=(0, 1), releases=30, generator=np.random.default_rng(3))
     return attack_document([found])
 
 

@@ -19,6 +19,7 @@ from entwined.audit.guesses import Guesses
 from entwined.audit.vectors import NoisyVector, published
 from entwined.canonical import Document
 from entwined.dependence import ProductLaw
+from entwined.dependence.luck import made_up_luck
 from entwined.errors import BadInput
 from entwined.numbers import FloatArray, IntArray
 from entwined.progress import said
@@ -117,7 +118,7 @@ def attack(  # noqa: PLR0913  (who attacks whom, knowing what, how often)
     """
     if not 1 <= releases <= MOST_RELEASES:
         raise BadInput(f"{releases} releases. Give 1 to {MOST_RELEASES:,}.")
-    rng = generator or np.random.default_rng()
+    rng = generator or made_up_luck()
     informed = known_units(law, target, known, rng)
     attacker = Attacker(believed or law, tuple(shown), target, informed)
     people, alone = law.draw(releases, rng), law.marginal(target)

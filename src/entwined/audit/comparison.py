@@ -11,6 +11,7 @@ from entwined.audit.attack import RELEASES, Attack, attack, known_units
 from entwined.audit.staging import Noised, Stage
 from entwined.canonical import Document
 from entwined.dependence import ProductLaw
+from entwined.dependence.luck import made_up_luck
 
 FORMAT: Final = "entwined attack 1"
 SLACK: Final = 1e-9  # of a promise: rounding
@@ -38,7 +39,6 @@ class Attacked:
     """A stage with one target, attacked with every share of the others known."""
 
     stage: Stage
-    target: int
     faced: tuple[Faced, ...]
 
     @property
@@ -55,13 +55,14 @@ class Attacked:
     def document(self) -> Document:
         """The comparison as JSON."""
         stage = self.stage
+        place = stage.law.people.index(stage.target)
         return {
             "model": stage.name,
             "kind": stage.model.kind,
             "units": len(stage.law.people),
-            "target": self.target,
-            "target_name": stage.units[stage.law.people.index(self.target)],
-            "values": list(stage.values[stage.law.people.index(self.target)]),
+            "target": stage.target,
+            "target_name": stage.units[place],
+            "values": list(stage.values[place]),
             "promised": stage.promised,
             "plain_leaks_at_most": stage.plain.certified,
             "certified_leaks_at_most": stage.kept.certified,
@@ -69,7 +70,7 @@ class Attacked:
             "certified_added": self.most_kept,
             "plain_breaks_its_promise": self.most_added > stage.promised * (1 + SLACK),
             "left_out": list(stage.left_out),
-            **stage.beside(self.target),
+            **stage.beside,
             "attacks": [one.document for one in self.faced],
         }
 
@@ -77,26 +78,24 @@ class Attacked:
 def compare(
     stage: Stage,
     *,
-    target: str | None = None,
     shares: Sequence[float] = SHARES,
     releases: int = RELEASES,
     generator: np.random.Generator | None = None,
 ) -> Attacked:
-    """Attack one target of a stage, in three ways for every share of the others that is known."""
-    rng = generator or np.random.default_rng()
-    place = stage.place_of(target)
-    return Attacked(stage, place, tuple(_faced(stage, place, share, releases, rng) for share in shares))
+    """Attack the target of a stage, in three ways for every share of the others that is known."""
+    rng = generator or made_up_luck()
+    return Attacked(stage, tuple(_faced(stage, share, releases, rng) for share in shares))
 
 
-def _faced(stage: Stage, target: int, share: float, releases: int, rng: np.random.Generator) -> Faced:
-    known = known_units(stage.law, target, share, rng)
+def _faced(stage: Stage, share: float, releases: int, rng: np.random.Generator) -> Faced:
+    known = known_units(stage.law, stage.target, share, rng)
     (luck,) = rng.spawn(1)
 
     def met(noised: Noised, believed: ProductLaw, watched: int | None = None) -> Attack:
         return attack(
             stage.law,
             noised.shown,
-            target,
+            stage.target,
             known=known,
             releases=releases,
             believed=believed,

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from entwined.audit.staging import NOTHING, Stage, staged
+from entwined.audit.staging import NOTHING, Stage, place_of, staged
 from entwined.audit.vectors import Addend, NoisyVector
 from entwined.canonical import Document
 from entwined.dependence import BayesNet, ProductLaw, Variable
@@ -62,22 +62,23 @@ def inherited(mother: int, father: int) -> FloatArray:
     return np.array([(1 - one) * (1 - other), one * (1 - other) + other * (1 - one), one * other])
 
 
-def family_stage(leakage: Amount) -> Stage:
+def family_stage(leakage: Amount, target: str | None = None) -> Stage:
     """Publish how many of the family carry the trait."""
     model = family_model()
-    law = model.member()
+    place, law = place_of(model, target or TARGET), model.member()
     promised = float(positive_fraction(leakage, "Leakage"))
     names, values = tuple(one.name for one in FAMILY), (COPIES,) * len(FAMILY)
     bare = Stage(
         "family",
         model,
+        place,
         law,
         promised,
         NOTHING,
         NOTHING,
         names,
         values,
-        beside=lambda target: {"relatives": relatives_say(law, target)},
+        beside={"relatives": relatives_say(law, place)},
     )
     return staged(bare, lambda noise: (carriers(law, noise),), 1)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from entwined.audit.neighbours import MOST_TRIED, Row, added, columns_read, two_rows
 from entwined.audit.row_adds import Codes, RowAdds
-from entwined.audit.staging import Noised, Stage, refuse_many
+from entwined.audit.staging import Noised, Stage, place_of, refuse_many
 from entwined.audit.vectors import Addend, NoisyVector
 from entwined.dependence import Independent, ProductLaw
 from entwined.errors import Refused
@@ -31,7 +31,7 @@ ABSENT: Final = "not in the table"
 FEW_ALONE: Final = 6
 
 
-def staged_release(request: Request) -> list[Stage]:
+def staged_release(request: Request, target: str | None = None) -> list[Stage]:
     """Set the stage for each declared model of a request; without one, for independent units."""
     terms = request.terms
     amount = terms.leakage or terms.loss or Fraction(1)
@@ -42,13 +42,16 @@ def staged_release(request: Request) -> list[Stage]:
     )
     declared = {name: one for name, (one, _) in promise.judges.items()}
     alone = {"independent": Declared(Independent(FEW_ALONE))}
-    return [_staged(name, one, amount, kept, plain) for name, one in (declared or alone).items()]
+    return [_staged(name, one, amount, kept, plain, target) for name, one in (declared or alone).items()]
 
 
-def _staged(name: str, one: Declared, amount: Fraction, kept: Batch, plain: Batch) -> Stage:
+def _staged(
+    name: str, one: Declared, amount: Fraction, kept: Batch, plain: Batch, target: str | None
+) -> Stage:
     refuse_many(one.model)
     cast = _cells if kept.schema.unit.by_column else _rows
-    law, units, values, addends = cast(one, kept)
+    place = place_of(one.model, target, one.variables(kept.schema) if kept.schema.unit.by_column else ())
+    law, units, values, addends = cast(one, kept, place)
     left_out = tuple(_words(asked) for asked in kept.statistics if not _is_seen(asked))
     if len(left_out) == len(kept.statistics):
         raise Refused(
@@ -60,18 +63,20 @@ def _staged(name: str, one: Declared, amount: Fraction, kept: Batch, plain: Batc
         shown = tuple(NoisyVector(adds, asked.noise) for asked, adds in each if asked.noise and adds)
         return Noised(shown, float(batch.price.leakage.get(name, batch.price.nominal)))
 
-    return Stage(name, one.model, law, float(amount), noised(plain), noised(kept), units, values, left_out)
+    return Stage(
+        name, one.model, place, law, float(amount), noised(plain), noised(kept), units, values, left_out
+    )
 
 
 _Cast: TypeAlias = tuple[ProductLaw, tuple[str, ...], tuple[tuple[str, ...], ...], list[tuple[Addend, ...]]]
 
 
-def _rows(one: Declared, batch: Batch) -> _Cast:
+def _rows(one: Declared, batch: Batch, place: int) -> _Cast:
     """Let every unit be a row, or all rows of a person: the same row as often as counts."""
     schema = batch.schema
     states = one.states(schema)
     rows = list(_states(one, states, batch)) if states else list(two_rows(batch))
-    law = one.model.member(len(rows))
+    law = one.model.around(place, len(rows))
     if any(law.sizes[unit] != len(rows) for unit in law.people):
         raise Refused(
             f"The model {one.title!r} has other values than rows of this table. Attack the model itself."
@@ -85,14 +90,14 @@ def _rows(one: Declared, batch: Batch) -> _Cast:
     return law, tuple(map(one.model.called, law.people)), (named,) * len(law.people), addends
 
 
-def _cells(one: Declared, batch: Batch) -> _Cast:
+def _cells(one: Declared, batch: Batch, place: int) -> _Cast:
     """Let every unit be a cell of one respondent; all other respondents are known."""
     schema, names = batch.schema, one.variables(batch.schema)
     if one.worked_out:
         raise Refused(
             f"The model {one.title!r} has columns that are worked out from others. Attack it without them."
         )
-    law = one.model.member(max(schema.coded(name).size for name in names if name in schema.names))
+    law = one.model.around(place, max(schema.coded(name).size for name in names if name in schema.names))
     addends = [
         _cell_addends(asked, names, law, schema) if _is_seen(asked) else () for asked in batch.statistics
     ]

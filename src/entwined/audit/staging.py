@@ -41,6 +41,7 @@ class Stage:
 
     name: str
     model: Dependence
+    target: int
     law: ProductLaw
     promised: float
     plain: Noised
@@ -48,30 +49,14 @@ class Stage:
     units: tuple[str, ...]
     values: tuple[tuple[str, ...], ...]
     left_out: tuple[str, ...] = ()
-    beside: Callable[[int], Document] = field(default=lambda _: {})  # what else there is to say of a target
-
-    def place_of(self, target: str | None) -> int:
-        """Find the target by its name or number; without one, a unit of whom the model lets most leak."""
-        if target is None:
-            return self._likeliest
-        if target in self.units:
-            return self.units.index(target)
-        if target.isdigit() and int(target) in self.law.people:
-            return int(target)
-        raise BadInput(f"There is no unit {target!r:.60}. Give its number, or one of {_listed(self.units)}.")
-
-    @property
-    def _likeliest(self) -> int:
-        losses = Loss.uniform(1, self.model.units).without(self.model.hidden)
-        return self.law.people[
-            int(np.argmax(bound(self.model, losses).leakage.per_unit[list(self.law.people)]))
-        ]
+    beside: Document = field(default_factory=dict)  # what else there is to say of the target
 
 
 def staged_model(
     model: Dependence,
     leakage: Amount,
     *,
+    target: str | None = None,
     publish: Publish = "count",
     values: int = 2,
     knowledge: Knowledge = "any",
@@ -79,13 +64,14 @@ def staged_model(
     """Publish something of people drawn from a model, with plain noise of this ε and with noise that leaks no more."""
     promised = positive_fraction(leakage, "Leakage")
     refuse_many(model)
-    law = model.member(values)
+    place = place_of(model, target)
+    law = model.around(place, values)
     law.marginal(law.people[0])  # what is too wide to look at is refused before anything is bounded
     vectors, change = PUBLISHED[publish](law)
     codes = tuple(tuple(f"value {code}" for code in range(law.sizes[unit])) for unit in law.people)
     units = tuple(model.called(unit) for unit in law.people)
     return staged(
-        Stage(model.kind, model, law, float(promised), NOTHING, NOTHING, units, codes),
+        Stage(model.kind, model, place, law, float(promised), NOTHING, NOTHING, units, codes),
         vectors,
         change,
         knowledge,
@@ -106,6 +92,21 @@ def staged(bare: Stage, vectors: Vectors, change: int, knowledge: Knowledge = "a
         bare,
         plain=noised(promised, plain.leakage.worst),
         kept=noised(Fraction(certified.multiple), certified.leakage.worst),
+    )
+
+
+def place_of(model: Dependence, target: str | None, names: Sequence[str] = ()) -> int:
+    """Find a target by its name or number; without one, take a unit of whom the model lets most leak."""
+    people = [unit for unit in range(model.units) if unit not in model.hidden]
+    if target is None:
+        losses = Loss.uniform(1, model.units).without(model.hidden)
+        return people[int(np.argmax(bound(model, losses).leakage.per_unit[people]))]
+    called = {unit: names[unit] if names else model.called(unit) for unit in people}
+    for unit, name in called.items():
+        if target in (name, name.strip("'"), str(unit)):
+            return unit
+    raise BadInput(
+        f"There is no unit {target!r:.60}. Give its number, or one of {_listed([*called.values()])}."
     )
 
 

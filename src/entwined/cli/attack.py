@@ -77,10 +77,12 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     """Attack a planned release on generated people: what was known before, and what the release adds."""
     from entwined.audit.comparison import SHARES, attack_document, compare
 
+    if (place is None) != family:
+        raise BadInput("Give a release.toml or a model to attack, or --family and no file.")
     with progress():
-        stages = staged(place, leakage, publish, values, family=family)
+        stages = staged(place, target, leakage, publish, values) if place else family_stages(target, leakage)
         wanted = tuple(known) if known else SHARES
-        found = [compare(stage, target=target, shares=wanted, releases=releases) for stage in stages]
+        found = [compare(stage, shares=wanted, releases=releases) for stage in stages]
         document = attack_document(found)
         if html is not None:
             from entwined.report import attack_page
@@ -97,25 +99,25 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
         say(f"The page is in {html}.")
 
 
-def staged(
-    place: Path | None, leakage: str, publish: Publishing, values: int, *, family: bool
-) -> "list[Stage]":
-    """Read a release or a model, whichever it is, or take the generated family."""
+def family_stages(target: str | None, leakage: str) -> "list[Stage]":
+    """Take the generated family."""
     from entwined.audit.family import family_stage
+
+    return [family_stage(leakage, target)]
+
+
+def staged(place: Path, target: str | None, leakage: str, publish: Publishing, values: int) -> "list[Stage]":
+    """Read a release or a model, whichever it is."""
     from entwined.audit.planned import staged_release
     from entwined.audit.staging import staged_model
     from entwined.dependence.files import read_model
     from entwined.request.request_file import read_request
 
-    if (place is None) != family:
-        raise BadInput("Give a release.toml or a model to attack, or --family and no file.")
-    if place is None:
-        return [family_stage(leakage)]
     if is_release(place):
-        return staged_release(read_request(place))
+        return staged_release(read_request(place), target)
     if values < 2:  # noqa: PLR2004  (fewer are no secret)
         raise BadInput(f"Units of {values} values have no secrets. Give 2 at least.")
-    return [staged_model(read_model(place), leakage, publish=publish.value, values=values)]
+    return [staged_model(read_model(place), leakage, target=target, publish=publish.value, values=values)]
 
 
 def is_release(place: Path) -> bool:

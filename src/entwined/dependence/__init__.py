@@ -5,11 +5,11 @@
       joint laws           written as `factors`, of which bounds need the `couplings` alone (`odds`)
 
 `families` states Gaussian laws as people do, `places` makes kernels of cities. `box` holds numbers that are known
-exactly or by intervals. A model of finitely many values has a `member`: a `product_law` to draw people from, and to look
-through as an adversary does, by `summing_out` all units but one. `files` reads and writes every model (`fields`,
-`syntax`, `nested`, `contents`, `bif`; `graph_files`, `tie_files`, `edges`, `edge_columns`, `edge_labels`, `two_ways`,
-`snap_edges`); `learned_from` says what rows one was learned from, and `model_check` what a check of it on public rows
-showed.
+exactly or by intervals. A model of finitely many values has a `member`: a `product_law` to draw people from (`luck`),
+and to look through as an adversary does, by `summing_out` all units but one. `files` reads and writes every model
+(`fields`, `syntax`, `nested`, `contents`, `bif`; `graph_files`, `tie_files`, `edges`, `edge_columns`, `edge_labels`,
+`two_ways`, `snap_edges`); `learned_from` says what rows one was learned from, and `model_check` what a check of it on
+public rows showed.
 """
 
 from entwined.dependence.bayes_net import BayesNet, Variable

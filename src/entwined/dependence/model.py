@@ -11,6 +11,7 @@ import numpy as np
 from entwined.canonical import Document
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.learned_from import LearnedFrom
+from entwined.dependence.luck import made_up_luck
 from entwined.dependence.model_check import ModelCheck
 from entwined.dependence.narrower import Narrower, Tie
 from entwined.dependence.product_law import ProductLaw
@@ -90,9 +91,13 @@ class Dependence(Tabled, ABC):
             "field or a graph instead."
         )
 
+    def around(self, place: int, values: int = 2) -> ProductLaw:  # noqa: ARG002  (one law serves for all units)
+        """Give one law of the class to attack this unit under."""
+        return self.member(values)
+
     def draw(self, count: int, generator: np.random.Generator | None = None, *, values: int = 2) -> IntArray:
         """Draw populations from one law of the class, one a row; from the system's entropy if no generator is given."""
-        return self.member(values).draw(count, generator or np.random.default_rng())
+        return self.member(values).draw(count, generator or made_up_luck())
 
     def narrower(self) -> Iterator[Narrower]:
         """Give smaller classes that it would be if more were known, as examples."""
