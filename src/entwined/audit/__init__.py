@@ -1,10 +1,12 @@
-"""Attacks and statistical audits of our own output.
+"""Attacks on generated people, and statistical audits of our own output.
 
-lower_bound: from two samples of outputs to a loss that the mechanism has at least, with stated confidence
-vectors:     what is published, as an adversary sees it
-attacker:    the exact posterior of one unit's value, whatever share of the others is known
-attack:      many releases of generated people: what was known before, and what a release added
-guesses:     how often it guesses right, beside a naive attack and a control
+    model, planned release ─> staging, planned, family: people, and what would be published of them
+                                 └─> comparison: three attackers of one target ─> attack ─> attacker: the exact posterior
+                                                                                    └─────> worlds: a drawn one
+    batch ─> neighbours: two made-up tables ─> rehearsal: many runs through a door ─> lower_bound, gaussian_audit
+
+`vectors` are what is published as an adversary sees it, `row_adds` what single rows add to them, and `guesses` how often
+an attack is right, beside a naive one and a control. No table's rows are read anywhere here.
 """
 
 from entwined.audit.attack import Attack, attack

@@ -16,7 +16,8 @@ import numpy as np
 
 from entwined.audit.attacker import Attacker, Looked
 from entwined.audit.guesses import Guesses
-from entwined.audit.vectors import NoisyVector, published
+from entwined.audit.vectors import Noisy, NoisyVector, published
+from entwined.audit.worlds import WorldDrawer
 from entwined.canonical import Document
 from entwined.dependence import ProductLaw
 from entwined.dependence.luck import made_up_luck
@@ -65,6 +66,7 @@ class Attack:
     known: int
     others: int
     releases: int
+    worlds: int
     before: Before
     gained: Gained
     guesses: Guesses
@@ -83,6 +85,7 @@ class Attack:
             "known": self.known,
             "others": self.others,
             "releases": self.releases,
+            "exact": not self.worlds,
             "known_before": {**_information(self.before.nats), "log_odds": _finite(self.before.log_odds)},
             "added": {
                 **_information(self.gained.nats),
@@ -101,26 +104,28 @@ class Attack:
 
 def attack(  # noqa: PLR0913  (who attacks whom, knowing what, how often)
     law: ProductLaw,
-    shown: Sequence[NoisyVector],
+    shown: Sequence[Noisy],
     target: int,
     *,
     known: float | Collection[int] = 0.0,
     releases: int = RELEASES,
     believed: ProductLaw | None = None,
     watched: int | None = None,
+    worlds: int = 0,
     generator: np.random.Generator | None = None,
 ) -> Attack:
     """Draw people from a law anew for every release, publish noisy vectors of them, and let an attacker look.
 
     `known` is the share of the other people whose values the attacker knows (who they are is drawn), or the units
     themselves. `believed` is the law that the attacker takes for true, if it is another one. `watched` is the release
-    that is told of; without it one that raises the chance of the truth about as much as others do.
+    that is told of; without it one that raises the chance of the truth about as much as others do. With `worlds` the
+    attacker draws so many for each value of the target: for functions of people, and never exact.
     """
     if not 1 <= releases <= MOST_RELEASES:
         raise BadInput(f"{releases} releases. Give 1 to {MOST_RELEASES:,}.")
     rng = generator or made_up_luck()
     informed = known_units(law, target, known, rng)
-    attacker = Attacker(believed or law, tuple(shown), target, informed)
+    attacker = _attacker(believed or law, shown, target, informed, worlds, rng)
     people, alone = law.draw(releases, rng), law.marginal(target)
     learned = attacker.learn(people, published(attacker.shown, people, rng))
     without = people.copy()
@@ -132,6 +137,7 @@ def attack(  # noqa: PLR0913  (who attacks whom, knowing what, how often)
         len(informed),
         len(law.people) - 1,
         releases,
+        worlds,
         _before(attacker.law.marginal(target), learned),
         _gained(learned, _at_worst(attacker, people)),
         Guesses(
@@ -143,6 +149,25 @@ def attack(  # noqa: PLR0913  (who attacks whom, knowing what, how often)
         ),
         _told_of(learned, truth, watched),
     )
+
+
+def _attacker(
+    law: ProductLaw,
+    shown: Sequence[Noisy],
+    target: int,
+    known: tuple[int, ...],
+    worlds: int,
+    rng: np.random.Generator,
+) -> "Attacker | WorldDrawer":
+    """Let somebody look who sums over everything unknown, or who draws worlds."""
+    if worlds:
+        return WorldDrawer(law, tuple(shown), target, known, worlds, rng)
+    sums = tuple(one for one in shown if isinstance(one, NoisyVector))
+    if len(sums) < len(shown):
+        raise BadInput(
+            "A function of people is no sum that can be looked through exactly. Give `worlds` to draw."
+        )
+    return Attacker(law, sums, target, known)
 
 
 def known_units(
@@ -172,7 +197,7 @@ def _gained(learned: Looked, at_worst: float) -> Gained:
     return Gained(float(gains.mean()), error, seen, max(seen, at_worst))
 
 
-def _at_worst(attacker: Attacker, people: IntArray) -> float:
+def _at_worst(attacker: Attacker | WorldDrawer, people: IntArray) -> float:
     """Look at every number that could be the exact answer, for some of the populations."""
     worst = 0.0
     told = people[:, list(attacker.known)]

@@ -50,6 +50,15 @@ class Looked(NamedTuple):
         return np.asarray(self.prior * np.exp(np.where(self.prior > 0, self.log_shifts, 0.0)))
 
 
+def shifted(prior: FloatArray, seen: FloatArray) -> Looked:
+    """Work out by how much logs moved, where `seen` is prior × likelihood up to a constant of each row."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # what cannot be has no logarithm
+        logs = np.where(prior > 0, np.log(seen), -np.inf)
+        top = logs.max(axis=1, keepdims=True)
+        posterior = logs - top - np.log(np.exp(logs - top).sum(axis=1, keepdims=True))
+        return Looked(prior, np.where(prior > 0, posterior - np.log(prior), np.nan))
+
+
 @dataclass(frozen=True, eq=False)
 class Attacker:
     """Who believes a law, knows the values of some units, and wants that of the target."""
@@ -120,11 +129,7 @@ class _Sight:
         if not (total > 0).all():
             raise BadInput(IMPOSSIBLE)
         prior = np.broadcast_to(weights / total, (len(outputs), weights.shape[1]))
-        with np.errstate(divide="ignore", invalid="ignore"):  # what cannot be has no logarithm
-            logs = np.where(prior > 0, np.log(self._seen(outputs)), -np.inf)
-            top = logs.max(axis=1, keepdims=True)
-            posterior = logs - top - np.log(np.exp(logs - top).sum(axis=1, keepdims=True))
-            return Looked(prior, np.where(prior > 0, posterior - np.log(prior), np.nan))
+        return shifted(prior, self._seen(outputs))
 
     def _seen(self, outputs: IntArray) -> FloatArray:
         """Give prior × likelihood up to a constant of each release."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -12,6 +12,24 @@ from entwined.numbers import FloatArray, IntArray
 
 MISSED: Final = "1e-12"  # the part of a noise that is left out where it is drawn from a table
 MOST_PLACES: Final = 4_000_000
+
+
+class Noisy(Protocol):
+    """Integers that are published with noise of a known law."""
+
+    @property
+    def size(self) -> int:
+        """How many integers there are."""
+
+    @property
+    def noise(self) -> Additive:
+        """The noise of each of them."""
+
+    def exact(self, people: IntArray) -> IntArray:
+        """Give what populations, one a row, would give without noise."""
+
+    def log_weights(self, outputs: IntArray, exact: IntArray) -> FloatArray:
+        """Give the log of the chance of outputs where these are the exact numbers, up to a constant."""
 
 
 class Addend(NamedTuple):
@@ -80,7 +98,7 @@ def each_of(law: ProductLaw, noise: Additive) -> tuple[NoisyVector, ...]:
     )
 
 
-def published(shown: Sequence[NoisyVector], people: IntArray, generator: np.random.Generator) -> IntArray:
+def published(shown: Sequence[Noisy], people: IntArray, generator: np.random.Generator) -> IntArray:
     """Draw a release of each population: all vectors side by side, with noise."""
     return np.concatenate([noised(one.noise, one.exact(people), generator) for one in shown], axis=1)
 
