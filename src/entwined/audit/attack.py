@@ -131,7 +131,6 @@ def attack(  # noqa: PLR0913  (who attacks whom, knowing what, how often)
     without = people.copy()
     without[:, target] = rng.choice(alone.size, size=releases, p=alone)
     control = attacker.learn(people, published(attacker.shown, without, rng))
-    truth = people[:, target]
     return Attack(
         target,
         len(informed),
@@ -140,14 +139,8 @@ def attack(  # noqa: PLR0913  (who attacks whom, knowing what, how often)
         worlds,
         _before(attacker.law.marginal(target), learned),
         _gained(learned, _at_worst(attacker, people)),
-        Guesses(
-            releases,
-            *(
-                int((one.argmax(axis=1) == truth).sum())
-                for one in (learned.prior, learned.posterior, control.posterior)
-            ),
-        ),
-        _told_of(learned, truth, watched),
+        Guesses.of(people[:, target], learned.prior, learned.posterior, control.posterior),
+        _told_of(learned, people[:, target], watched),
     )
 
 

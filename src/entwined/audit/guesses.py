@@ -6,11 +6,12 @@ said by others.
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 
 from scipy.special import betainccinv, betaincinv
 
 from entwined.canonical import Document
+from entwined.numbers import FloatArray, IntArray
 
 CONFIDENCE: Final = 0.95
 
@@ -35,6 +36,11 @@ class Guesses:
     naive: int
     attack: int
     control: int
+
+    @classmethod
+    def of(cls, truth: IntArray, *beliefs: FloatArray) -> Self:
+        """Guess the likeliest value of each row, naively, after a release, and after the control's."""
+        return cls(truth.size, *(int((one.argmax(axis=1) == truth).sum()) for one in beliefs))
 
     @property
     def risk(self) -> float:

@@ -20,6 +20,9 @@ WAYS: Final = {
     "certified": "Knows who is tied, certified noise",
 }
 SLACK: Final = 1e-9
+SEEN: Final = 0.005  # a bar that is longer by less looks as long
+NEARLY: Final = 0.995
+LEAST: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,7 @@ def _beliefs(model: Document, person: str, truth: str) -> Drawing:
                 "value": 100 * after,
                 "low": 100 * low,
                 "high": 100 * high,
-                "said": f"{100 * after:.0f} %",
+                "said": "> 99 %" if NEARLY <= after < 1 else f"{100 * after:.0f} %",
                 "kept": "yes" if kept else "no",
                 "title": title,
             }
@@ -134,7 +137,7 @@ def _leaks(model: Document) -> Drawing:
         for way, title in (("plain", "plain"), ("certified", "certified")):
             added = one[way]["added"]["largest_log_odds_at_any_answer"]
             value = model["plain_leaks_at_most"] if added == "inf" else added
-            over = value > model["promised"] * (1 + SLACK)
+            over = value > model["promised"] * (1 + SEEN)
             rows.append(
                 {
                     "label": (f"{one['known_share']:.0%} known, {title}",),
@@ -203,7 +206,8 @@ def _guesses(one: Document) -> dict[str, str]:
 
 
 def _figure(value: float | str) -> str:
-    """Write a figure in three digits; what has no bound is said so."""
+    """Write a figure with two decimals, a small one with four; what has no bound is said so."""
     if isinstance(value, str) or not math.isfinite(value):
         return "without bound"
-    return f"{value:.2f}".replace("-", "−") if abs(value) >= 0.01 else f"{value:.1g}".replace("-", "−")  # noqa: PLR2004
+    digits = 2 if abs(value) >= LEAST else 4
+    return f"{value:.{digits}f}".replace("-0.0000", "0.0000").replace("-", "−").replace("0.0000", "0")

@@ -186,7 +186,7 @@ def shifts(rows: Rows, unit: str) -> str:
         _group("way", paths, stroke=INK, stroke_width="1.6"),
         *starts,
         _group("dots", ends, fill=OURS),
-        _figures(rows, scale, step, 10),
+        _figures([{**row, "value": max(row["before"], row["value"])} for row in rows], scale, step, 10),
         _names(rows, step, left),
     )
 
