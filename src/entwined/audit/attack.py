@@ -16,7 +16,7 @@ import numpy as np
 
 from entwined.audit.attacker import Attacker, Looked
 from entwined.audit.guesses import Guesses
-from entwined.audit.vectors import Noisy, NoisyVector, published
+from entwined.audit.vectors import NoisyNumbers, NoisyVector, published
 from entwined.audit.worlds import WorldDrawer
 from entwined.canonical import Document
 from entwined.dependence import ProductLaw
@@ -104,7 +104,7 @@ class Attack:
 
 def attack(  # noqa: PLR0913  (who attacks whom, knowing what, how often)
     law: ProductLaw,
-    shown: Sequence[Noisy],
+    shown: Sequence[NoisyNumbers],
     target: int,
     *,
     known: float | Collection[int] = 0.0,
@@ -146,7 +146,7 @@ def attack(  # noqa: PLR0913  (who attacks whom, knowing what, how often)
 
 def _attacker(
     law: ProductLaw,
-    shown: Sequence[Noisy],
+    shown: Sequence[NoisyNumbers],
     target: int,
     known: tuple[int, ...],
     worlds: int,

@@ -14,7 +14,7 @@ MISSED: Final = "1e-12"  # the part of a noise that is left out where it is draw
 MOST_PLACES: Final = 4_000_000
 
 
-class Noisy(Protocol):
+class NoisyNumbers(Protocol):
     """Integers that are published with noise of a known law."""
 
     @property
@@ -98,7 +98,7 @@ def each_of(law: ProductLaw, noise: Additive) -> tuple[NoisyVector, ...]:
     )
 
 
-def published(shown: Sequence[Noisy], people: IntArray, generator: np.random.Generator) -> IntArray:
+def published(shown: Sequence[NoisyNumbers], people: IntArray, generator: np.random.Generator) -> IntArray:
     """Draw a release of each population: all vectors side by side, with noise."""
     return np.concatenate([noised(one.noise, one.exact(people), generator) for one in shown], axis=1)
 

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from entwined.audit.attacker import Looked, shifted
-from entwined.audit.vectors import Noisy
+from entwined.audit.vectors import NoisyNumbers
 from entwined.dependence import ProductLaw
 from entwined.errors import BadInput
 from entwined.noise import Additive
@@ -51,7 +51,7 @@ class WorldDrawer:
     """Who knows the values of some units and draws so many worlds for every value of the target."""
 
     law: ProductLaw
-    shown: tuple[Noisy, ...]
+    shown: tuple[NoisyNumbers, ...]
     target: int
     known: tuple[int, ...]
     worlds: int
