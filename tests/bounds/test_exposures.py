@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from entwined.bounds import ConcentratedLoss, NoisyLinear, NoisySum, bound, calibrate, certify, verify
+from entwined.bounds import (
+    ClippedValues,
+    ConcentratedLoss,
+    NoisyLinear,
+    NoisySum,
+    bound,
+    calibrate,
+    certify,
+    verify,
+)
 from entwined.bounds.certificate import Certificate, digest
 from entwined.bounds.choose import THEOREMS, named, theorems_taking
 from entwined.bounds.concentrated_group import concentrated_group_bound
@@ -54,6 +63,16 @@ CASES = {
     "noisy weighted sums": (
         Gaussian.of([[1.0, 0.5], [0.5, 2.0]]),
         NoisyLinear.of([[1.0, 0.5], [0.5, 2.0]], [3.0, 4.0], 2.0, DELTA),
+        "any",
+    ),
+    "clipped values": (
+        Gaussian.of([[1.0, 0.5], [0.5, 2.0]]),
+        ClippedValues.of("0.5", bounds=(0, 8), units=2, besides="0.2", rounding="0.1"),
+        "any",
+    ),
+    "clipped values, concentrated": (
+        Gaussian.of([[1.0, 0.5], [0.5, 2.0]]),
+        ClippedValues.of("0.05", bounds=(0, 8), units=2, besides="0.02", rounding="0.1", delta=DELTA),
         "any",
     ),
     "filled blanks": (FORMS, FilledBlanks(Loss.of([0.5, 1, 0.2]), laws_of_columns(ANSWERS)), "model"),
@@ -112,7 +131,15 @@ def test_every_kind_has_the_same_certificate_and_is_verified_alike(case):
 
 def test_all_theorems_are_in_one_list_and_each_is_asked_for_its_own_kind():
     kinds = {theorem.takes for theorem in THEOREMS}
-    assert kinds == {Loss, ConcentratedLoss, FilledBlanks, FilledConcentrated, NoisySum, NoisyLinear}
+    assert kinds == {
+        Loss,
+        ConcentratedLoss,
+        FilledBlanks,
+        FilledConcentrated,
+        NoisySum,
+        NoisyLinear,
+        ClippedValues,
+    }
     assert sum(len(theorems_taking(kind)) for kind in kinds) == len(THEOREMS)
     for model, exposure, knowledge in CASES.values():
         proved = bound(model, exposure, knowledge)
@@ -123,7 +150,7 @@ def test_all_theorems_are_in_one_list_and_each_is_asked_for_its_own_kind():
                 with pytest.raises(DoesNotApply, match="It starts from"):
                     theorem(exposure, model)
     secrets = {theorem.secret for theorem in THEOREMS}
-    assert len(secrets) == 4
+    assert len(secrets) == 5
     assert named("message passing").secret is UNIT_VALUE
 
 

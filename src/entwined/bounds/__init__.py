@@ -23,15 +23,18 @@ messages                  any factor graph: chains, trees, loopy; walks, influen
 transport, tilted         forests, by their kernels (frontier, contenders: what one kernel lets through)
 blocks                    chains that forget slowly, blocks of steps at once
 quilt, markov, pairwise   what others have published, where it is sound
+ties                      the same for ties that are declared, under an assumption that must be believed
 forms, filled_blanks      questionnaires in forms; separable_forms, separable_filled under Gaussian noise
 scalar, wasserstein       one noisy sum
-gaussian                  units that are Gaussian; noisy_linear: weighted sums of them under Gaussian noise
+gaussian                  units that are Gaussian; noisy_linear: weighted sums of them under Gaussian noise;
+                          clipped_values: sums of them within public bounds, under either noise
 """
 
 from entwined.bounds.allocate import allocate
 from entwined.bounds.calibrate import Calibration, calibrate
 from entwined.bounds.certificate import Certificate, Verdict, certify, verify
 from entwined.bounds.choose import Bound, bound
+from entwined.bounds.clipped_values import ClippedValues
 from entwined.bounds.concentrated_loss import ConcentratedLoss, SharedPart
 from entwined.bounds.curve import Curve, curve
 from entwined.bounds.exposure import Exposure
@@ -44,6 +47,7 @@ __all__ = [
     "Bound",
     "Calibration",
     "Certificate",
+    "ClippedValues",
     "ConcentratedLoss",
     "Curve",
     "Exposure",

@@ -28,6 +28,7 @@ class Dependence(Tabled, ABC):
     plural: ClassVar[str] = "all models"
     strength: ClassVar[str] = "every log odds ratio"  # what `stronger` makes larger
     alike: ClassVar[bool] = False  # whether every unit is tied alike, so that bounds are quick for many
+    by_distance: ClassVar[bool] = False  # whether a leakage is for each unit of distance between two values
     source: Source
     learned_from: LearnedFrom | None = None
     check: ModelCheck | None = None

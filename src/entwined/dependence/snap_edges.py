@@ -19,7 +19,7 @@ def read_published_edges(path: Path) -> EdgeList:
     """Read ties between people numbered by whole numbers, each tie once, nobody tied to themselves."""
     pairs, digest = read_pairs(path)
     found = Numbered.of(pairs[:, 0], pairs[:, 1], None)
-    return EdgeList(found.nodes, each_once(found.ends), None, digest)
+    return EdgeList(found.nodes, found.ends, None, digest, found.label)
 
 
 def read_pairs(path: Path) -> tuple[IntArray, str]:

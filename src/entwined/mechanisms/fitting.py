@@ -67,13 +67,15 @@ def losses(promise: Promise, statistics: Shared, each: Fraction) -> tuple[Part, 
     for statistic, share in statistics:
         moves = promise.measure.parts(statistic, promise.schema)
         worst = worst_change(promise, statistic)
+        distance = promise.distance_of(statistic)
         for part in moves:
             one, both = (
                 _on_grid(each * share * moved / worst)
                 for moved in (part.sensitivity.one, part.sensitivity.both)
             )
             if one or both:
-                loss = Part(key_of(part.where, part.column, part.together, part.filling), one, both)
+                key = key_of(part.where, part.column, part.together, part.filling, distance)
+                loss = Part(key, one, both)
                 charged[loss.key] = charged[loss.key] + loss if loss.key in charged else loss
     return tuple(charged[key] for key in sorted(charged))
 
