@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from entwined.bounds import bound
+from entwined.bounds.calibrate import largest_multiple
 from entwined.bounds.noisy_sum import NoisySum
 from entwined.bounds.scalar import exact_scalar_accountant_bound
+from entwined.bounds.ties import ties_bound, ties_scale_bound
 from entwined.cli.app import app
-from entwined.dependence import Box, MarkovChain
+from entwined.dependence import Box, MarkovChain, Ties
 from entwined.errors import BadInput, BadTable
 from entwined.loss import Loss
 from entwined.papers import dependent_dp
@@ -160,6 +162,17 @@ def test_coefficients_of_equation_26_are_golden():
     assert (small.exact, large.exact) == pytest.approx((0.3778, 0.3803), abs=5e-5)
     assert (small.published, large.published) == pytest.approx((0.780, 0.785), abs=5e-4)
     assert small.log_odds == pytest.approx(4.976, abs=5e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("which", "by"), [("exact", ties_bound), ("published", ties_scale_bound)], ids=["14", "18"]
+)
+def test_the_factor_is_that_of_the_theorem_of_ties(which, by):
+    spokes = np.stack([np.zeros(18, np.int64), np.arange(1, 19)], axis=1)
+    model = Ties(19, spokes, noise_factors.kernel(), distances=towns.grid().distances())
+    found = largest_multiple(by, model, Loss.uniform(1, 19), 1.0, "values", 1e-6)
+    assert noise_factors.tied_factor(18, which) == pytest.approx(1 / found.multiple, rel=1e-5)
 
 
 def test_the_sound_bound_is_the_group_for_friends_and_less_for_weak_ties(town):

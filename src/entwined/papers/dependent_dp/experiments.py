@@ -53,7 +53,7 @@ class PaperData:
     twins_source: str
 
 
-class Ties(NamedTuple):
+class TiedTable(NamedTuple):
     """One table: how its people depend on each other, every method, and how weak ties must be for a sound bound."""
 
     table: str
@@ -81,7 +81,7 @@ class Reproduction:
     prior: Prior
     guesses: list[Guessed]
     added: list[star.AddedLeak]
-    ties: list[Ties]
+    ties: list[TiedTable]
     reaches: list[accuracy.Exceeded]
     needed: list[accuracy.Needed]
     tenth: list[accuracy.Tenth]
@@ -206,11 +206,11 @@ def _attacked(friends: list[Method], town: Town) -> list[Method]:
     return [by_name[PLAIN], by_name[PUBLISHED], *less]
 
 
-def _friends(town: Town) -> Ties:
+def _friends(town: Town) -> TiedTable:
     sound = sound_factor(town.size, town.friends, kernel_log_odds())
     most = int(town.degrees.max())
     every = methods(town.size, town.component, most, sound, linear_factor(town.vectors))
-    return Ties(
+    return TiedTable(
         "friends",
         town.source,
         town.size,
@@ -221,16 +221,18 @@ def _friends(town: Town) -> Ties:
     )
 
 
-def _profiles(profiles: Profiles, alike: Alike) -> Ties:
+def _profiles(profiles: Profiles, alike: Alike) -> TiedTable:
     every = methods(profiles.size, alike.component, alike.most_ties, alike.component, alike.most_similarity)
-    return Ties("profiles", profiles.source, profiles.size, alike.most_ties, alike.component, every, None)
+    return TiedTable(
+        "profiles", profiles.source, profiles.size, alike.most_ties, alike.component, every, None
+    )
 
 
-def _graph(graph: SocialGraph) -> Ties:
+def _graph(graph: SocialGraph) -> TiedTable:
     most = int(graph.degrees.max())
     every = methods(graph.people, graph.component, most, graph.component, None)
     strongest = _strongest(graph.people, graph.ties, every)
-    return Ties("graph", graph.source, graph.people, most, graph.component, every, strongest)
+    return TiedTable("graph", graph.source, graph.people, most, graph.component, every, strongest)
 
 
 def _strongest(people: int, ties: "np.ndarray[Any, np.dtype[np.int64]]", every: list[Method]) -> float:
