@@ -7,6 +7,7 @@ import typer
 
 from entwined.canonical import Document
 from entwined.cli.arguments import JsonOption, RequestFile
+from entwined.cli.bound import WhoOption, show_drivers
 from entwined.cli.show import about, as_json, number, progress, say, show_hints, table
 from entwined.writing import write_whole
 
@@ -17,13 +18,15 @@ def command(
     html: Annotated[
         Path | None, typer.Option("--html", help="Write the plan as a page to this file.")
     ] = None,
+    who: WhoOption = 0,
 ) -> None:
     """Compare the ways to protect a release before anything is spent: noise, errors, leakage, budget."""
     from entwined.request.outlook import outlook
     from entwined.request.request_file import read_request
 
     with progress():
-        document = outlook(read_request(request_file)).document
+        looked = outlook(read_request(request_file))
+        document = looked.document
         if html is not None:
             from entwined.report import plan_page
 
@@ -32,6 +35,10 @@ def command(
         as_json(document)
         return
     show(document)
+    for name, found in looked.bounds.items() if who else ():
+        say()
+        say(f"{name}:")
+        show_drivers(found, who)
     if html is not None:
         say()
         say(f"The page is in {html}.")
@@ -54,6 +61,7 @@ def show(document: Document) -> None:
     show_statistics(document)
     say()
     show_checks(document)
+    show_remarks(document)
     show_stronger(document)
     show_further(document)
     say(f"Proposed: {_proposed(document)['title']}. {document['because']}")
@@ -165,6 +173,14 @@ def show_checks(document: Document) -> None:
     for one in checks_in(document):
         say(f"Does {one.name} hold? {' '.join(one.words)}")
         say()
+
+
+def show_remarks(document: Document) -> None:
+    """Print what a model rests on beside itself, and how its leakage is spread over the units."""
+    for model in document["models"]:
+        for sentence in model["remarks"]:
+            say(f"{model['name']}: {sentence}")
+            say()
 
 
 def show_stronger(document: Document) -> None:

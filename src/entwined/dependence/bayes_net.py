@@ -88,6 +88,11 @@ class BayesNet(Coupled):
         return replace(self, hidden=tuple(sorted(position[name] for name in names)))
 
     @property
+    def has_values(self) -> bool:
+        """It says which values its units take."""
+        return True
+
+    @property
     def units(self) -> int:
         """How many variables there are."""
         return len(self.names)

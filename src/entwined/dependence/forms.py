@@ -93,6 +93,11 @@ class Forms(Dependence):
         return self.answers.hidden
 
     @property
+    def has_values(self) -> bool:
+        """It says which values its units take."""
+        return True
+
+    @property
     def units(self) -> int:
         """The questions and the form."""
         return self.answers.units + 1

@@ -60,6 +60,11 @@ class MarkovChain(Coupled):
             object.__setattr__(self, "initial", normalised(self.initial, "The initial law"))
 
     @property
+    def has_values(self) -> bool:
+        """It says which values its units take."""
+        return True
+
+    @property
     def units(self) -> int:
         """How many steps there are."""
         return self.length

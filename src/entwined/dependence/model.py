@@ -27,6 +27,7 @@ class Dependence(Tabled, ABC):
     kind: ClassVar[str]
     plural: ClassVar[str] = "all models"
     strength: ClassVar[str] = "every log odds ratio"  # what `stronger` makes larger
+    assuming: ClassVar[str] = ""  # what theorems about such models alone take an adversary to do without
     alike: ClassVar[bool] = False  # whether every unit is tied alike, so that bounds are quick for many
     by_distance: ClassVar[bool] = False  # whether a leakage is for each unit of distance between two values
     source: Source
@@ -38,6 +39,11 @@ class Dependence(Tabled, ABC):
     @abstractmethod
     def units(self) -> int:
         """How many units the law is about."""
+
+    @property
+    def has_values(self) -> bool:
+        """Whether it says which values its units take."""
+        return False
 
     def fits(self, units: int) -> bool:
         """Whether a loss over this many units speaks of the same units."""

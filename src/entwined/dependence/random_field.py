@@ -69,6 +69,11 @@ class RandomField(Coupled):
         return cls(names, sizes, blocks, checked_source(source))
 
     @property
+    def has_values(self) -> bool:
+        """It says which values its units take."""
+        return True
+
+    @property
     def units(self) -> int:
         """How many variables there are."""
         return len(self.names)
