@@ -12,7 +12,7 @@ the sensitivity curve, `cells` and `words` write numbers and texts.
 """
 
 from entwined.report.attack_page import attack_page
-from entwined.report.folder import require_free, write_release
+from entwined.report.folder import require_free, write_computed, write_release
 from entwined.report.formats import wanted_formats
 from entwined.report.plan_page import plan_page
 from entwined.report.release_page import report_page
@@ -23,5 +23,6 @@ __all__ = [
     "report_page",
     "require_free",
     "wanted_formats",
+    "write_computed",
     "write_release",
 ]
