@@ -46,9 +46,6 @@ DeviationOption = Annotated[
 DistanceOption = Annotated[
     str | None, typer.Option("--distance", help="With --sd: how far apart two values of a secret are.")
 ]
-CertificateOption = Annotated[
-    Path | None, typer.Option("--certificate", "-o", help="Write the certificate to this file.")
-]
 PerDistanceOption = Annotated[
     bool, typer.Option("--per-distance", help="Losses are for each unit of distance: kind places.")
 ]

@@ -103,7 +103,8 @@ def city_from(fields: Fields, folder: Path) -> City:
         )
     said = tuple((name, value) for name, value in graph.fields if name != "log_odds")
     about = graph.size, graph.ends, np.zeros(()), fields.source, said, graph.edges_digest, graph.edges_file
-    return City(*about, grid, numbers.get("nearness", NEARNESS), numbers.get("fall", FALL))
+    near, fall = numbers.get("nearness", NEARNESS), numbers.get("fall", FALL)
+    return City(*about, label=graph.label, grid=grid, nearness=near, fall=fall)
 
 
 def _number(fields: Fields, name: str) -> float:

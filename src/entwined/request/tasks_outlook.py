@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from entwined.bounds import Bound
-from entwined.bounds.exposure import Exposure
+from entwined.bounds import Bound, Exposure
 from entwined.canonical import Document
 from entwined.promise.part import add_up
 from entwined.request.bill import bill_of
@@ -26,7 +25,7 @@ class TasksOutlook:
         """What the mechanisms together leak of every unit, under each model."""
         promise = self.request.promise
         parts = (part for mechanism in self.request.mechanisms for part in mechanism.parts(promise))
-        return promise.bounds(promise.base(add_up({}, parts)))
+        return promise.bounds(promise.base(parts))
 
     @property
     def document(self) -> Document:
