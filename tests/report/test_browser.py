@@ -45,29 +45,41 @@ def pages(tmp_path_factory):
     return written
 
 
+@pytest.fixture(scope="module")
+def shown(browser):
+    """The one tab of all pages, for a new one takes long, and whatever is heard from it."""
+    tab, heard = browser.new_page(), []
+    tab.on("request", lambda request: heard.append(request.url))
+    tab.on("console", lambda message: heard.append(message.text))
+    tab.on("pageerror", lambda error: heard.append(str(error)))
+    tab.on("dialog", lambda dialog: heard.append(dialog.message))
+    yield tab, heard
+    tab.close()
+
+
 @pytest.fixture
-def opened(browser, pages):
+def opened(shown, pages):
     """Open a page and listen to whatever it asks for, says or runs; all of it must be nothing."""
-    tabs = []
+    tab, heard = shown
 
     def open_page(name, kind, width="laptop"):
+        all_quiet()
+        tab.goto("about:blank")
+        tab.emulate_media(media="screen")
         wide, high = WIDTHS[width]
-        tab = browser.new_page(viewport={"width": wide, "height": high})
-        heard = {"requests": [], "messages": []}
-        tab.on("request", lambda request: heard["requests"].append(request.url))
-        tab.on("console", lambda message: heard["messages"].append(message.text))
-        tab.on("pageerror", lambda error: heard["messages"].append(str(error)))
-        tab.on("dialog", lambda dialog: heard["messages"].append(dialog.message))
+        tab.set_viewport_size({"width": wide, "height": high})
+        heard.clear()
         tab.goto(pages[name, kind].as_uri())
         tab.wait_for_load_state("networkidle")
-        tabs.append((tab, heard))
+        assert [urlsplit(url).scheme for url in heard[:1]] == ["file"]  # the page itself
         return tab
 
+    def all_quiet():
+        assert [text for text in heard[1:] if not text.startswith("data:")] == []
+
+    heard.clear()
     yield open_page
-    for tab, heard in tabs:
-        assert [urlsplit(url).scheme for url in heard["requests"] if not url.startswith("data:")] == ["file"]
-        assert heard["messages"] == []
-        tab.close()
+    all_quiet()
 
 
 MARKS = """() => [...document.querySelectorAll('figure svg')].map(drawn =>

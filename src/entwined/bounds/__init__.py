@@ -23,6 +23,7 @@ messages                  any factor graph: chains, trees, loopy; walks, influen
 transport, tilted         forests, by their kernels (frontier, contenders: what one kernel lets through)
 blocks                    chains that forget slowly, blocks of steps at once
 quilt, markov, pairwise   what others have published, where it is sound
+ties                      the same for ties that are declared, under an assumption that must be believed
 forms, filled_blanks      questionnaires in forms; separable_forms, separable_filled under Gaussian noise
 scalar, wasserstein       one noisy sum
 gaussian                  units that are Gaussian; noisy_linear: weighted sums of them under Gaussian noise;

@@ -5,7 +5,7 @@ import json
 import math
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from entwined.bounds.guarantee import origin, promised
 from entwined.bounds.outside import stated
 from entwined.bounds.theorem import Knowledge, Theorem
 from entwined.canonical import Document
-from entwined.dependence import Dependence, Graph
+from entwined.dependence import Dependence, Edged
 from entwined.dependence.files import model_from
 from entwined.dependence.syntax import json_document
 from entwined.errors import BadCertificate, BadModel, EntwinedError, Refused
@@ -168,9 +168,8 @@ def derived_again(document: Mapping[str, Any], folder: Path, trusting: Sequence[
     """Make a certificate from the inputs of a written one; the edges of a graph keep the name they have there."""
     theorem, inputs = theorem_of(document, trusting), document["inputs"]
     model = model_from(inputs["model"], folder)
-    if isinstance(model, Graph) and model.fields:  # its edges were found there, and their digest is compared
-        fields = dict(model.fields) | {"edges": inputs["model"]["edges"]}
-        model = replace(model, fields=tuple(fields.items()))
+    if isinstance(model, Edged) and model.fields:  # its edges were found there, and their digest is compared
+        model = model.renamed(inputs["model"]["edges"])
     return Certificate(model, theorem.takes.from_document(inputs["loss"]), document["knowledge"], theorem)
 
 

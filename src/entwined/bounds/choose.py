@@ -48,6 +48,7 @@ from entwined.bounds.separable_forms import (
 )
 from entwined.bounds.shared_parts import shared_group_bound, shared_messages_bound, shared_transport_bound
 from entwined.bounds.theorem import Knowledge, Theorem
+from entwined.bounds.ties import ties_and_anything_known_bound, ties_bound, ties_scale_bound
 from entwined.bounds.tilted import tilted_transport_bound
 from entwined.bounds.transport import transport_bound
 from entwined.bounds.walks import self_avoiding_walks_bound
@@ -74,6 +75,9 @@ THEOREMS: tuple[Theorem, ...] = (
     elimination_without_knowledge_bound,
     pairwise_bound,
     pairwise_scale_bound,
+    ties_bound,
+    ties_and_anything_known_bound,
+    ties_scale_bound,
     blanks_left_out_bound,
     blanks_left_out_without_knowledge_bound,
     public_form_bound,

@@ -90,16 +90,13 @@ def seen_from(found: "Bound[Exposure]", model_folder: Path, folder: Path) -> "Bo
     from dataclasses import replace
     from os.path import relpath
 
-    from entwined.dependence import Graph
+    from entwined.dependence import Edged
 
     model = found.model
-    if not isinstance(model, Graph):
+    if not isinstance(model, Edged) or not model.fields:
         return found
-    fields = (
-        (key, relpath(model_folder / value, folder) if key == "edges" else value)
-        for key, value in model.fields
-    )
-    return replace(found, model=replace(model, fields=tuple(fields)))
+    name = relpath(model_folder / dict(model.fields)["edges"], folder)
+    return replace(found, model=model.renamed(name))
 
 
 def document(found: "Bound[Exposure]") -> Document:

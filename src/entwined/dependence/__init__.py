@@ -1,19 +1,21 @@
 """Step 3: what depends on what.
 
     model.Dependence ─┬─ independent, groups, forms, gaussian
-      a class of      └─ model.Coupled: markov_chain, bayes_net, random_field, graph
+      a class of      └─ model.Coupled: markov_chain, bayes_net, random_field, edged: graph, ties
       joint laws           written as `factors`, of which bounds need the `couplings` alone (`odds`)
 
-`families` states Gaussian laws as people do, `places` makes kernels of cities. `box` holds numbers that are known
-exactly or by intervals. `files` reads and writes every model (`fields`, `syntax`, `nested`, `contents`, `bif`;
-`graph_files`, `edges`, `edge_columns`, `edge_labels`); `learned_from` says what rows one was learned from, and
-`model_check` what a check of it on public rows showed.
+`families` states Gaussian laws as people do, `places` makes kernels of cities, and `city` is a graph of them. `box`
+holds numbers that are known exactly or by intervals. `files` reads and writes every model (`fields`, `syntax`,
+`nested`, `contents`, `bif`; `graph_files`, `tie_files`, `edges`, `edge_columns`, `edge_labels`, `two_ways`,
+`snap_edges`); `learned_from` says what rows one was learned from, and `model_check` what a check of it on public rows
+showed.
 """
 
 from entwined.dependence.bayes_net import BayesNet, Variable
 from entwined.dependence.box import Box
 from entwined.dependence.city import City
 from entwined.dependence.couplings import Couplings
+from entwined.dependence.edged import Edged
 from entwined.dependence.files import model_from, read_model, write_model
 from entwined.dependence.forms import Forms
 from entwined.dependence.gaussian import Correlations, Gaussian, GaussianLaws, MaxCorrelation
@@ -25,6 +27,8 @@ from entwined.dependence.markov_chain import MarkovChain
 from entwined.dependence.model import Coupled, Dependence, Source
 from entwined.dependence.model_check import ModelCheck, TriedLaw
 from entwined.dependence.random_field import Edge, RandomField
+from entwined.dependence.snap_edges import read_published_edges
+from entwined.dependence.ties import Ties
 
 __all__ = [
     "BayesNet",
@@ -35,6 +39,7 @@ __all__ = [
     "Couplings",
     "Dependence",
     "Edge",
+    "Edged",
     "Forms",
     "Gaussian",
     "GaussianLaws",
@@ -47,9 +52,11 @@ __all__ = [
     "ModelCheck",
     "RandomField",
     "Source",
+    "Ties",
     "TriedLaw",
     "Variable",
     "model_from",
     "read_model",
+    "read_published_edges",
     "write_model",
 ]

@@ -102,8 +102,19 @@ def city_from(fields: Fields, folder: Path) -> City:
             "The ties of people in a city have log odds of their own. Leave these out of the edges."
         )
     said = tuple((name, value) for name, value in graph.fields if name != "log_odds")
-    about = graph.size, graph.ends, np.zeros(()), fields.source, said, graph.edges_digest, graph.edges_file
-    return City(*about, grid, numbers.get("nearness", NEARNESS), numbers.get("fall", FALL))
+    return City(
+        graph.size,
+        graph.ends,
+        np.zeros(()),
+        fields.source,
+        said,
+        graph.edges_digest,
+        graph.edges_file,
+        graph.label,
+        grid,
+        numbers.get("nearness", NEARNESS),
+        numbers.get("fall", FALL),
+    )
 
 
 def _number(fields: Fields, name: str) -> float:

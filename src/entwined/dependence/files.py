@@ -12,6 +12,7 @@ from entwined.dependence.bayes_net import BayesNet
 from entwined.dependence.bif import read_bif, write_bif
 from entwined.dependence.city import city_from
 from entwined.dependence.contents import read_bytes, text_of
+from entwined.dependence.edged import Edged
 from entwined.dependence.families import autoregression, equal_correlation, kinship
 from entwined.dependence.fields import (
     Fields,
@@ -23,7 +24,6 @@ from entwined.dependence.fields import (
 )
 from entwined.dependence.forms import Forms
 from entwined.dependence.gaussian import Gaussian, GaussianLaws, MaxCorrelation, correlated
-from entwined.dependence.graph import Graph
 from entwined.dependence.graph_files import graph_from, named_from
 from entwined.dependence.groups import Groups
 from entwined.dependence.independent import Independent
@@ -34,6 +34,7 @@ from entwined.dependence.model_check import ModelCheck
 from entwined.dependence.nested import shown
 from entwined.dependence.random_field import RandomField
 from entwined.dependence.syntax import json_document, json_text, toml_document, toml_text
+from entwined.dependence.tie_files import ties_from
 from entwined.errors import BadModel
 from entwined.writing import write_whole
 
@@ -102,7 +103,7 @@ def write_model(model: Dependence, where: str | Path) -> None:
 
 def _document(model: Dependence, folder: Path) -> Document:
     """The document of a model in a folder: with its edges written out, if their file is not there."""
-    if not isinstance(model, Graph) or not model.fields:
+    if not isinstance(model, Edged) or not model.fields:
         return model.document
     named = named_from(model, folder)
     return model.written_out if named is None else model.document | {"edges": named}
@@ -288,4 +289,5 @@ KINDS: Final[dict[str, Callable[[Fields, Path], Dependence]]] = {
     "gaussian": gaussian,
     "graph": graph_from,
     "places": city_from,
+    "ties": ties_from,
 }

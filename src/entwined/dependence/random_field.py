@@ -11,8 +11,8 @@ import numpy as np
 from entwined.canonical import Document
 from entwined.dependence.box import Box
 from entwined.dependence.couplings import Couplings
+from entwined.dependence.edged import refuse_repeats
 from entwined.dependence.factors import Factors, couplings_of, factors_of, raised_in
-from entwined.dependence.graph import refuse_repeats
 from entwined.dependence.model import Coupled, Source, checked_source, checked_units, distinct_places
 from entwined.dependence.narrower import Tie
 from entwined.dependence.nested import by_rows, shown

@@ -43,6 +43,7 @@ from entwined.canonical import Document
 from entwined.dependence import (
     BayesNet,
     Dependence,
+    Edged,
     Forms,
     GaussianLaws,
     Graph,
@@ -88,7 +89,7 @@ class Declared:
             raise BadModel(f"{self.model!r:.60} is no model. Give Groups(…), MarkovChain(…), …")
         for listed in ("columns", "missing_says_nothing", "trusting"):
             object.__setattr__(self, listed, tuple(getattr(self, listed)))
-        if isinstance(self.model, Graph):
+        if isinstance(self.model, Edged):
             object.__setattr__(self, "model", self.model.published)
 
     @property

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from entwined.dependence import Dependence, Graph
+from entwined.dependence import Dependence, Edged
 from entwined.dependence.graph_files import named_from
 from entwined.door.certificate import CERTIFICATE, covering, signed
 from entwined.errors import BadInput, EntwinedError, Refused
@@ -86,11 +86,11 @@ def write_release(  # noqa: PLR0913  (all that goes into a folder)
     return sorted(folder.iterdir())
 
 
-def _edge_files(models: Iterable[Dependence]) -> dict[str, Graph]:
+def _edge_files(models: Iterable[Dependence]) -> dict[str, Edged]:
     """Find the models whose edges stand in a file, by its name; one name must mean one file."""
-    found: dict[str, Graph] = {}
+    found: dict[str, Edged] = {}
     for model in models:
-        if not isinstance(model, Graph) or not model.fields:
+        if not isinstance(model, Edged) or not model.fields:
             continue
         name = str(dict(model.fields)["edges"])
         if name in OURS or found.setdefault(name, model).edges_digest != model.edges_digest:
@@ -101,7 +101,7 @@ def _edge_files(models: Iterable[Dependence]) -> dict[str, Graph]:
     return found
 
 
-def _copy_edges(edges: Mapping[str, Graph], draft: Path) -> None:
+def _copy_edges(edges: Mapping[str, Edged], draft: Path) -> None:
     """Put the edge files beside the certificate, without which nobody could derive it again."""
     for name, model in edges.items():
         if model.edges_file is not None:
