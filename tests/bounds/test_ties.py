@@ -198,6 +198,27 @@ def test_what_a_cap_would_be_worth_is_hinted_at():
     assert hint.leakage == pytest.approx(1 + 4 * Frontier.of(FLIP)(1.0))
 
 
+def test_linear_correlations_are_those_of_the_pair_and_prove_nothing():
+    """Sums of |δ_ij| ε_j by Zhu and others: below the truth where a friend is far with a chance that distance hides."""
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        weights = rng.uniform(0.01, 1.0, (4, 4))
+        joint = (weights + weights.T) / (weights + weights.T).sum()
+        law, places = joint.sum(axis=0), np.arange(4)
+        mean, spread = law @ places, law @ places**2 - (law @ places) ** 2
+        correlation = (joint * np.outer(places, places)).sum() / spread - mean**2 / spread
+        pair = Ties(2, np.array([[0, 1]]), joint / law[:, None])
+        assert pair.correlations[0] == pytest.approx([abs(correlation)] * 2)
+        assert pair.correlated_sensitivity(np.array([1.0, 1.0])) == pytest.approx(1 + abs(correlation))
+    hidden = np.array(
+        [[0.5, 0.0, 0.5], [0.0, 1.0, 0.0], [0.5, 0.0, 0.5]]
+    )  # no linear correlation, and yet a tie
+    pair = Ties(2, np.array([[0, 1]]), hidden)
+    joint = np.diag([0.25, 0.5, 0.25]) @ hidden
+    assert pair.correlated_sensitivity(np.array([1.0, 1.0])) == pytest.approx(1.0)
+    assert worst_leakage(joint, [1.0, 1.0], 0, "model") == pytest.approx(2.0)
+
+
 @pytest.mark.slow
 def test_two_hundred_thousand_people_and_a_million_ties_take_seconds():
     rng = np.random.default_rng(7)

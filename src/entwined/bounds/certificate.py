@@ -21,7 +21,7 @@ from entwined.dependence import Dependence, Edged
 from entwined.dependence.files import model_from
 from entwined.dependence.syntax import json_document
 from entwined.errors import BadCertificate, BadModel, EntwinedError, Refused
-from entwined.loss import Leakage
+from entwined.loss import QUANTILES, Leakage
 from entwined.showing import Tabled
 from entwined.version import __version__
 from entwined.writing import write_whole
@@ -30,7 +30,6 @@ FORMAT = "entwined certificate 1"
 LISTED_UNITS = 10_000
 LARGEST_FILE = 512_000_000  # as of the model that it holds
 CLOSE = 1e-9  # how far libraries of other versions may differ in the last digits
-QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 VERSIONS: Final = {
     "entwined": __version__,
     "numpy": np.__version__,

@@ -102,19 +102,9 @@ def city_from(fields: Fields, folder: Path) -> City:
             "The ties of people in a city have log odds of their own. Leave these out of the edges."
         )
     said = tuple((name, value) for name, value in graph.fields if name != "log_odds")
-    return City(
-        graph.size,
-        graph.ends,
-        np.zeros(()),
-        fields.source,
-        said,
-        graph.edges_digest,
-        graph.edges_file,
-        graph.label,
-        grid,
-        numbers.get("nearness", NEARNESS),
-        numbers.get("fall", FALL),
-    )
+    about = graph.size, graph.ends, np.zeros(()), fields.source, said, graph.edges_digest, graph.edges_file
+    near, fall = numbers.get("nearness", NEARNESS), numbers.get("fall", FALL)
+    return City(*about, label=graph.label, grid=grid, nearness=near, fall=fall)
 
 
 def _number(fields: Fields, name: str) -> float:

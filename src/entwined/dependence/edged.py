@@ -36,8 +36,17 @@ class Edged(Coupled):
         return self.size
 
     def called(self, place: int) -> str:
-        """Name a node as its file does."""
+        """Name a node by its number: what is published does not point at people."""
+        return numbered(place)
+
+    def named(self, place: int) -> str:
+        """Name a node as its file does, for the holder's eyes."""
         return numbered(place) if self.label is None else self.label(place)
+
+    @property
+    def degrees(self) -> IntArray:
+        """How many edges each node has."""
+        return np.bincount(self.ends.reshape(-1), minlength=self.size).astype(np.int64)
 
     @property
     def document(self) -> Document:

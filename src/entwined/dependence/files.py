@@ -288,6 +288,6 @@ KINDS: Final[dict[str, Callable[[Fields, Path], Dependence]]] = {
     "random_field": random_field,
     "gaussian": gaussian,
     "graph": graph_from,
-    "places": city_from,
     "ties": ties_from,
+    "places": city_from,
 }

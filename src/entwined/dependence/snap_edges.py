@@ -16,7 +16,14 @@ COMMENT: Final = b"#"
 
 
 def read_published_edges(path: Path) -> EdgeList:
-    """Read ties between people numbered by whole numbers, each tie once, nobody tied to themselves.
+    """Read ties between people numbered by whole numbers, each tie once, nobody tied to themselves."""
+    pairs, digest = read_pairs(path)
+    found = Numbered.of(pairs[:, 0], pairs[:, 1], None)
+    return EdgeList(found.nodes, found.ends, None, digest, found.label)
+
+
+def read_pairs(path: Path) -> tuple[IntArray, str]:
+    """Read who is tied to whom, by the file's own numbers, and the SHA-256 of the file.
 
     Ends stand between blanks, tabs or commas; lines that begin with # and a first line of names are passed over.
     """
@@ -28,20 +35,21 @@ def read_published_edges(path: Path) -> EdgeList:
         data = inflated(data)
     refuse_binary(data)
     whole = pa.int64()
-    first, second = columns_of(data, {0: whole, 1: whole}, 2)
-    kept = first != second
-    found = Numbered.of(first[kept], second[kept], None)
-    return EdgeList(found.nodes, each_once(found.ends, found.nodes), None, digest, found.label)
+    pairs = np.stack(columns_of(data, {0: whole, 1: whole}, 2), axis=1)
+    return each_once(pairs[pairs[:, 0] != pairs[:, 1]]), digest
 
 
-def each_once(ends: IntArray, nodes: int) -> IntArray:
-    """Keep one of (a, b) and (b, a), the smaller end first, in rising order.
+def each_once(pairs: IntArray) -> IntArray:
+    """Keep one of (a, b) and (b, a), the smaller first, in rising order.
 
-    >>> each_once(np.array([[2, 1], [1, 2], [0, 2]]), 3).tolist()
+    >>> each_once(np.array([[2, 1], [1, 2], [0, 2]])).tolist()
     [[0, 2], [1, 2]]
     """
-    keys = np.unique(ends.min(axis=1) * np.int64(nodes) + ends.max(axis=1))
-    return np.stack(np.divmod(keys, np.int64(nodes)), axis=1)
+    ordered = np.sort(pairs, axis=1)
+    ordered = ordered[np.lexsort((ordered[:, 1], ordered[:, 0]))]
+    new = np.ones(len(ordered), np.bool_)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    return np.asarray(ordered[new])
 
 
 def columns_of(data: bytes, types: dict[int, Any], count: int) -> list[Any]:

@@ -18,11 +18,13 @@ from entwined.canonical import Document
 from entwined.dependence.box import Box
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.edged import Edged, refuse_repeats, refuse_strangers
+from entwined.dependence.markov_chain import stationary
 from entwined.dependence.model import Source, checked_source, checked_units
 from entwined.dependence.narrower import Narrower
 from entwined.dependence.odds import exact_axis
+from entwined.dependence.product_law import ProductLaw, UnitTable
 from entwined.dependence.two_ways import refuse_two_laws
-from entwined.errors import BadModel
+from entwined.errors import BadModel, DoesNotApply
 from entwined.numbers import FloatArray, IntArray, round_up
 
 WAYS: Final = 2
@@ -54,12 +56,13 @@ class Ties(Edged):
     kind: ClassVar[str] = "ties"
     plural: ClassVar[str] = "ties"
     strength: ClassVar[str] = "every log odds ratio or coefficient"
+    assuming: ClassVar[str] = " and uses no ties but those of the unit that it is after"
 
     def __post_init__(self) -> None:
         checked_units(self.size)
         checked_source(self.source)
         refuse_strangers(self.ends, self.size)
-        refuse_repeats(self.ends, self.size, self.called)
+        refuse_repeats(self.ends, self.size)
         if (self.kernel is None) == (self.coefficients is None):
             raise BadModel(
                 f"Ties have {'both' if self.kernel is not None else 'no'} kernel or coefficient. {GIVEN}"
@@ -123,6 +126,11 @@ class Ties(Edged):
                 )
 
     @property
+    def has_values(self) -> bool:
+        """Whether ties have a kernel, which says which values there are."""
+        return self.kernel is not None
+
+    @property
     def kernels(self) -> tuple[FloatArray, FloatArray] | None:
         """The law of the second end given the first, and of the first given the second, if ties have kernels."""
         if self.kernel is None:
@@ -142,10 +150,25 @@ class Ties(Edged):
             odds[self.coefficients[:, 0] == 0] = 0.0
         return Couplings.pairs(self.size, self.ends, odds)
 
-    @property
-    def degrees(self) -> IntArray:
-        """How many ties each unit has."""
-        return np.bincount(self.ends.reshape(-1), minlength=self.size).astype(np.int64)
+    @cached_property
+    def correlations(self) -> FloatArray:
+        """The linear correlation of each tie, as a kernel with distances has it, or the coefficients as declared.
+
+        With equal laws of both, 1 − E d²(X, Y) / E d²(X, Y') is their correlation on a line, Y' being independent of X.
+        """
+        if self.kernel is None:
+            return np.asarray(self.coefficients)
+        values = self.kernel.shape[1]
+        places = np.arange(values)
+        apart = np.abs(places[:, None] - places) if self.distances is None else self.distances
+        back = self.kernel if self.kernel_back is None else self.kernel_back
+        first = settled(self.kernel @ back)
+        second = first @ self.kernel
+        if self.kernel.shape[0] != values:
+            return np.ones((len(self.ends), WAYS))  # values without a distance between them
+        alone = float(first @ apart**2 @ second)
+        tied = float(first @ (self.kernel * apart**2).sum(axis=1))
+        return np.full((len(self.ends), WAYS), abs(1 - tied / alone) if alone > 0 else 1.0)
 
     def gathered(self, from_second: FloatArray, from_first: FloatArray) -> FloatArray:
         """For each unit, the sum of what comes over its ties, or over the `most_ties` that bring most.
@@ -162,6 +185,37 @@ class Ties(Edged):
             to, amounts = to[kept], amounts[kept]
         total = np.bincount(to, weights=amounts, minlength=self.size).astype(np.float64)
         return round_up(total, float(self.degrees.max(initial=0)) + 4)
+
+    def correlated_sensitivity(self, losses: FloatArray) -> float:
+        """What the linear correlated sensitivity of Zhu, Xiong, Li and Zhou (2015) takes for the leakage.
+
+        max_i Σ_j |δ_ij| ε_j with linear correlations δ. It is no theorem: units without a linear correlation can tell
+        all of each other. It stands beside others to be compared, and nothing is ever released by it.
+        """
+        there, back = self.correlations.T
+        first, second = losses[self.ends[:, 0]], losses[self.ends[:, 1]]
+        return float((losses + self.gathered(there * second, back * first)).max())
+
+    def member(self, values: int = 2) -> ProductLaw:  # noqa: ARG002  (there is none)
+        """Refuse: no single law is like that for everybody."""
+        raise DoesNotApply("Ties have no law of all units at once. Ask for the law `around` one unit.")
+
+    def around(self, place: int, values: int = 2) -> ProductLaw:  # noqa: ARG002  (the kernel says how many there are)
+        """The law in which a unit's ties hold what the kernel says of them, and all others are on their own."""
+        if self.kernels is None:
+            raise DoesNotApply("Coefficients of ties are no law to draw people from. Give a kernel.")
+        there, back = self.kernels
+        if there.shape[0] != there.shape[1]:
+            raise DoesNotApply("The two ends of a tie have unlike values, so units have no one set of them.")
+        law = stationary(there @ back)
+        own = np.full(len(there), 1 / len(there)) if law is None else law
+        tied = [
+            UnitTable((place, second), there) if first == place else UnitTable((place, first), back)
+            for first, second in self.ends[(self.ends == place).any(axis=1)][: self.most_ties].tolist()
+        ]
+        reached = {unit for scope, _ in tied for unit in scope}
+        alone = (UnitTable((unit,), own) for unit in range(self.size) if unit not in reached - {place})
+        return ProductLaw((len(there),) * self.size, (*tied, *alone))
 
     def times_as_strong(self, factor: float) -> "Ties":
         """Multiply the log odds of the kernel, or the coefficients up to 1; it is no longer the model of a file."""
@@ -202,3 +256,12 @@ class Ties(Edged):
             **({"coefficient": 0} if self.coefficients is not None and not edges else {}),
             "source": self.source,
         }
+
+
+def settled(step: FloatArray) -> FloatArray:
+    """The law that a kernel leaves as it is, one of them if there are several."""
+    values = len(step)
+    system = np.vstack([step.T - np.eye(values), np.ones((1, values))])
+    found = np.linalg.lstsq(system, np.append(np.zeros(values), 1.0), rcond=None)[0]
+    law = np.maximum(found, 0.0)
+    return np.asarray(law / law.sum())

@@ -51,15 +51,16 @@ from entwined.dependence import (
     Independent,
     MarkovChain,
     RandomField,
+    Ties,
 )
 from entwined.errors import BadModel, Refused
 from entwined.promise.distances import check_distances
-from entwined.promise.domains import VALUED, check_cells, check_rows
+from entwined.promise.domains import check_cells, check_rows
 from entwined.promise.gates import Gates
 from entwined.promise.worked_out import check_worked_out
 from entwined.schema import Coded, Ordered, Schema
 
-ADMITTED: Final = (Independent, Groups, MarkovChain, Graph, BayesNet, RandomField, Forms, GaussianLaws)
+ADMITTED: Final = (Independent, Groups, MarkovChain, Graph, Ties, BayesNet, RandomField, Forms, GaussianLaws)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +134,7 @@ class Declared:
 
     def states(self, schema: Schema) -> tuple[str, ...]:
         """Over rows: the columns whose joint values are a row's state, if the model has states."""
-        if self.columns or not isinstance(self.model, VALUED):
+        if self.columns or not self.model.has_values:
             return self.columns
         return self._held(schema)
 
@@ -217,7 +218,7 @@ def _check_rows(given: Declared, schema: Schema) -> None:
         )
     if given.model.by_distance:
         check_distances(given.title, given.columns, given.missing_says_nothing, schema)
-    elif given.columns and not isinstance(given.model, VALUED):
+    elif given.columns and not given.model.has_values:
         raise BadModel(
             f"The model {given.title!r} names columns and has no values, and the schema protects "
             f'{schema.unit.kind}. Give unit = {{kind = "cells"}}, or leave `columns` out.'

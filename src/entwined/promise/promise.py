@@ -28,6 +28,7 @@ from entwined.dependence.model_check import failures
 from entwined.errors import BadModel, Refused
 from entwined.numbers import Amount
 from entwined.promise.account import Account
+from entwined.promise.contradictions import refuse_contradictions
 from entwined.promise.declared import Declared
 from entwined.promise.differences import differences
 from entwined.promise.distances import Along, along
@@ -100,6 +101,7 @@ class Promise(Tabled):
             )
         for one in self.declared:
             one.check(self.schema)
+        refuse_contradictions(self.declared, self.schema)
         if len([one for one in self.declared if one.by]) > 1:
             raise BadModel(
                 "Two models pick rows by a column, and one picking would undo the promise of the other. "

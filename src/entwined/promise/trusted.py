@@ -8,7 +8,6 @@ from entwined.bounds.outside import theorems_of
 from entwined.dependence import Coupled, Forms, MarkovChain
 from entwined.dependence.learned_from import VOUCHED
 from entwined.promise.declared import Declared
-from entwined.promise.domains import VALUED
 from entwined.promise.gates import Gates
 from entwined.schema import Schema, Text
 
@@ -126,7 +125,7 @@ def _of_rows(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[
         )
     if isinstance(given.model, MarkovChain) and given.model.initial is not None and knowledge == "model":
         yield NO_GAPS
-    if isinstance(given.model, VALUED):
+    if given.model.has_values:
         yield from _of_states(given, schema, each)
     if isinstance(given.model, Coupled) and (schema.neighbours == "add_remove" or schema.unit.may_be_absent):
         yield PRESENCE.format(each=each)
