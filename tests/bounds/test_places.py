@@ -99,6 +99,13 @@ def test_who_knows_that_a_friend_is_at_one_of_two_places_reaches_it():
     assert 0.99 * claimed < found <= claimed
 
 
+def test_people_can_be_drawn_where_it_says_they_are():
+    model = city("a path", GRIDS["a block"])
+    law = model.member()
+    assert law.marginal(1, {0: 2}) == pytest.approx(model.kernel[2])
+    assert law.marginal(0, {1: 3}) == pytest.approx(model.kernel[3])
+
+
 def test_ties_that_go_round_have_messages_alone():
     found = bound(city("a circle", GRIDS["a street"]), DistanceLoss.uniform(1, 3), "model")
     assert found.theorem.name == "places messages"

@@ -134,7 +134,9 @@ def test_ties_have_a_law_around_each_unit():
     assert law.marginal(1, {0: 1}) == pytest.approx(step[1])
     assert law.marginal(2, {0: 0}) == pytest.approx(step[0])
     assert law.marginal(3, {0: 0, 1: 1}) == pytest.approx([0.75, 0.25])
-    assert ties.around(1).marginal(2, {0: 1, 1: 0}) == pytest.approx([0.75, 0.25])  # friends of friends say nothing
+    assert ties.around(1).marginal(2, {0: 1, 1: 0}) == pytest.approx(
+        [0.75, 0.25]
+    )  # friends of friends say nothing
     with pytest.raises(DoesNotApply, match="around"):
         ties.member()
     with pytest.raises(DoesNotApply, match="kernel"):
