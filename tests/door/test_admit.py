@@ -13,6 +13,7 @@ from entwined.door.door import Door
 from entwined.errors import BadInput, BadQuery, OverBudget, Refused, Unreadable
 from entwined.ledger import Kind, Ledger
 from entwined.mechanisms.batch import plan_batch
+from entwined.mechanisms.degrees import Degrees
 from entwined.mechanisms.k_means import KMeans
 from entwined.mechanisms.structure_search import StructureSearch
 from entwined.promise.declared import Declared
@@ -49,7 +50,11 @@ def k_means(promise):
     return KMeans.of(promise, "age", 2, 5, Fraction(1, 2))
 
 
-MECHANISMS = [batch, search, k_means]
+def degrees(promise):
+    return Degrees.of(promise, ["home"], 9, Fraction(1, 2))
+
+
+MECHANISMS = [batch, search, k_means, degrees]
 
 
 class Counting(MemoryTable):
