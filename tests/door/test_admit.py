@@ -13,6 +13,7 @@ from entwined.door.door import Door
 from entwined.errors import BadInput, BadQuery, OverBudget, Refused, Unreadable
 from entwined.ledger import Kind, Ledger
 from entwined.mechanisms.batch import plan_batch
+from entwined.mechanisms.classifiers.regression import LinearSVM, LogisticRegression
 from entwined.mechanisms.lloyd import Lloyd
 from entwined.mechanisms.structure_search import StructureSearch
 from entwined.promise.declared import Declared
@@ -49,7 +50,15 @@ def lloyd(promise):
     return Lloyd.of(promise, "age", 2, 5, Fraction(1, 2))
 
 
-MECHANISMS = [batch, search, lloyd]
+def regression(promise):
+    return LogisticRegression.of(promise, "member", Fraction(1, 2), method="descent", rounds=2)
+
+
+def machine(promise):
+    return LinearSVM.of(promise, "age > 50", Fraction(1, 2), columns=["member"])
+
+
+MECHANISMS = [batch, search, lloyd, regression, machine]
 
 
 class Counting(MemoryTable):

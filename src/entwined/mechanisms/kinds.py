@@ -6,6 +6,7 @@ from typing import Any, Final, Protocol
 from entwined.door.mechanism import Mechanism
 from entwined.errors import BadCertificate
 from entwined.mechanisms.batch import Batch
+from entwined.mechanisms.classifiers.regression import LinearSVM, LogisticRegression
 from entwined.mechanisms.lloyd import Lloyd
 from entwined.mechanisms.structure_search import StructureSearch
 from entwined.promise.promise import Promise
@@ -20,7 +21,7 @@ class Readable(Protocol):
         """Read a mechanism as it was written."""
 
 
-KINDS: Final[tuple[Readable, ...]] = (Batch, StructureSearch, Lloyd)
+KINDS: Final[tuple[Readable, ...]] = (Batch, StructureSearch, Lloyd, LogisticRegression, LinearSVM)
 _BY_NAME: Final = {kind.kind: kind for kind in KINDS}
 
 
