@@ -15,7 +15,7 @@ from entwined.mechanisms.fitting import worst_change
 from entwined.noise import Additive
 from entwined.numbers import IntArray
 from entwined.promise.promise import Promise
-from entwined.queries import Statistic
+from entwined.queries import FoldOf, Statistic
 from entwined.schema import Schema
 
 USUAL_ROUNDS: Final = 16
@@ -73,6 +73,11 @@ class Descent:
     def statistic(self) -> Statistic:
         """What one round shows; all rounds show as much."""
         return self.slopes.statistic
+
+    @property
+    def asks(self) -> tuple[FoldOf, ...]:
+        """Gradients."""
+        return (self.slopes.first,)
 
     def run(self, read: Read, schema: Schema) -> IntArray:  # noqa: ARG002  (it knows its columns)
         """Ask, add noise, move, and again."""

@@ -71,6 +71,11 @@ class Features:
         return 1 + sum(map(_width, self.columns))
 
     @property
+    def blocks(self) -> list[tuple[int, int]]:
+        """Where the features of each column begin and end."""
+        return [(start, start + _width(one)) for start, one in zip(self.starts, self.columns, strict=True)]
+
+    @property
     def names(self) -> tuple[str, ...]:
         """What each feature is called."""
         named = [INTERCEPT]

@@ -10,12 +10,12 @@ from entwined.door.mechanism import Read
 from entwined.errors import BadQuery, Refused
 from entwined.mechanisms.classifiers.features import Features
 from entwined.mechanisms.classifiers.margin_losses import MarginLoss
-from entwined.mechanisms.classifiers.minimum import Precision, minimiser
+from entwined.mechanisms.classifiers.minimum import Precision, Steps, minimiser
 from entwined.mechanisms.classifiers.slopes import Pull, Slopes
 from entwined.mechanisms.fitting import worst_change
 from entwined.numbers import Amount, FloatArray, IntArray, positive_fraction
 from entwined.promise.promise import Promise
-from entwined.queries import Sensitivity, Statistic
+from entwined.queries import FoldOf, Sensitivity, Statistic
 from entwined.schema import Schema
 from entwined.schema.raw import is_whole
 
@@ -80,6 +80,10 @@ class Method(Protocol):
         """Give the weights, noise included, in units of 1 / FINE."""
 
     @property
+    def asks(self) -> tuple[FoldOf, ...]:
+        """What the engine must be able to fold."""
+
+    @property
     def half_width(self) -> float | None:
         """How far noise moves a weight at most with 95 % confidence, where that is known."""
 
@@ -98,7 +102,8 @@ def found(read: Read, schema: Schema, slopes: Slopes, precision: Precision, push
             raise Refused("The table has more rows than its schema declares. Correct most_rows.")
         return pull
 
-    return minimiser(asked, push, precision, float(slopes.curve.bend))
+    steps = Steps.of(slopes, slopes.sums(read), precision.ridge)
+    return minimiser(asked, push, precision, steps)
 
 
 def on_grid(weights: FloatArray, furthest: int) -> IntArray:

@@ -5,7 +5,7 @@ What is minimised is J(w) = Σ ℓ + (Λ/2)‖w‖² + b·w. It is strongly conv
 
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -14,15 +14,18 @@ import numpy as np
 from entwined.mechanisms.classifiers.slopes import Pull, Slopes
 from entwined.numbers import FloatArray
 
-READS: Final = 40  # always, so that their number says nothing about the rows
-PATIENCE: Final = 25  # times as many, before the slow way that is sure to arrive
+FEWEST_READS: Final = 16
+READS: Final = (6.5, -19.0)  # for each power of e by which rows outweigh the ridge, and beside it
+PATIENCE: Final = 25  # times as many at most, before the slow way that is sure to arrive
 KEPT: Final = 60  # steps that are remembered
 STEEP: Final = 0.9  # a step that turns more than this part of the slope around was too long
+BENT: Final = 0.6  # of the largest bend: about what rows have on the way
+MOST_INVERTED: Final = 1024  # features
 TOLERANCE: Final = 2.0**-13
 MARGIN: Final = 1.0001  # above all that the bounds below may lose by rounding
 UNIT: Final = 2.0**-53  # half the distance of 1 from the next float
 
-Asked: TypeAlias = Callable[[FloatArray], Pull]
+Gradient: TypeAlias = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,7 @@ class Precision:
     reach: float
     rounding: float
     tolerance: float
+    reads: int
 
     @classmethod
     def of(cls, slopes: Slopes, most_rows: int, ridge: float, push: float) -> "Precision":
@@ -54,7 +58,8 @@ class Precision:
         entries, bend = slopes.features.entries, float(slopes.curve.bend)
         row = math.sqrt(entries) * 2.0**-slopes.bits + bend * (entries + 3) * 4 * UNIT * reach + 2.0**-48
         rounding = MARGIN * (most_rows * row + 16 * UNIT * (4 * ridge * reach + most_rows))
-        return cls(ridge, reach, rounding, max(TOLERANCE, 4 * rounding))
+        reads = max(math.ceil(READS[0] * math.log(max(most_rows / ridge, 1.0)) + READS[1]), FEWEST_READS)
+        return cls(ridge, reach, rounding, max(TOLERANCE, 4 * rounding), reads)
 
     @property
     def distance(self) -> float:
@@ -62,34 +67,63 @@ class Precision:
         return MARGIN * (self.tolerance + self.rounding) / self.ridge
 
 
-def minimiser(asked: Asked, push: FloatArray, precision: Precision, bend: float) -> FloatArray:
-    """Find the weights; the number of reads is public unless the rows are such that it does not do."""
+def minimiser(
+    asked: Callable[[FloatArray], Pull], push: FloatArray, precision: Precision, steps: "Steps"
+) -> FloatArray:
+    """Find the weights; it asks `reads` times, or a multiple of that should the rows be such that it takes longer."""
+    rows: list[float] = []
 
     def gradient(weights: FloatArray) -> FloatArray:
         pull = asked(weights)
         rows.append(pull.rows)
         return pull.gradient + precision.ridge * weights + push
 
-    rows: list[float] = []
     with np.errstate(all="ignore"):
-        best, left = _quickly(gradient, rows, precision, bend, len(push))
-        return best if left <= precision.tolerance else _surely(gradient, rows[0], precision, bend, len(push))
+        best, left = _quickly(gradient, rows, precision, steps)
+        return best if left <= precision.tolerance else _surely(gradient, rows[0], precision, steps)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Steps:
+    """A guess of the second derivative, which steps are made by: how fast they arrive hangs on it, not whether.
+
+    It takes columns to be independent of each other: that leaves sums and squares of features, each column's levels
+    apart, and the product of all means.
+    """
+
+    bend: float
+    inverse: FloatArray
+
+    @classmethod
+    def of(cls, slopes: Slopes, moments: FloatArray, ridge: float) -> "Steps":
+        """Work it out from the sums of features and of their squares."""
+        bend, (sums, squares) = float(slopes.curve.bend), moments
+        rows = sums[0] / slopes.unit
+        if len(sums) > MOST_INVERTED or not rows:
+            return cls(bend, 1 / (BENT * bend * squares + ridge))
+        around = np.diag(squares) + np.outer(sums, sums / rows)
+        for first, last in [(0, 1), *slopes.features.blocks]:
+            around[first:last, first:last] -= np.outer(sums[first:last], sums[first:last] / rows)
+        inverse: FloatArray = np.linalg.inv(BENT * bend * around + ridge * np.eye(len(sums))).astype(
+            np.float64
+        )
+        return cls(bend, inverse)
+
+    def __matmul__(self, slope: FloatArray) -> FloatArray:
+        """Divide by the guess."""
+        return self.inverse * slope if self.inverse.ndim == 1 else self.inverse @ slope
 
 
 def _quickly(
-    gradient: Callable[[FloatArray], FloatArray],
-    rows: list[float],
-    precision: Precision,
-    bend: float,
-    size: int,
+    gradient: Gradient, rows: Sequence[float], precision: Precision, steps: Steps
 ) -> tuple[FloatArray, float]:
     """Take quasi-Newton steps (L-BFGS), and keep the weights at which the least gradient is left."""
-    at, best, least = np.zeros(size), np.zeros(size), math.inf
-    slope = gradient(at)
+    at = best = np.zeros(len(steps.inverse))
+    slope, least = gradient(at), math.inf
     known: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=KEPT)
-    longest = bend * rows[0] + precision.ridge
-    step, shortened = -slope / longest, False
-    while len(rows) < READS or (least > precision.tolerance and len(rows) < READS * PATIENCE):
+    step, shortened = -(steps @ slope), False
+    reads = precision.reads
+    while len(rows) % reads or (least > precision.tolerance and len(rows) < reads * PATIENCE):
         there = gradient(at + step)
         turned, before = float(there @ step), float(slope @ step)
         if turned > STEEP * abs(before) and not shortened:
@@ -101,35 +135,35 @@ def _quickly(
         left = float(np.linalg.norm(slope))
         if left < least and np.linalg.norm(at) <= 2 * precision.reach:
             best, least = at, left
-        step, shortened = -_newton(slope, known, longest), False
+        step, shortened = -_newton(slope, known, steps), False
     return best, least
 
 
-def _newton(slope: FloatArray, known: deque[tuple[FloatArray, FloatArray]], longest: float) -> FloatArray:
-    """Multiply by the inverse of what is known of the second derivative."""
+def _newton(slope: FloatArray, known: Sequence[tuple[FloatArray, FloatArray]], steps: Steps) -> FloatArray:
+    """Divide by what is known of the second derivative."""
     turned, parts = slope, []
     for step, change in reversed(known):
         part = step @ turned / (step @ change)
         parts.append(part)
         turned = turned - part * change
-    last = known[-1] if known else None
-    turned = turned * (last[0] @ last[1] / (last[1] @ last[1]) if last else 1 / longest)
+    turned = steps @ turned
+    if known:
+        last, bent = known[-1]
+        turned = turned * (last @ bent / (bent @ (steps @ bent)))
     for (step, change), part in zip(known, reversed(parts), strict=True):
         turned = turned + step * (part - change @ turned / (step @ change))
     return np.asarray(turned)
 
 
-def _surely(
-    gradient: Callable[[FloatArray], FloatArray], rows: float, precision: Precision, bend: float, size: int
-) -> FloatArray:
+def _surely(gradient: Gradient, rows: float, precision: Precision, steps: Steps) -> FloatArray:
     """Go down by steps that are short enough for any rows, as many as it may take."""
-    longest = bend * rows + precision.ridge
-    steps = (
+    longest = steps.bend * rows + precision.ridge
+    turns = (
         longest
         / precision.ridge
         * math.log(max(precision.reach * precision.ridge / precision.tolerance, 2.0))
     )
-    at = np.zeros(size)
-    for _ in range(math.ceil(MARGIN * steps)):
+    at = np.zeros(len(steps.inverse))
+    for _ in range(math.ceil(MARGIN * turns)):
         at = at - gradient(at) / longest
     return at

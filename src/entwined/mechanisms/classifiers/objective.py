@@ -17,7 +17,7 @@ from entwined.mechanisms.classifiers.slopes import Slopes
 from entwined.noise import DiscreteLaplace
 from entwined.numbers import IntArray
 from entwined.promise.promise import Promise
-from entwined.queries import Sensitivity, Statistic
+from entwined.queries import FoldOf, Sensitivity, Statistic
 from entwined.schema import Schema
 
 PUSH_BITS: Final = 30  # b has whole multiples of 2^−PUSH_BITS
@@ -31,6 +31,12 @@ USUAL_BENT: Final = 8
 RIDGE: Final = 0.75  # of the noise's scale: these two did best on public tables
 NOISY: Final = 1300.0
 LAST: Final = Fraction(1, 10**18)
+ENTERS: Final = Sensitivity(
+    Fraction(1), Fraction(2)
+)  # what is settled for a row that enters, twice for one that changes
+CHANGES: Final = Sensitivity(
+    Fraction(4), Fraction(5)
+)  # half of the noise's part and all of the rest is below 4/5
 CHARGES: Final = 10**12  # losses are counted in parts of this
 SAFE: Final = 0.01  # of such a part: above the rounding of a logarithm
 
@@ -96,10 +102,8 @@ class Objective:
             slopes.absolute
         )
         precision = Precision.of(slopes, promise.schema.most_rows, float(ridge), MARGIN * (push + 1))
-        flat = bent + (HIDING * loss + LAST) / rows
-        row = Sensitivity(*(_charge(moved * spread / times + flat) for moved in (1, 2)))
         hiding = DiscreteLaplace.for_loss(HIDING * loss, _radius(task.features.size, precision))
-        return cls(slopes, ridge, precision, row, noise, hiding)
+        return cls(slopes, ridge, precision, ENTERS if times == rows else CHANGES, noise, hiding)
 
     @property
     def document(self) -> Document:
@@ -112,8 +116,13 @@ class Objective:
 
     @property
     def statistic(self) -> Statistic:
-        """What a row costs when it enters or leaves, and when it changes."""
+        """What a row costs when it enters or leaves and when it changes, in proportion."""
         return self.slopes.moving(self.row)
+
+    @property
+    def asks(self) -> tuple[FoldOf, ...]:
+        """Gradients, and moments to make steps by."""
+        return self.slopes.first, self.slopes.moments
 
     def run(self, read: Read, schema: Schema) -> IntArray:
         """Draw b, find the weights, and add the noise that hides how well they were found."""
@@ -147,7 +156,3 @@ def _radius(size: int, precision: Precision) -> Fraction:
     """Give how far apart, in L1 and on the grid, weights for the same w̃ may be: twice the radius, and rounding."""
     radius = precision.distance + math.sqrt(size) * 2.0**-PUSH_BITS / precision.ridge
     return Fraction(math.ceil(MARGIN * 2 * math.sqrt(size) * radius * FINE) + size)
-
-
-def _charge(loss: Fraction) -> Fraction:
-    return Fraction(math.ceil(loss * CHARGES))

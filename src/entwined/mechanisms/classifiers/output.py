@@ -17,7 +17,7 @@ from entwined.mechanisms.fitting import worst_change
 from entwined.noise import Additive
 from entwined.numbers import IntArray
 from entwined.promise.promise import Promise
-from entwined.queries import Sensitivity, Statistic
+from entwined.queries import FoldOf, Sensitivity, Statistic
 from entwined.schema import Schema
 
 CONFIDENCE: Final = Fraction(95, 100)
@@ -31,10 +31,11 @@ class Output:
     Theorem. What `run` returns has the loss it was settled for, in the promise's measure.
 
     Proof. Let w minimise J and w′ minimise J′ = J + ℓ, a row more. Then ∇J(w′) = −∇ℓ(w′), of norm at most 1 because
-    |ℓ′| ≤ 1 and ‖x‖ ≤ 1, and ‖w − w′‖ ≤ ‖∇J(w′)‖ / Λ ≤ 1/Λ by strong convexity; a row that changes leaves and enters,
-    2/Λ. The weights that are computed are within `distance` of the exact ones (`Precision`), and rounding them to the
-    grid moves two of them apart by at most 1 in each of d places: in all (1/Λ + 2·distance)·FINE + √d by L2, and √d
-    times that by L1. Cutting both to a box moves nothing apart. Integer noise for that change does the rest.
+    |ℓ′| ≤ 1 and ‖x‖ ≤ 1, and ‖w − w′‖ ≤ ‖∇J(w′)‖ / Λ ≤ 1/Λ by strong convexity. The weights that are computed are
+    within `distance` of the exact ones (`Precision`), and rounding them to the grid moves two of them apart by at most
+    1 in each of d places: in all (1/Λ + 2·distance)·FINE + √d by L2, and √d times that by L1. A row that changes
+    leaves and enters: at most twice as much. Cutting both to a box moves nothing apart. Integer noise for that change
+    does the rest.
 
     Source. Chaudhuri, Monteleoni, Sarwate (2011), Algorithm 1, with sums in place of means, an approximate minimiser
     and discrete noise.
@@ -74,6 +75,11 @@ class Output:
         return _statistic(self.slopes, self.precision)
 
     @property
+    def asks(self) -> tuple[FoldOf, ...]:
+        """Gradients, and moments to make steps by."""
+        return self.slopes.first, self.slopes.moments
+
+    @property
     def half_width(self) -> float:
         """How far noise moves a weight."""
         return self.noise.half_width(CONFIDENCE) / FINE
@@ -87,9 +93,9 @@ class Output:
 def _statistic(slopes: Slopes, precision: Precision) -> Statistic:
     """Say how far a row moves the weights on their grid, rounded up."""
     root = math.sqrt(slopes.features.size)
-    one, both = (
-        math.ceil(MARGIN * (FINE * (times / precision.ridge + 2 * precision.distance) + root))
-        for times in (1, 2)
+    one = math.ceil(MARGIN * (FINE * (1 / precision.ridge + 2 * precision.distance) + root))
+    by_sum = math.ceil(MARGIN * root * one)
+    return slopes.moving(
+        Sensitivity(Fraction(by_sum), Fraction(2 * by_sum)),
+        Sensitivity(Fraction(one**2), Fraction(4 * one**2)),
     )
-    by_sum = Sensitivity(*(Fraction(math.ceil(MARGIN * root * moved)) for moved in (one, both)))
-    return slopes.moving(by_sum, Sensitivity(Fraction(one**2), Fraction(both**2)))

@@ -100,8 +100,8 @@ class _Classifier:
         return losses(promise, [(self.way.statistic, Fraction(1))], self.loss)
 
     def needs(self, schema: Schema) -> tuple[FoldOf, ...]:  # noqa: ARG002  (it knows its columns)
-        """One fold, whose weights change from read to read."""
-        return (self.way.slopes.fold(np.zeros(self.features.size)),)
+        """Folds, whose weights change from read to read."""
+        return self.way.asks
 
     def run(self, read: Read, schema: Schema) -> bytes:
         """Give the weights, noise included."""

@@ -76,15 +76,37 @@ class Slopes:
     def statistic(self) -> Statistic:
         """How far a row moves the sum: K + 1 numbers of at most `entry` each, by L1 and squared L2; a change, twice."""
         squared = Fraction((self.features.entries + 1) * self.entry**2)
-        return self.moving(self.fold(np.zeros(self.features.size)).row, Sensitivity(squared, 4 * squared))
+        return self.moving(self.first.row, Sensitivity(squared, 4 * squared))
 
     def moving(self, row: Sensitivity, squared: Sensitivity | None = None) -> Statistic:
         """Give a statistic of the rows that are read here which moves by so much, and so much by squared L2."""
         alone = tuple((name, int(row.both)) for name in self.features.read)
         square = squared or Sensitivity(row.one**2, row.both**2)
         concentration = Sensitivity(square.one / row.one**2, square.both / row.both**2)
-        fold = self.fold(np.zeros(self.features.size))
-        return Statistic(fold, row, alone, agrees=False, concentration=concentration)
+        return Statistic(self.first, row, alone, agrees=False, concentration=concentration)
+
+    @property
+    def first(self) -> FoldOf:
+        """What is asked first: all weights are 0."""
+        return self.fold(np.zeros(self.features.size))
+
+    @property
+    def moments(self) -> FoldOf:
+        """Ask for the sums of the rows' features, and of the squares of these."""
+        size, entry = self.features.size, self.entry
+        return FoldOf(
+            self.features.read,
+            (-entry,) * size + (0,) * size,
+            (entry,) * (2 * size),
+            partial(_moments, asked=self),
+            everything(),
+        )
+
+    def sums(self, read: Read) -> FloatArray:
+        """Read the sums of features, and of their squares."""
+        (exact,) = read([self.moments])
+        sums: FloatArray = exact.reshape(2, -1) / 2.0**self.bits
+        return sums * np.array([[1.0], [self.unit]])
 
     def pull(self, exact: IntArray) -> Pull:
         """Read the integers of a fold, noisy or not."""
@@ -108,4 +130,17 @@ def _slopes(codes: IntArray, *, asked: Slopes, weights: FloatArray) -> IntArray:
     for at in range(len(features.columns)):
         place, number = features.seen(at, codes[:, at])
         flat[starts + place] = whole if number is None else (slopes * number).astype(np.int64)
+    return found
+
+
+def _moments(codes: IntArray, *, asked: Slopes) -> IntArray:
+    """Give each row's features, and their squares in units of the largest entry."""
+    features, entry, size = asked.features, asked.entry, asked.features.size
+    there = np.where(features.signs(codes[:, -1]) == 0, 0, entry)
+    found = np.zeros((len(codes), 2 * size), dtype=np.int64)
+    flat, starts = found.reshape(-1), np.arange(0, found.size, 2 * size)
+    for at in range(-1, len(features.columns)):
+        place, number = features.seen(at, codes[:, at]) if at >= 0 else (0, None)
+        flat[starts + place] = there if number is None else there * number
+        flat[starts + place + size] = there if number is None else there * number**2
     return found
