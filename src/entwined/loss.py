@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from entwined.canonical import Document
 from entwined.errors import BadLoss
 from entwined.numbers import FloatArray, float_above, positive_fraction, round_up
 from entwined.showing import Tabled
+
+QUANTILES: Final = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -130,6 +132,12 @@ class Leakage(Tabled):
             )
         values.flags.writeable = False
         object.__setattr__(self, "per_unit", values)
+
+    @property
+    def spread(self) -> dict[str, float]:
+        """What shares of all units leak at most, hidden ones aside."""
+        secret = np.delete(self.per_unit, self.hidden) if self.hidden else self.per_unit
+        return {f"{at:g}": float(np.quantile(secret, at, method="higher")) for at in QUANTILES}
 
     @property
     def worst(self) -> float:

@@ -12,17 +12,17 @@ from attack.traps import TRAPS
 from attack.undone import UNDONE
 
 FEW = {  # releases; most are about several populations
-    "cells declared": 20,
-    "cells learned": 12,
-    "surveys": 10,
-    "households": 20,
-    "persons": 15,
-    "rows alone": 6,
-    "series cut": 16,
-    "series whole": 8,
-    "several releases": 4,
-    "migrated": 4,
-    "learned with a budget": 6,
+    "cells declared": 12,
+    "cells learned": 7,
+    "surveys": 3,
+    "households": 12,
+    "persons": 9,
+    "rows alone": 4,
+    "series cut": 10,
+    "series whole": 5,
+    "several releases": 3,
+    "migrated": 3,
+    "learned with a budget": 4,
     "learned in households": 1,
 }
 BLOCKS, OF_A_KIND = 10, 64  # seven thousand releases, about ten thousand populations

@@ -1,9 +1,11 @@
 """Blocks of steps under pure losses: the exact oracle on short chains, the Markov quilt on long ones."""
 
+import math
+
 import numpy as np
 import pytest
 
-from entwined.bounds import bound, certify, verify
+from entwined.bounds import block_relay, bound, certify, chains, verify
 from entwined.bounds.blocks import block_messages_bound, block_transport_bound
 from entwined.bounds.group import group_bound
 from entwined.bounds.messages import message_passing_bound
@@ -59,6 +61,49 @@ def test_one_ceiling_holds_for_all_steps_of_a_long_chain():
     for theorem in (block_messages_bound, block_transport_bound):
         long, short = (theorem(Loss.uniform(0.01, n), walk(4, 0.6, n)).worst for n in (100_000, 3000))
         assert short * (1 - 1e-9) <= long <= short * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [1e-4, 0.003, 0.05])
+def test_a_ceiling_from_above_is_what_messages_climb_to(epsilon, monkeypatch):
+    chain = walk(6, 0.7, 5000)
+    for theorem in (block_messages_bound, block_transport_bound):
+        quick = theorem(Loss.uniform(epsilon, 5000), chain).per_unit
+        with monkeypatch.context() as patched:
+            patched.setattr(block_relay, "PATIENCE", math.inf)
+            climbed = theorem(Loss.uniform(epsilon, 5000), chain).per_unit
+        assert (quick >= climbed * (1 - 1e-12)).all()
+        assert quick.max() <= climbed.max() * (1 + 1e-8)
+
+
+@pytest.mark.parametrize(("epsilon", "stay"), [(1e-6, 1 - 1e-6), (1e-5, 1 - 3e-7), (2e-4, 1 - 1e-9)])
+def test_messages_that_climb_for_long_are_had_in_closed_form(epsilon, stay, monkeypatch):
+    odds, length = 2 * math.log(stay / (1 - stay)), 60_000
+    quick = chains.settling_messages(epsilon, odds, length)
+    monkeypatch.setattr(chains, "LONG", math.inf)
+    climbed = chains.settling_messages(epsilon, odds, length)
+    assert (quick >= climbed).all()
+    assert quick == pytest.approx(climbed, rel=1e-8)
+    assert quick[20_000] != climbed[20_000]  # it was not the same loop
+
+
+def test_to_know_two_states_at_every_step_shows_as_much_as_messages_say():
+    # A chain of many states forgets, but who knows that each step was in one of two states that hardly change into
+    # each other looks at a chain of these two: blocks cannot cover such knowledge, and the messages are nearly reached.
+    far, length, epsilon = 1e-3, 5, 0.4
+    step = np.full((3, 3), 0.5)
+    step[0], step[2] = [0.3, 0.7 - far, far], [far, 0.7 - far, 0.3]
+    step[1] = [0.25, 0.5, 0.25]
+    inner = step[np.ix_([0, 2], [0, 2])]
+    joint = np.ones((2,) * length)
+    for t in range(length - 1):
+        shape = [1] * length
+        shape[t] = shape[t + 1] = 2
+        joint = joint * inner.reshape(shape)
+    truth = worst_leakages_by_knowledge(joint / joint.sum(), np.full(length, epsilon))["model"][length // 2]
+    chain = chain_of(length, step, np.full(3, 1 / 3))
+    told = Loss.uniform(epsilon, length)
+    assert block_messages_bound(told, chain).per_unit[length // 2] < 0.999 * truth
+    assert truth <= message_passing_bound(told, chain).per_unit[length // 2] <= 1.05 * truth
 
 
 def test_chains_of_all_kinds_leak_no_more_than_step_by_step():

@@ -1,5 +1,7 @@
 """Calibration inverts the bounds; allocation never breaks the target and never does worse than equal losses."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from entwined.bounds import allocate, bound, calibrate
 from entwined.bounds.allocate import cheapest, cost, tangent
 from entwined.bounds.calibrate import invert
+from entwined.bounds.choose import THEOREMS
 from entwined.bounds.loopy import loopy_leakage
 from entwined.dependence import (
     BayesNet,
@@ -21,6 +24,7 @@ from entwined.dependence import (
 )
 from entwined.errors import BadLoss, DoesNotApply, Unreachable
 from entwined.loss import Loss
+from support.chains import walk
 
 FLIP = Box.exact([[0.9, 0.1], [0.1, 0.9]])
 MODELS = [
@@ -165,3 +169,20 @@ def test_allocation_says_where_it_cannot_help():
         allocate(Groups(3), 1.0, Loss.of([1, 2, 3]))
     with pytest.raises(BadLoss, match="above zero"):
         allocate(MarkovChain(2, FLIP), 1.0, Loss.of([0, 1]))
+
+
+def test_what_yields_to_another_theorem_says_no_less():
+    chains = [walk(5, stay, 60) for stay in (0.3, 0.6, 0.95)]
+    named = {theorem.name: theorem for theorem in THEOREMS}
+    compared = 0
+    for chain in chains:
+        for epsilon in (0.01, 0.2, 2.0):
+            said = {}
+            for name, theorem in named.items():
+                with suppress(DoesNotApply):
+                    said[name] = theorem(Loss.uniform(epsilon, 60), chain).worst
+            for name, worst in said.items():
+                others = [said[one] for one in named[name].yields_to if one in said]
+                assert all(worst >= other * (1 - 1e-9) for other in others), name
+                compared += len(others)
+    assert compared > 50

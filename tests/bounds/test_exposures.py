@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from entwined.bounds import ConcentratedLoss, NoisyLinear, NoisySum, bound, calibrate, certify, verify
+from entwined.bounds import (
+    ClippedValues,
+    ConcentratedLoss,
+    DistanceLoss,
+    NoisyLinear,
+    NoisySum,
+    bound,
+    calibrate,
+    certify,
+    verify,
+)
 from entwined.bounds.certificate import Certificate, digest
 from entwined.bounds.choose import THEOREMS, named, theorems_taking
 from entwined.bounds.concentrated_group import concentrated_group_bound
@@ -20,6 +30,7 @@ from entwined.bounds.theorem import UNIT_VALUE
 from entwined.dependence import (
     BayesNet,
     Box,
+    City,
     Forms,
     Gaussian,
     Graph,
@@ -28,6 +39,7 @@ from entwined.dependence import (
     MarkovChain,
     Variable,
 )
+from entwined.dependence.places import CityGrid
 from entwined.errors import BadLoss, DoesNotApply, NoTheorem, Refused
 from entwined.loss import Loss
 from entwined.noise import epsilon_at, largest_rho
@@ -54,6 +66,21 @@ CASES = {
     "noisy weighted sums": (
         Gaussian.of([[1.0, 0.5], [0.5, 2.0]]),
         NoisyLinear.of([[1.0, 0.5], [0.5, 2.0]], [3.0, 4.0], 2.0, DELTA),
+        "any",
+    ),
+    "places": (
+        City.of(3, np.array([[0, 1], [1, 2]]), CityGrid(2, 2)),
+        DistanceLoss(Loss.of([0.5, 0.2, 1.0])),
+        "any",
+    ),
+    "clipped values": (
+        Gaussian.of([[1.0, 0.5], [0.5, 2.0]]),
+        ClippedValues.of("0.5", bounds=(0, 8), units=2, besides="0.2", rounding="0.1"),
+        "any",
+    ),
+    "clipped values, concentrated": (
+        Gaussian.of([[1.0, 0.5], [0.5, 2.0]]),
+        ClippedValues.of("0.05", bounds=(0, 8), units=2, besides="0.02", rounding="0.1", delta=DELTA),
         "any",
     ),
     "filled blanks": (FORMS, FilledBlanks(Loss.of([0.5, 1, 0.2]), laws_of_columns(ANSWERS)), "model"),
@@ -112,7 +139,16 @@ def test_every_kind_has_the_same_certificate_and_is_verified_alike(case):
 
 def test_all_theorems_are_in_one_list_and_each_is_asked_for_its_own_kind():
     kinds = {theorem.takes for theorem in THEOREMS}
-    assert kinds == {Loss, ConcentratedLoss, FilledBlanks, FilledConcentrated, NoisySum, NoisyLinear}
+    assert kinds == {
+        Loss,
+        ConcentratedLoss,
+        FilledBlanks,
+        FilledConcentrated,
+        NoisySum,
+        NoisyLinear,
+        ClippedValues,
+        DistanceLoss,
+    }
     assert sum(len(theorems_taking(kind)) for kind in kinds) == len(THEOREMS)
     for model, exposure, knowledge in CASES.values():
         proved = bound(model, exposure, knowledge)
@@ -123,7 +159,7 @@ def test_all_theorems_are_in_one_list_and_each_is_asked_for_its_own_kind():
                 with pytest.raises(DoesNotApply, match="It starts from"):
                     theorem(exposure, model)
     secrets = {theorem.secret for theorem in THEOREMS}
-    assert len(secrets) == 4
+    assert len(secrets) == 6
     assert named("message passing").secret is UNIT_VALUE
 
 

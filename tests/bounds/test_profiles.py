@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from entwined.bounds.contraction import contract_one
-from entwined.bounds.kernel import Frontier
+from entwined.bounds.frontier import Frontier
 from entwined.bounds.profiles.composition import Composition
 from entwined.bounds.profiles.curves import (
     ConcentratedCurve,

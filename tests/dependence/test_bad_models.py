@@ -147,6 +147,8 @@ FIELD = {
 GAUSS = {"kind": "gaussian", "covariance": [[1, 0.5], [0.5, 1]]}
 CLASS = {"kind": "gaussian", "correlation": [[1, [0.1, 0.3]], [[0.1, 0.3], 1]]}
 BOUND = {"kind": "gaussian", "size": 8, "max_correlation": 0.1}
+TIES = {"kind": "ties", "edges": [[0, 1], [1, 2]], "coefficient": 0.38}
+TIED = {"kind": "ties", "edges": [[0, 1]], "kernel": [[0.9, 0.1], [0.1, 0.9]]}
 GRAPH = {"kind": "graph", "edges": [[0, 1], [1, 2]], "log_odds": 0.4}
 
 
@@ -441,6 +443,39 @@ DOCUMENTS = [
     ({**GRAPH, "edges_digest": "0" * 64}, "edges_digest"),
     ({**GRAPH, "edges_digest": 5}, '"edges_digest" is 5'),
     ({**GRAPH, "strength": 1}, "'strength'"),
+    # ties
+    (without(TIES, "edges"), '"edges"'),
+    (without(TIES, "coefficient"), "strengths of the ties are not said"),
+    ({**TIES, "kernel": [[0.5, 0.5], [0.5, 0.5]]}, "said by kernel and by coefficient"),
+    ({**TIES, "edges": [[0, 1, 0.5]]}, "said by coefficient and by a column of edges"),
+    ({**TIES, "edges": []}, "no edge"),
+    ({**TIES, "edges": [[0, 0]]}, "node 0 to itself"),
+    ({**TIES, "edges": [[0, 7], [7, 0]]}, "between node 0 and node 7 is listed twice"),
+    ({**TIES, "edges": [[0, 1, 0.5, 0.5, 0.5]]}, "Edge 1 has 5 entries"),
+    ({**TIES, "coefficient": 1.5}, "coefficient 1.5"),
+    ({**TIES, "coefficient": -0.5}, "coefficient -0.5"),
+    ({**TIES, "coefficient": "0.4"}, "'0.4'"),
+    ({**TIES, "coefficient": None}, "null"),
+    ({**TIES, "coefficient": math.nan}, "not a number"),
+    ({**TIES, "log_odds": 1}, "'log_odds'"),
+    ({**TIES, "most_ties": 0}, '"most_ties" is 0'),
+    ({**TIES, "most_ties": 1.5}, '"most_ties" is 1.5'),
+    ({**TIES, "distances": [[0, 1], [1, 0]]}, '"distances" belong to a "kernel"'),
+    ({**TIES, "edges_digest": "0" * 64}, "edges_digest"),
+    ({**TIED, "edges": [[0, 1, 0.5]]}, "said by kernel and by a column of edges"),
+    ({**without(TIES, "coefficient"), "edges": [[0, 1, 0.5, 0]]}, "0 one way and more the other"),
+    ({**without(TIES, "coefficient"), "edges": [[0, 1, 0.5, 1.5]]}, "coefficient 1.5"),
+    ({**TIED, "kernel": [[0.5, 0.6], [0.5, 0.5]]}, "sums to 1.1"),
+    ({**TIED, "kernel": [[0.5, 0.5], [0.5]]}, "side by side"),
+    ({**TIED, "kernel": [[0.5, [0.4, 0.5]], [0.5, 0.5]]}, '"kernel" has an interval'),
+    ({**TIED, "kernel": []}, '"kernel"'),
+    ({**TIED, "kernel": [[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]]}, '"kernel_back" too'),
+    ({**TIED, "kernel": [[0, 1], [0.5, 0.5]], "kernel_back": [[0.5, 0.5], [0.5, 0.5]]}, "rules out a pair"),
+    ({**TIED, "kernel": [[0.2, 0.7, 0.1], [0.1, 0.2, 0.7], [0.7, 0.1, 0.2]]}, "contradicts itself"),
+    ({**TIED, "kernel_back": [[0.6, 0.4], [0.5, 0.5]]}, "other way round of the same joint law"),
+    ({**TIED, "distances": [[0, 1]]}, '"distances" has the shape'),
+    ({**TIED, "distances": [[0, -1], [1, 0]]}, '"distances"'),
+    ({**TIED, "distances": [[0, 0], [0, 0]]}, "nothing above zero"),
     # graphs in files
     ({**GRAPH, "edges": ""}, '"edges"'),
     ({**GRAPH, "edges": "nothing.csv"}, 'edge file "nothing.csv": There is no such file'),
@@ -497,6 +532,7 @@ EDGES = {
     "an index first": (b",a,b\n1,2,3\n", "''"),
     "strength first": (b"log_odds,a,b\n1,2,3\n", "'log_odds'"),
     "two strengths": (b"source,target,log_odds,log_odds\n1,2,3,4\n", "two columns"),
+    "two directions": (b"source,target,log_odds,log_odds_back\n0,1,1,2\n", "the same from either end"),
     "self loop": (b"source,target\n0,1\n8,8\n", "Edge 2 joins node 8 to itself"),
     "self loop of a name": (b"source,target\nann,bob\nbob, bob\n", "Edge 2 joins 'bob' to itself"),
     "edge twice": (b"4,9\n1,2\n4,9\n", "between node 4 and node 9 is listed twice"),
@@ -520,6 +556,29 @@ EDGES = {
     "long first row": (b"x" * 100_000, "first row"),
     "open quote": (b'source,target\n"0,1\n', "edges.csv"),
 }
+
+
+TIE_FILES = {
+    "no strength": (b"source,target\n0,1\n", "are not said"),
+    "a strength of another kind": (b"source,target,log_odds\n0,1,2\n", "are not said"),
+    "the way back alone": (b"source,target,coefficient_back\n0,1,0.5\n", 'no "coefficient"'),
+    "nothing one way": (b"source,target,coefficient,coefficient_back\n0,1,0.5,0\n", "0 one way"),
+    "more than all": (b"source,target,coefficient\n0,1,2\n", "coefficient 2"),
+    "a gap": (
+        b"source,target,coefficient,coefficient_back\n0,1,0.5,\n",
+        'Edge 1 lacks its "coefficient_back"',
+    ),
+    "in words": (b"source,target,coefficient\n0,1,strong\n", "'strong'"),
+    "twice": (b"source,target,coefficient,coefficient\n0,1,1,1\n", "two columns"),
+    "both ways": (b"source,target,coefficient\n0,1,1\n1,0,1\n", "listed twice"),
+}
+
+
+@pytest.mark.parametrize("name", TIE_FILES)
+def test_tie_files_that_are_none(name, tmp_path):
+    data, culprit = TIE_FILES[name]
+    (tmp_path / "ties.csv").write_bytes(data)
+    assert culprit in refused(model_from, {"kind": "ties", "edges": "ties.csv"}, tmp_path)
 
 
 @pytest.mark.parametrize("name", EDGES)

@@ -7,6 +7,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from entwined.dependence import (
     Independent,
     MarkovChain,
     RandomField,
+    Ties,
     Variable,
 )
 from entwined.dependence.files import KINDS, model_from, read_model, write_model
@@ -114,6 +116,24 @@ DOCUMENTS = {
     "graph class": {"kind": "graph", "edges": [[0, 1], [1, 2]], "log_odds": [0.1, 0.4]},
     "graph of strengths": {"kind": "graph", "units": 5, "edges": [[4, 1, 0.5], [1, 2, "inf"], [0, 4, 0]]},
     "graph without edges": {"kind": "graph", "units": 5, "edges": [], "log_odds": 1},
+    "ties": {"kind": "ties", "edges": [[0, 1], [1, 2]], "coefficient": 0.38},
+    "ties with a cap": {"kind": "ties", "edges": [[0, 1], [1, 2]], "coefficient": 0.38, "most_ties": 1},
+    "ties of strengths": {"kind": "ties", "units": 5, "edges": [[4, 1, 0.5], [1, 2, 1], [0, 4, 0]]},
+    "ties of two strengths": {"kind": "ties", "edges": [[4, 1, 0.5, 0.25], [1, 2, 1, 0.125]]},
+    "ties without edges": {"kind": "ties", "units": 5, "edges": [], "coefficient": 1},
+    "ties with a kernel": {
+        "kind": "ties",
+        "edges": [[0, 1]],
+        "kernel": [[0.5, 0.5, 0], [0.25, 0.5, 0.25], [0, 0.5, 0.5]],
+        "distances": [[0, 1, 2], [1, 0, 1], [2, 1, 0]],
+        "source": "proxy",
+    },
+    "ties with two kernels": {
+        "kind": "ties",
+        "edges": [[0, 1]],
+        "kernel": [[0.75, 0.25, 0], [0.25, 0.25, 0.5]],
+        "kernel_back": [[0.75, 0.25], [0.5, 0.5], [0, 1]],
+    },
 }
 
 
@@ -128,6 +148,9 @@ def arrays(model) -> list[np.ndarray]:
         return [model.asked, *arrays(model.answers)]
     if isinstance(model, Graph):
         return [model.ends, model.log_odds]
+    if isinstance(model, Ties):
+        held = (model.kernel, model.kernel_back, model.coefficients, model.distances)
+        return [model.ends, *(one for one in held if one is not None)]
     if isinstance(model, Gaussian):
         return [model.covariance]
     if isinstance(model, Correlations):
@@ -333,6 +356,36 @@ def test_a_graph_is_written_beside_its_edge_file_or_whole(tmp_path):
     whole = read_model(tmp_path / "other" / "whole.json")
     assert whole.ends.tolist() == graph.ends.tolist()
     assert whole.log_odds.tolist() == graph.log_odds.tolist()
+
+
+def ties_at(folder: Path, rows: str, **fields) -> Ties:
+    (folder / "ties.csv").write_text(rows)
+    (folder / "ties.toml").write_text(toml_text({"kind": "ties", "edges": "ties.csv", **fields}))
+    return read_model(folder / "ties.toml")
+
+
+def test_ties_stand_in_a_file_with_strengths_that_may_have_directions(tmp_path):
+    ties = ties_at(tmp_path, "source,target,coefficient,coefficient_back\nzoe,adam,0.5,0.25\nadam,bob,1,1\n")
+    assert ties.coefficients.tolist() == [[0.5, 0.25], [1.0, 1.0]]
+    assert [ties.called(place) for place in range(3)] == ["'adam'", "'bob'", "'zoe'"]
+    alike = ties_at(tmp_path, "source,target,coefficient\n5,9,0.5\n", most_ties=3)
+    assert alike.coefficients.tolist() == [[0.5, 0.5]]
+    assert alike.called(1) == "node 9"
+    assert alike.document["edges_digest"] == hashlib.sha256((tmp_path / "ties.csv").read_bytes()).hexdigest()
+    assert_same(alike, model_from(alike.document, tmp_path))
+    (tmp_path / "other").mkdir()
+    write_model(alike, tmp_path / "other" / "whole.toml")
+    assert_same(read_model(tmp_path / "other" / "whole.toml"), replace(alike, **Ties.unfiled))
+    (tmp_path / "ties.csv").write_text("source,target,coefficient\n5,8,0.5\n")
+    with pytest.raises(BadModel, match="not those the model was written for"):
+        model_from(alike.document, tmp_path)
+
+
+def test_a_kernel_stands_in_the_model_and_the_ties_beside_it(tmp_path):
+    ties = ties_at(tmp_path, "0,1\n1,2\n", kernel=[[0.9, 0.1], [0.1, 0.9]], units=7)
+    assert ties.units == 7
+    assert ties.log_odds == pytest.approx(2 * math.log(9))
+    assert ties.couplings.log_odds.tolist() == [ties.log_odds] * 4
 
 
 def test_an_edge_file_below_the_model_is_found_from_anywhere(tmp_path, monkeypatch):

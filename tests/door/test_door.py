@@ -501,7 +501,7 @@ SERIES = Schema(
 ).approve()
 MODELS = {
     "exploratory": (Refused, "without a budget", ADD_REMOVE, Groups(2, "exploratory")),
-    "gaussian": (Refused, "per unit of distance", ADD_REMOVE, Gaussian.of([[1.0, 0.5], [0.5, 1.0]])),
+    "gaussian": (BadModel, "which one its values are in", ADD_REMOVE, Gaussian.of([[1.0, 0.5], [0.5, 1.0]])),
     "a chain shorter than the table": (Refused, "most_rows", ADD_REMOVE, CHAIN),
     "a series without an order": (BadModel, "no order", SERIES, Declared(CHAIN, by="who")),
     "an order without a series": (BadModel, "no series", SERIES, Declared(CHAIN, order="day")),

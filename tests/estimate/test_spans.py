@@ -123,7 +123,7 @@ def check(name, table, samples):
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_intervals_hold_the_truth(name, table):
-    check(name, table, 400 if "variance" in name else 1000)
+    check(name, table, 300 if "variance" in name else 600)
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from support.postgres import database, new_schema
 from support.workers import worker
 
 CAP = 100
+CLIENTS = 16, 20  # processes and how often each asks: three times the cap
 
 
 def place(kind, tmp_path, name=""):
@@ -27,12 +28,12 @@ def new_ledger(kind, tmp_path, name, calendar=None):
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_race_spends_exactly_the_cap_and_the_naive_mutant_overspends(kind, tmp_path):
-    for turn, calendar in enumerate([None, None, {"year": CAP // 2}]):
+    for turn, calendar in enumerate([None, {"year": CAP // 2}]):
         where, anchor = new_ledger(kind, tmp_path, f"race{turn}", calendar)
-        found = worker("race", where, anchor, 32, 20)
+        found = worker("race", where, anchor, *CLIENTS)
         assert sum(found["granted"]) == (CAP // 2 if calendar else CAP)
         assert found["entries"] == 1 + 2 * sum(found["granted"])  # every charge has its answer
-    naive = (worker(f"naive_{kind}", place(kind, tmp_path, f"naive{turn}"), 32, 20) for turn in range(10))
+    naive = (worker(f"naive_{kind}", place(kind, tmp_path, f"naive{turn}"), *CLIENTS) for turn in range(10))
     assert any(sum(found["granted"]) > CAP for found in naive)  # this race is one that can be lost
 
 

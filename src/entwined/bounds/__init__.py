@@ -20,20 +20,25 @@ shared_parts              the same with parts that read several units, such as a
 gaussian_noise            Gaussian noise in any mechanism: any factor graph, groups
 group                     whatever depends on what inside a group; concentrated_group under Gaussian noise
 messages                  any factor graph: chains, trees, loopy; walks, influence, elimination beside it
-transport, tilted         forests, by their kernels
+transport, tilted         forests, by their kernels (frontier, contenders: what one kernel lets through)
 blocks                    chains that forget slowly, blocks of steps at once
 quilt, markov, pairwise   what others have published, where it is sound
+ties                      the same for ties that are declared, under an assumption that must be believed
 forms, filled_blanks      questionnaires in forms; separable_forms, separable_filled under Gaussian noise
 scalar, wasserstein       one noisy sum
-gaussian                  units that are Gaussian; noisy_linear: weighted sums of them under Gaussian noise
+gaussian                  units that are Gaussian; noisy_linear: weighted sums of them under Gaussian noise;
+                          clipped_values: sums of them within public bounds, under either noise
+places                    people in cities, for each unit of distance; carried: what a kernel carries on of it
 """
 
 from entwined.bounds.allocate import allocate
 from entwined.bounds.calibrate import Calibration, calibrate
 from entwined.bounds.certificate import Certificate, Verdict, certify, verify
 from entwined.bounds.choose import Bound, bound
+from entwined.bounds.clipped_values import ClippedValues
 from entwined.bounds.concentrated_loss import ConcentratedLoss, SharedPart
 from entwined.bounds.curve import Curve, curve
+from entwined.bounds.distance_loss import DistanceLoss
 from entwined.bounds.exposure import Exposure
 from entwined.bounds.hints import Hint
 from entwined.bounds.noisy_linear import NoisyLinear
@@ -44,8 +49,10 @@ __all__ = [
     "Bound",
     "Calibration",
     "Certificate",
+    "ClippedValues",
     "ConcentratedLoss",
     "Curve",
+    "DistanceLoss",
     "Exposure",
     "Hint",
     "Knowledge",

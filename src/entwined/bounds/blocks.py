@@ -1,28 +1,18 @@
 """Blocks of steps for pure losses: on chains that forget slowly, steps between count as a group."""
 
-from collections.abc import Callable
-from typing import Final
-
 import numpy as np
 
-from entwined.bounds.chain_blocks import block_laws, powers_of, rounding_of
+from entwined.bounds.block_relay import Strides, relay
+from entwined.bounds.chain_blocks import FINE_SIZES, SIZES, block_laws, block_odds
 from entwined.bounds.contraction import contract_one
 from entwined.bounds.theorem import theorem
-from entwined.bounds.transport import add, transport_bound
-from entwined.dependence import Box, MarkovChain
-from entwined.dependence.odds import log_odds
-from entwined.errors import DoesNotApply
+from entwined.bounds.transport import transport_bound
+from entwined.dependence import MarkovChain
 from entwined.loss import Leakage, Loss
-from entwined.numbers import ULP, FloatArray, round_up
-
-NEAR: Final = 1e-10  # a message that moves by less than this share is tried as a ceiling for all that follow
-MOST_SENT: Final = 2_000_000  # messages tried: a few seconds
-
-Send = Callable[[int, int, float], float]
-"""What is left of a leakage some steps before a step: of the step, the size of the block, and the leakage."""
+from entwined.numbers import FloatArray, round_up
 
 
-@theorem("values")
+@theorem("values", yields_to=("block transport",))
 def block_messages_bound(loss: Loss, model: MarkovChain) -> Leakage:
     """Bound the leakage on a chain by messages over blocks of steps, whatever values are known.
 
@@ -33,8 +23,8 @@ def block_messages_bound(loss: Loss, model: MarkovChain) -> Leakage:
     Pr[M ∈ S | x_i = b, known]| ≤ ε_i + R_i + R'_i.
 
     Checked. The transitions are known, zeros make Δ_k infinite, and powers of P are widened by what rounding can do.
-    Blocks of 1, 2, 3, 4, 6, 8, 12, … steps are tried. With equal losses messages are followed until a ceiling holds for
-    all that is left.
+    Blocks of 1, 2, 3, 4, 6, 8, 12, … steps are tried, with equal losses more of them. There long chains have one
+    message for all steps, which is no smaller than what follows from it.
 
     Trusted. The true law is the model, whatever its start. Of every other unit the adversary knows the value or
     nothing: to know that a step between is in some set of states can tie the steps around it closer than Pᵏ says.
@@ -50,15 +40,9 @@ def block_messages_bound(loss: Loss, model: MarkovChain) -> Leakage:
 
     Source. New here. A Markov quilt (Song, Wang, Chaudhuri 2017) is a block whose far side shows all.
     """
-    odds = {
-        size: float(log_odds(Box.exact(power[None]), conditional=False).max()) + rounding_of(model, size)
-        for size, power in powers_of(model).items()
-    }
-
-    def send(_: int, size: int, leakage: float) -> float:
-        return contract_one(leakage, odds[size])
-
-    past, future = (relay(loss, tuple(odds), send, 0, back=back) for back in (False, True))
+    odds = block_odds(model, sizes_for(loss))
+    blocks = Strides(tuple(odds.powers), lambda _, size, held: contract_one(held, odds[size]))
+    past, future = (relay(loss, blocks, 0, back=back) for back in (False, True))
     return both_sides(loss, model, past, future)
 
 
@@ -83,52 +67,21 @@ def block_transport_bound(loss: Loss, model: MarkovChain) -> Leakage:
 
     Source. New here. A Markov quilt (Song, Wang, Chaudhuri 2017) is a block whose far side shows all.
     """
-    laws = block_laws(model)
-    sizes = tuple(laws.onward)
-    settled = laws.settled + sizes[-1]
-    past = relay(loss, sizes, lambda step, size, held: laws.back(step, size)(held), settled, back=False)
-    future = relay(loss, sizes, lambda _, size, held: laws.onward[size](held), 0, back=True)
+    laws = block_laws(model, sizes_for(loss))
+    sizes = tuple(laws.powers)
+    before = Strides(sizes, lambda step, size, held: laws.back(step, size)(held))
+    after = Strides(sizes, lambda _, size, held: laws.onward(size)(held))
+    past, future = relay(loss, before, laws.settled, back=False), relay(loss, after, 0, back=True)
     found = both_sides(loss, model, past, future)
     return Leakage(np.minimum(found.per_unit, transport_bound(loss, model).per_unit))
+
+
+def sizes_for(loss: Loss) -> tuple[int, ...]:
+    """Try more sizes where all steps have one message in the end."""
+    return SIZES if loss.common is None else FINE_SIZES
 
 
 def both_sides(loss: Loss, model: MarkovChain, past: FloatArray, future: FloatArray) -> Leakage:
     """ε of each step and what reaches it from before and after."""
     total = round_up(loss.per_unit + past + future[::-1])
     return Leakage(np.minimum(total, model.group_totals(loss)))
-
-
-def relay(loss: Loss, sizes: tuple[int, ...], send: Send, settled: float, *, back: bool) -> FloatArray:
-    """What reaches each step from those before it (or after it), each time by the best block."""
-    losses = (loss.per_unit[::-1] if back else loss.per_unit).tolist()
-    sums: list[float] = [0.0, *np.cumsum(losses).tolist()]
-    same = loss.common
-    passed = [0.0] * loss.units
-
-    def between(step: int, count: int) -> float:
-        """The losses of so many steps just before one, rounded up."""
-        if same is not None:
-            return count * same * (1 + ULP)
-        return max(sums[step] - sums[step - count], 0.0) + 4 * loss.units * ULP * sums[step]
-
-    def best(step: int, far: Callable[[int], float]) -> float:
-        least = between(step, step)
-        for size in sizes:
-            near = between(step, size - 1) if size <= step else least
-            if near >= least:
-                break
-            least = min(least, add(near, send(step, size, add(losses[step - size], far(step - size)))))
-        return least
-
-    for step in range(1, loss.units):
-        if step * len(sizes) > MOST_SENT:
-            raise DoesNotApply("What passes over blocks of steps does not settle soon enough.")
-        passed[step] = best(step, passed.__getitem__)
-        moved = abs(passed[step] - passed[step - 1])
-        if same is None or step < max(settled, sizes[-1]) or moved > NEAR * passed[step]:
-            continue
-        ceiling = max(passed[step - sizes[-1] : step + 1]) * (1 + NEAR)
-        if best(step, lambda _, all_later=ceiling: all_later) <= ceiling:  # type: ignore[misc]
-            passed[step + 1 :] = [ceiling] * (loss.units - step - 1)
-            break
-    return np.array(passed)

@@ -1,9 +1,10 @@
 """The largest loss whose leakage stays within a target."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from graphlib import TopologicalSorter
 from typing import Any, Final, Generic, overload
 
 from entwined.bounds.choose import bound, theorems_taking
@@ -81,20 +82,28 @@ def calibrate(
     ceiling = float_below(positive_fraction(leakage, "Leakage"))
     shape = Loss.uniform(1, model.units).without(model.hidden) if weights is None else weights
     best: Calibration[Exposure] | None = None
-    reasons = []
-    for theorem in theorems_taking(type(shape), trusting):
-        if not theorem.covers(knowledge):
-            continue
+    reasons, answered = [], set[str]()
+    covering = [theorem for theorem in theorems_taking(type(shape), trusting) if theorem.covers(knowledge)]
+    for theorem in tightest_first(covering):
         try:
-            if best is not None and theorem(best.exposure, model).worst >= best.leakage.worst:
-                continue  # it allows no more
-            reached = largest_multiple(theorem, model, shape, ceiling, knowledge)
-            best = reached if best is None or reached.multiple > best.multiple else best
+            if answered.isdisjoint(theorem.yields_to) and (
+                best is None or theorem(best.exposure, model).worst < best.leakage.worst
+            ):
+                reached = largest_multiple(theorem, model, shape, ceiling, knowledge)
+                best = reached if best is None or reached.multiple > best.multiple else best
+            answered.add(theorem.name)
         except (DoesNotApply, Unreachable) as reason:
             reasons.append(f"{theorem.name}: {reason}")
     if best is None:
         raise Unreachable(f"No theorem reaches a leakage of {leakage}. " + " ".join(reasons))
     return replace(best, trusting=tuple(trusting))
+
+
+def tightest_first(theorems: Sequence[Theorem]) -> Iterable[Theorem]:
+    """Order theorems so that each comes after those that it yields to."""
+    named = {theorem.name: theorem for theorem in theorems}
+    before = {name: [one for one in theorem.yields_to if one in named] for name, theorem in named.items()}
+    return (named[name] for name in TopologicalSorter(before).static_order())
 
 
 def largest_multiple(  # noqa: PLR0913, PLR0917  (what one search is about)

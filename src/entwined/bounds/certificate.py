@@ -5,7 +5,7 @@ import json
 import math
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,11 +17,11 @@ from entwined.bounds.guarantee import origin, promised
 from entwined.bounds.outside import stated
 from entwined.bounds.theorem import Knowledge, Theorem
 from entwined.canonical import Document
-from entwined.dependence import Dependence, Graph
+from entwined.dependence import Dependence, Edged
 from entwined.dependence.files import model_from
 from entwined.dependence.syntax import json_document
 from entwined.errors import BadCertificate, BadModel, EntwinedError, Refused
-from entwined.loss import Leakage
+from entwined.loss import QUANTILES, Leakage
 from entwined.showing import Tabled
 from entwined.version import __version__
 from entwined.writing import write_whole
@@ -30,7 +30,6 @@ FORMAT = "entwined certificate 1"
 LISTED_UNITS = 10_000
 LARGEST_FILE = 512_000_000  # as of the model that it holds
 CLOSE = 1e-9  # how far libraries of other versions may differ in the last digits
-QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 VERSIONS: Final = {
     "entwined": __version__,
     "numpy": np.__version__,
@@ -168,9 +167,8 @@ def derived_again(document: Mapping[str, Any], folder: Path, trusting: Sequence[
     """Make a certificate from the inputs of a written one; the edges of a graph keep the name they have there."""
     theorem, inputs = theorem_of(document, trusting), document["inputs"]
     model = model_from(inputs["model"], folder)
-    if isinstance(model, Graph) and model.fields:  # its edges were found there, and their digest is compared
-        fields = dict(model.fields) | {"edges": inputs["model"]["edges"]}
-        model = replace(model, fields=tuple(fields.items()))
+    if isinstance(model, Edged) and model.fields:  # its edges were found there, and their digest is compared
+        model = model.renamed(inputs["model"]["edges"])
     return Certificate(model, theorem.takes.from_document(inputs["loss"]), document["knowledge"], theorem)
 
 

@@ -7,28 +7,35 @@ from typing import Final
 
 import numpy as np
 
-from entwined.bounds.kernel import MOST_POINTS, SMALLEST, TOO_SMALL, Frontier, start_and_step
+from entwined.bounds.frontier import SMALLEST, Frontier
+from entwined.bounds.kernel import MOST_POINTS, TOO_SMALL, start_and_step
 from entwined.bounds.transport import StepLaws
-from entwined.dependence import MarkovChain
+from entwined.dependence import Box, MarkovChain
+from entwined.dependence.odds import log_odds
 from entwined.errors import DoesNotApply
 from entwined.numbers import ULP, FloatArray
 
 SIZES: Final = (1, 2, 3, *(part * 2**times for times in range(1, 10) for part in (2, 3)))
+FINE_SIZES: Final = (1, 2, 3, *(part * 2**times for times in range(9) for part in (4, 5, 6, 7)))
 FEWEST_STATES: Final = 3
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BlockLaws:
-    """What a step says of those a block away, for each size of blocks, where the law of the chain is known.
-
-    `onward` is for later steps, with all values that a step can ever take as secrets.
-    """
+    """What a step says of those a block away, for each size of blocks, where the law of the chain is known."""
 
     chain: MarkovChain
     course: StepLaws
     powers: dict[int, FloatArray]
-    onward: dict[int, Frontier]
+    _onward: dict[int, Frontier] = field(default_factory=dict)
     _back: dict[tuple[int, int], Frontier] = field(default_factory=dict)
+
+    def onward(self, size: int) -> Frontier:
+        """What the value at any step says of the step so many after it; all values ever taken are secrets."""
+        if size not in self._onward:
+            met = np.any([law > 0 for law in self.course.laws], axis=0)
+            self._onward[size] = Frontier.of(self.powers[size][met], rounding_of(self.chain, size))
+        return self._onward[size]
 
     def back(self, step: int, size: int) -> Frontier:
         """What the value at a step says of the step so many before it."""
@@ -46,10 +53,10 @@ class BlockLaws:
 
 
 @lru_cache(maxsize=4)
-def block_laws(model: MarkovChain) -> BlockLaws:
+def block_laws(model: MarkovChain, sizes: tuple[int, ...] = SIZES) -> BlockLaws:
     """Find the laws of a chain over blocks, or say why they cannot be had."""
     start, step = start_and_step(model)
-    powers = powers_of(model)
+    powers = powers_of(model, sizes)
     with np.errstate(under="raise"):
         try:
             course = StepLaws.of(start, step, max(model.length - 1, 1))
@@ -61,9 +68,28 @@ def block_laws(model: MarkovChain) -> BlockLaws:
             f"The law of the state still changes after {most:,} steps, too many to try blocks of each. Start from the "
             "stationary law."
         )
-    met = np.any([law > 0 for law in course.laws], axis=0)
-    onward = {size: Frontier.of(power[met], rounding_of(model, size)) for size, power in powers.items()}
-    return BlockLaws(model, course, powers, onward)
+    return BlockLaws(model, course, powers)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class BlockOdds:
+    """The largest log odds ratio between steps a block apart, for each size of blocks."""
+
+    chain: MarkovChain
+    powers: dict[int, FloatArray]
+    _found: dict[int, float] = field(default_factory=dict)
+
+    def __getitem__(self, size: int) -> float:
+        if size not in self._found:
+            widest = float(log_odds(Box.exact(self.powers[size][None]), conditional=False).max())
+            self._found[size] = widest + rounding_of(self.chain, size)
+        return self._found[size]
+
+
+@lru_cache(maxsize=4)
+def block_odds(model: MarkovChain, sizes: tuple[int, ...] = SIZES) -> BlockOdds:
+    """Find the log odds of a chain over blocks; no law of its start is needed."""
+    return BlockOdds(model, powers_of(model, sizes))
 
 
 def place_of(course: StepLaws, step: int) -> int:
@@ -78,8 +104,8 @@ def reversed_law(law: FloatArray, power: FloatArray) -> FloatArray:
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 
-def powers_of(model: MarkovChain) -> dict[int, FloatArray]:
-    """Give Pᵏ for k = 1, 2, 3, 4, 6, 8, 12, …, as far as no entry is too small for a float."""
+def powers_of(model: MarkovChain, sizes: tuple[int, ...] = SIZES) -> dict[int, FloatArray]:
+    """Give Pᵏ for the sizes, each the sum of two before it, as far as no entry is too small for a float."""
     if not model.transition.is_exact:
         raise DoesNotApply(
             "The class has many members, and blocks need known transitions. The messages cover it."
@@ -88,7 +114,7 @@ def powers_of(model: MarkovChain) -> dict[int, FloatArray]:
         raise DoesNotApply(f"Blocks are tried for chains of {FEWEST_STATES} states or more.")
     step = np.asarray(model.transition.low)
     found, patterns = {1: step}, {1: step > 0}
-    for size in SIZES[1:]:
+    for size in sizes[1:]:
         half, rest = size // 2, size - size // 2
         with np.errstate(under="ignore"):
             power = found[half] @ found[rest]

@@ -16,7 +16,7 @@ from entwined.bounds.forms import (
     public_form_bound,
     public_form_without_knowledge_bound,
 )
-from entwined.bounds.gaussian import GAUSSIAN_THEOREMS, NOISY_LINEAR_THEOREMS
+from entwined.bounds.gaussian import CLIPPED_THEOREMS, GAUSSIAN_THEOREMS, NOISY_LINEAR_THEOREMS
 from entwined.bounds.gaussian_noise import (
     gaussian_group_bound,
     gaussian_messages_bound,
@@ -30,6 +30,7 @@ from entwined.bounds.markov import markov_closed_form_bound
 from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.outside import theorems_of
 from entwined.bounds.pairwise import pairwise_bound, pairwise_scale_bound
+from entwined.bounds.places import places_messages_bound, places_transport_bound
 from entwined.bounds.quilt import markov_quilt_bound, tree_quilt_bound
 from entwined.bounds.scalar import exact_scalar_accountant_bound
 from entwined.bounds.separable import (
@@ -47,6 +48,7 @@ from entwined.bounds.separable_forms import (
 )
 from entwined.bounds.shared_parts import shared_group_bound, shared_messages_bound, shared_transport_bound
 from entwined.bounds.theorem import Knowledge, Theorem
+from entwined.bounds.ties import ties_and_anything_known_bound, ties_bound, ties_scale_bound
 from entwined.bounds.tilted import tilted_transport_bound
 from entwined.bounds.transport import transport_bound
 from entwined.bounds.walks import self_avoiding_walks_bound
@@ -73,6 +75,9 @@ THEOREMS: tuple[Theorem, ...] = (
     elimination_without_knowledge_bound,
     pairwise_bound,
     pairwise_scale_bound,
+    ties_bound,
+    ties_and_anything_known_bound,
+    ties_scale_bound,
     blanks_left_out_bound,
     blanks_left_out_without_knowledge_bound,
     public_form_bound,
@@ -99,6 +104,9 @@ THEOREMS: tuple[Theorem, ...] = (
     exact_scalar_accountant_bound,
     wasserstein_bound,
     *NOISY_LINEAR_THEOREMS,
+    *CLIPPED_THEOREMS,
+    places_messages_bound,
+    places_transport_bound,
 )
 
 

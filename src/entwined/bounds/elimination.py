@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations, permutations
 
 import numpy as np
 
+from entwined.bounds.frontier import rising_sets
 from entwined.bounds.joint import component_joints
-from entwined.bounds.kernel import rising_sets
 from entwined.bounds.theorem import theorem
 from entwined.dependence import Coupled
 from entwined.loss import Leakage, Loss
@@ -74,11 +74,19 @@ def elimination_without_knowledge_bound(loss: Loss, model: Coupled) -> Leakage:
 def eliminated(loss: Loss, model: Coupled, *, hidden: bool) -> Leakage:
     """Go through the components; `hidden` says that nothing is known."""
     leakage = np.array(loss.per_unit)
-    for joint in component_joints(model, MOST_UNITS, MOST_CELLS):
-        losses, laws = loss.per_unit[list(joint.units)], laws_of(joint.law)
-        for place, unit in enumerate(joint.units):
-            leakage[unit] = worst_case(laws, losses, place, hidden=hidden)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for units, laws in component_laws(model):
+            losses = loss.per_unit[list(units)]
+            for place, unit in enumerate(units):
+                leakage[unit] = worst_case(laws, losses, place, hidden=hidden)
     return Leakage(leakage)
+
+
+@lru_cache(maxsize=1)
+def component_laws(model: Coupled) -> list[tuple[tuple[int, ...], Laws]]:
+    """The units and laws of each component: both theorems and every loss ask for the same."""
+    joints = component_joints(model, MOST_UNITS, MOST_CELLS)
+    return [(joint.units, laws_of(joint.law)) for joint in joints]
 
 
 def worst_case(laws: Laws, losses: FloatArray, secret: int, *, hidden: bool) -> float:
@@ -128,8 +136,7 @@ def passed_on(sets: Sets, loss: float) -> float:
     """The largest T_P(ε) of the law of one unit given another, over all values of the rest."""
     base, gain = sets
     lowest, rest = math.exp(-loss), -math.expm1(-loss)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        best = float((gain * rest / (lowest + base * rest)).max(initial=0.0))
+    best = float((gain * rest / (lowest + base * rest)).max(initial=0.0))
     return min(math.log1p(best) * (1 + 16 * ULP), loss)
 
 

@@ -15,7 +15,8 @@ import numpy as np
 from entwined.bounds.concentrated_loss import ConcentratedLoss
 from entwined.bounds.contraction import contract_one
 from entwined.bounds.forms import knowing_law
-from entwined.bounds.kernel import ROOT, Frontier, frontiers_of
+from entwined.bounds.frontier import Frontier
+from entwined.bounds.kernel import ROOT, frontiers_of
 from entwined.bounds.theorem import Secret, theorem
 from entwined.bounds.transport import add
 from entwined.canonical import Document

@@ -5,7 +5,7 @@ from entwined.dependence import Dependence
 from entwined.loss import Leakage, Loss
 
 
-@theorem("any")
+@theorem("any", yields_to=("message passing",))
 def group_bound(loss: Loss, model: Dependence) -> Leakage:
     """Bound the leakage of a unit by the sum of the losses in its group.
 

@@ -26,8 +26,8 @@ def promised(
     but = f", but for a chance of {float(exposure.delta):.3g}" if exposure.delta else ""
     alone = model.check.alone if model.check is not None else ""
     return (
-        f"{alone}From {exposure.released}, an adversary who {knower(knowledge, model)} can change "
-        f"the odds between {secret.between}{model.secrets} "
+        f"{alone}From {exposure.released}, an adversary who {knower(knowledge, model)}{theorem.about.assuming} can "
+        f"change the odds between {secret.between}{model.secrets} "
         f"by a factor of at most exp({leakage:.6g}){secret.per}{but}."
     )
 

@@ -13,7 +13,7 @@ from entwined.numbers import ULP, FloatArray, round_up
 STATIONARY = 1e-6  # files hold rounded decimals; the proof below does not lean on it
 
 
-@theorem("any")
+@theorem("any", yields_to=("message passing",))
 def markov_closed_form_bound(loss: Loss, model: MarkovChain) -> Leakage:
     """Bound the leakage on a stationary Markov chain by the loss plus 4 ln γ.
 

@@ -8,7 +8,7 @@ from entwined.dependence import Coupled, MarkovChain
 from entwined.loss import Leakage, Loss
 
 
-@theorem("any")
+@theorem("any", yields_to=("transport", "block messages", "block transport"))
 def message_passing_bound(loss: Loss, model: Coupled) -> Leakage:
     """Bound the leakage by messages between units and factors, whatever an adversary knows of each other unit.
 

@@ -10,10 +10,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from entwined.bounds.kernel import Frontier, frontiers_of, laws_of
+from entwined.bounds.frontier import Frontier
+from entwined.bounds.kernel import frontiers_of, laws_of
 from entwined.bounds.theorem import theorem
 from entwined.dependence import Box, Coupled
-from entwined.errors import BadLoss, DoesNotApply
+from entwined.errors import BadLoss, BadModel, DoesNotApply
 from entwined.loss import Leakage, Loss
 from entwined.numbers import FloatArray, round_up, round_up_float
 
@@ -84,17 +85,31 @@ def exact_coefficient(kernel: FloatArray, loss: float) -> float:
     return min(1.0, Frontier.of(checked)(positive(loss)) / loss)
 
 
-def scale_coefficient(kernel: FloatArray, loss: float) -> float:
-    """ρ of Eq. 18 from the law of j given i alone, j's values equally spaced: above 0 even for equal rows.
+def scale_coefficient(kernel: FloatArray, loss: float, distances: FloatArray | None = None) -> float:
+    """ρ of Eq. 18 from the law of j given i alone: above 0 even for equal rows.
 
     A number about one pair, to reproduce the paper: it holds where what a move of j costs is in proportion
-    to its length.
+    to its length. `distances` says how far any two values of j are apart; without them they are equally spaced.
 
     >>> round(scale_coefficient(np.array([[0.25, 0.5, 0.25], [0.25, 0.5, 0.25]]), 1.0), 4)
     0.7809
     """
     checked = Box.exact(kernel).as_probabilities("The kernel").low
-    return min(1.0, scale_leakage(checked, positive(loss)) / loss)
+    reach = farthest(checked.shape[1], distances)
+    return min(1.0, scale_leakage(checked, positive(loss), reach) / loss)
+
+
+def farthest(values: int, distances: FloatArray | None = None) -> FloatArray:
+    """For each value the distance to the farthest one, the longest of all being 1; equally spaced if none are given."""
+    if distances is None:
+        places = np.arange(values)
+        return np.asarray(np.maximum(places, values - 1 - places) / max(1, values - 1))
+    apart = Box.exact(distances).low
+    if apart.shape != (values, values) or (apart < 0).any() or apart.max(initial=0.0) == 0:
+        raise BadModel(
+            f"The distances have the shape {apart.shape}, or none above zero. Give one for any two of {values} values."
+        )
+    return np.asarray(apart.max(axis=1) / apart.max())
 
 
 def positive(loss: float) -> float:
@@ -104,15 +119,14 @@ def positive(loss: float) -> float:
     return loss
 
 
-def scale_leakage(law: FloatArray, loss: float) -> float:
+def scale_leakage(law: FloatArray, loss: float, reach: FloatArray | None = None) -> float:
     """max_a log Σ_v P(v|a) exp(ε d(v)), rounded up; d(v) is the distance to the farthest value, at most 1."""
     from scipy.special import logsumexp
 
     values = law.shape[1]
     if values == 1:
         return 0.0
-    places = np.arange(values)
-    exponents = loss * np.maximum(places, values - 1 - places) / (values - 1)
+    exponents = loss * (farthest(values) if reach is None else reach)
     if loss < 1:
         exact = math.log1p(float((law @ np.expm1(exponents)).max()))
     else:  # where the loss is small this form would lose digits

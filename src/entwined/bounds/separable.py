@@ -8,7 +8,8 @@ import numpy as np
 
 from entwined.bounds.concentrated_group import epsilon_of
 from entwined.bounds.concentrated_loss import ConcentratedLoss
-from entwined.bounds.kernel import Forest, Frontier, Link, breadth_first, frontiers_of
+from entwined.bounds.frontier import Frontier
+from entwined.bounds.kernel import Forest, Link, breadth_first, frontiers_of
 from entwined.bounds.profiles.curves import GaussianCurve, ProfileCurve, epsilon_at_delta
 from entwined.bounds.profiles.gaussian import shift_of
 from entwined.bounds.profiles.passing import (

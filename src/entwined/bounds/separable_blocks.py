@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from entwined.bounds.chain_blocks import block_laws, powers_of, rounding_of
+from entwined.bounds.chain_blocks import block_laws, block_odds
 from entwined.bounds.concentrated_loss import ConcentratedLoss
 from entwined.bounds.profiles.blocks import Blocks, in_blocks
 from entwined.bounds.profiles.curves import ProfileCurve
@@ -20,8 +20,7 @@ from entwined.bounds.separable import (
     separable_group_bound,
 )
 from entwined.bounds.theorem import theorem
-from entwined.dependence import Box, MarkovChain
-from entwined.dependence.odds import log_odds
+from entwined.dependence import MarkovChain
 from entwined.loss import Leakage
 
 MIXED: Final = 3e-3  # a block whose ends sway each other so little is long enough
@@ -97,11 +96,8 @@ def tilted_blocks(
     algebra: Algebra[Held], curves: Sequence[ProfileCurve], model: MarkovChain
 ) -> Callable[[Grid], Told]:
     """Pass profiles along a chain in blocks, each tilted as far as its log odds allow."""
-    odds = {
-        k: float(log_odds(Box.exact(power[None]), conditional=False).max()) + rounding_of(model, k)
-        for k, power in powers_of(model).items()
-    }
-    blocks = same_everywhere({k: TiltSway(one) for k, one in odds.items()}, len(set(curves)) == 1)
+    odds = block_odds(model)
+    blocks = same_everywhere({k: TiltSway(odds[k]) for k in odds.powers}, len(set(curves)) == 1)
     return lambda grid: in_blocks(algebra, held_by(algebra, curves, grid), blocks, blocks)
 
 
@@ -117,7 +113,7 @@ def known_blocks(
 def known_sides(model: MarkovChain, even: bool) -> tuple[Blocks, Blocks]:  # noqa: FBT001
     """How far steps sway those before them, and those after them, where the law is known."""
     laws = block_laws(model)
-    onward = {size: RowsSway(frontier) for size, frontier in laws.onward.items()}
+    onward = {size: RowsSway(laws.onward(size)) for size in laws.powers}
     future = same_everywhere(onward, even and laws.settled == 0)
 
     def sways(step: int) -> list[Sway]:

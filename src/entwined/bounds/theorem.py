@@ -70,7 +70,8 @@ class Theorem:
     """A bound with its statement: what it says, what is checked, what must be believed, and why.
 
     `takes` is the kind of exposure that it starts from, `needs` the facts that must be true of it, `about` the kind
-    of model, `secret` what it protects. `origin` is the distribution that one from outside the package comes from.
+    of model, `secret` what it protects. Where a theorem that it `yields_to` applies, this one says no less. `origin` is
+    the distribution that one from outside the package comes from.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Theorem:
     about: type[Dependence]
     claim: Callable[..., Leakage]
     needs: tuple[str, ...] = ()
+    yields_to: tuple[str, ...] = ()
     origin: Outsider | None = None
 
     def covers(self, knowledge: Knowledge) -> bool:
@@ -136,7 +138,12 @@ def remembered(claim: Callable[..., Leakage], exposure: Exposure, model: Depende
 
 
 def theorem(
-    knowledge: Knowledge, *, secret: Secret = UNIT_VALUE, trusted: str = "", needs: tuple[str, ...] = ()
+    knowledge: Knowledge,
+    *,
+    secret: Secret = UNIT_VALUE,
+    trusted: str = "",
+    needs: tuple[str, ...] = (),
+    yields_to: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Given, Model], Leakage]], Theorem]:
     """Make a function a theorem; refuse one whose docstring lacks a part.
 
@@ -161,6 +168,7 @@ def theorem(
             about=about,
             claim=function,
             needs=needs,
+            yields_to=yields_to,
         )
 
     return state

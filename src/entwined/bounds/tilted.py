@@ -27,7 +27,7 @@ MOST_IN_ALL: Final = 20_000_000  # about half a minute
 MOST_IN_ONE: Final = 4_000_000  # about half a gigabyte
 
 
-@theorem("values")
+@theorem("values", yields_to=("transport",))
 def tilted_transport_bound(loss: Loss, model: Coupled) -> Leakage:
     """Bound the leakage on a chain or tree by its exact law, tilted by whatever values an adversary knows.
 

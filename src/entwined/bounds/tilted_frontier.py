@@ -21,7 +21,8 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 
 from entwined.bounds.contraction import contract, contract_one
-from entwined.bounds.kernel import LARGEST, MOST_CELLS, Frontier, Kernel, hull, rising_sets
+from entwined.bounds.frontier import LARGEST, MOST_CELLS, Frontier, hull, rising_sets
+from entwined.bounds.kernel import Kernel
 from entwined.numbers import ULP, FloatArray, IntArray
 
 ROUNDING: Final = 2.0**14 * ULP  # logs of chances reach 745 and are right to 2^-52 of that, a few together

@@ -10,12 +10,11 @@ from typing import Final, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from entwined.bounds.frontier import SMALLEST, Frontier
 from entwined.bounds.kernel import (
     MOST_KERNELS,
     MOST_POINTS,
-    SMALLEST,
     TOO_SMALL,
-    Frontier,
     Kernel,
     frontiers_of,
     start_and_step,
@@ -34,7 +33,7 @@ FADING: Final = 100.0  # with log odds above it, errors hardly fade from step to
 Item = TypeVar("Item")
 
 
-@theorem("model")
+@theorem("model", yields_to=("block transport",))
 def transport_bound(loss: Loss, model: Coupled) -> Leakage:
     """Bound the leakage on a chain or tree by the exact law of each neighbour, if only that law is known.
 

@@ -1,6 +1,7 @@
 """Self-avoiding walks: the messages of a small graph without what comes back to where it was."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -95,11 +96,18 @@ def self_avoiding_walks_bound(loss: Loss, model: Coupled) -> Leakage:
     couplings = model.couplings
     if isinstance(model, MarkovChain) or couplings.acyclic:
         raise DoesNotApply("The graph has no loops: message passing already follows every walk once.")
+    return Leakage(walk_leakage(loss.per_unit, couplings, followed(couplings)))
+
+
+@lru_cache(maxsize=8)
+def followed(couplings: Couplings) -> int:
+    """How deep the walks can be followed: their number is the same whatever the losses are, so none are tried."""
     for depth in (couplings.units, 6, 4, 3, 2):
         try:
-            return Leakage(walk_leakage(loss.per_unit, couplings, depth))
+            walk_leakage(np.zeros(couplings.units), couplings, depth)
         except DoesNotApply:
             continue
+        return depth
     raise DoesNotApply("The graph has too many self-avoiding walks to follow; message passing covers it.")
 
 

@@ -14,14 +14,25 @@ from entwined.cli.arguments import (
     ModelFile,
     SeparableOption,
     TrustingOption,
+    by_distance,
     exposure_for,
     noisy_sum_for,
 )
 from entwined.cli.show import as_json, number, progress, show_hints, table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from entwined.bounds import Bound, Exposure
 
+LossOption = Annotated[str | None, typer.Option("--loss", help="The base loss of every unit.")]
+LossesOption = Annotated[str | None, typer.Option("--loss-vector", help="One loss a unit: 0.1,0.2,…")]
+CertificateOption = Annotated[
+    Path | None, typer.Option("--certificate", "-o", help="Write the certificate to this file.")
+]
+WhoOption = Annotated[
+    int, typer.Option("--who", min=0, help="Name so many units that leak most: for the holder only.")
+]
 RhoOption = Annotated[
     str | None, typer.Option("--rho", help="Gaussian noise: the concentrated loss of every unit.")
 ]
@@ -35,25 +46,26 @@ DeviationOption = Annotated[
 DistanceOption = Annotated[
     str | None, typer.Option("--distance", help="With --sd: how far apart two values of a secret are.")
 ]
+PerDistanceOption = Annotated[
+    bool, typer.Option("--per-distance", help="Losses are for each unit of distance: kind places.")
+]
 
 
 def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
     model_file: ModelFile,
-    loss: Annotated[str | None, typer.Option("--loss", help="The base loss of every unit.")] = None,
-    loss_vector: Annotated[
-        str | None, typer.Option("--loss-vector", help="One loss a unit: 0.1,0.2,…")
-    ] = None,
+    loss: LossOption = None,
+    loss_vector: LossesOption = None,
     rho: RhoOption = None,
     rho_vector: RhosOption = None,
     deviation: DeviationOption = None,
     distance: DistanceOption = None,
+    per_distance: PerDistanceOption = False,  # noqa: FBT002
     delta: DeltaOption = None,
     separable: SeparableOption = False,  # noqa: FBT002
     knowledge: KnownOption = Adversary.any,
-    certificate: Annotated[
-        Path | None, typer.Option("--certificate", "-o", help="Write the certificate to this file.")
-    ] = None,
+    certificate: CertificateOption = None,
     trusting: TrustingOption = None,
+    who: WhoOption = 0,
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Bound what an adversary who knows the dependence learns about each unit."""
@@ -63,19 +75,21 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
 
     with progress():
         model = read_model(model_file)
-        losses = (loss, loss_vector), (rho, rho_vector)
+        pure, noisy = (loss, loss_vector), (rho, rho_vector)
         exposure = (
-            exposure_for(model, *losses, delta, separable=separable)
+            exposure_for(model, pure, noisy, delta, separable=separable)
             if deviation is None and distance is None
-            else noisy_sum_for(model, deviation, distance, delta, besides=(*losses[0], *losses[1], separable))
+            else noisy_sum_for(model, deviation, distance, delta, besides=(*pure, *noisy, separable))
         )
-        found = bound(model, exposure, knowledge.value, trusting=trusting or ())
+        shown = by_distance(exposure) if per_distance else exposure
+        found = bound(model, shown, knowledge.value, trusting=trusting or ())
         if certificate is not None:
             write_certificate(certify(seen_from(found, model_file.parent, certificate.parent)), certificate)
     if as_document:
-        as_json(document(found))
+        as_json(document(found, who))
     else:
         show(found, certificate)
+        show_drivers(found, who)
 
 
 def seen_from(found: "Bound[Exposure]", model_folder: Path, folder: Path) -> "Bound[Exposure]":
@@ -83,27 +97,27 @@ def seen_from(found: "Bound[Exposure]", model_folder: Path, folder: Path) -> "Bo
     from dataclasses import replace
     from os.path import relpath
 
-    from entwined.dependence import Graph
+    from entwined.dependence import Edged
 
     model = found.model
-    if not isinstance(model, Graph):
+    if not isinstance(model, Edged) or not model.fields:
         return found
-    fields = (
-        (key, relpath(model_folder / value, folder) if key == "edges" else value)
-        for key, value in model.fields
-    )
-    return replace(found, model=replace(model, fields=tuple(fields)))
+    name = relpath(model_folder / dict(model.fields)["edges"], folder)
+    return replace(found, model=model.renamed(name))
 
 
-def document(found: "Bound[Exposure]") -> Document:
-    """The contract's JSON."""
+def document(found: "Bound[Exposure]", who: int = 0) -> Document:
+    """The contract's JSON; with the units that leak most, by their names, if asked for."""
     from entwined.bounds.certificate import listed
+    from entwined.bounds.drivers import drivers
     from entwined.bounds.hints import documents_of
 
     return {
         "leakage": found.leakage.worst,
         "theorem": found.theorem.name,
         "per_unit": listed(found.leakage),
+        "spread": found.leakage.spread,
+        **({"who": [one.document for one in drivers(found.model, found.leakage, who)]} if who else {}),
         "alternatives": [
             {"theorem": said.theorem.name, "why_not": said.why_not}
             if said.leakage is None
@@ -133,8 +147,44 @@ def show(found: "Bound[Exposure]", certificate: Path | None) -> None:
     table(f"Leakage, the largest of {found.model.units} units", ["theorem", "leakage", "note"], rows)
     others = len(found.alternatives) - len(about)
     typer.echo(f"\n{others} other theorems are about other models or adversaries; --json says why for each.")
+    for line in remarks(found):
+        typer.echo(line)
     show_hints(map(str, found.hints()))
     if not are_tried(found.model, found.exposure):
         typer.echo(NOT_TRIED)
     if certificate is not None:
         typer.echo(f"Certificate written to {certificate}; check it with: entwined verify {certificate}")
+
+
+def remarks(found: "Bound[Exposure]") -> "Iterator[str]":
+    """Say how leakage is spread over the units, what a network forgets, and what others would say without a proof."""
+    from entwined.bounds.drivers import says_no_more_than_the_group, spread_words
+    from entwined.dependence import Ties
+    from entwined.loss import Loss
+
+    yield from spread_words(found.leakage)
+    said = {one.theorem.name: one.leakage.worst for one in found.alternatives if one.leakage}
+    said[found.theorem.name] = found.leakage.worst
+    same = says_no_more_than_the_group(found.model, said.get("message passing"), said.get("group"))
+    if same:
+        yield same
+    if isinstance(found.model, Ties) and isinstance(found.exposure, Loss):
+        taken = found.model.correlated_sensitivity(found.exposure.per_unit)
+        yield (
+            f"WITHOUT A GUARANTEE, to compare: linear correlations (Zhu, Xiong, Li, Zhou 2015) would take it for "
+            f"{number(taken)}. Nothing is released by that."
+        )
+
+
+def show_drivers(found: "Bound[Exposure]", who: int) -> None:
+    """Name the units that leak most, for whoever holds the table."""
+    from entwined.bounds.drivers import drivers
+
+    if not who:
+        return
+    rows = [
+        [one.name, number(one.leakage), "–" if one.ties is None else str(one.ties)]
+        for one in drivers(found.model, found.leakage, who)
+    ]
+    typer.echo()
+    table("Who drives the noise (it names units: for the holder only)", ["unit", "#leakage", "#ties"], rows)

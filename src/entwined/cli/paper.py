@@ -11,6 +11,7 @@ from entwined.cli.show import as_json, progress, table
 from entwined.errors import BadInput
 
 if TYPE_CHECKING:
+    from entwined.papers.dependent_dp.experiments import Reproduction
     from entwined.papers.tabular_ddp.experiments import Results
 
 
@@ -19,10 +20,11 @@ class Paper(StrEnum):
 
     golden = "golden"
     tabular_ddp = "tabular-ddp"
+    dependent_dp = "dependent-dp"
 
 
 def command(
-    name: Annotated[Paper, typer.Argument(metavar="NAME", help="golden or tabular-ddp.")],
+    name: Annotated[Paper, typer.Argument(metavar="NAME", help="golden, tabular-ddp or dependent-dp.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="A folder for figures and tables.")],
     trials: Annotated[
         int | None, typer.Option("--trials", help="How often noise is drawn; as in the paper if left out.")
@@ -38,6 +40,10 @@ def command(
         raise BadInput(f"{output} is a file. Give a folder.")
     if name is Paper.tabular_ddp:
         tabular_ddp(output, trials, beside, as_document=as_document)
+    elif name is Paper.dependent_dp:
+        if beside is not None:
+            raise BadInput("Figures of other methods are shown beside tabular-ddp alone. Leave --beside out.")
+        dependent_dp(output, trials, as_document=as_document)
     elif trials is not None or beside is not None:
         raise BadInput("The golden table is exact and stands alone. Leave --trials and --beside out.")
     else:
@@ -109,3 +115,29 @@ def show(results: "Results") -> None:
     )
     refuted = dict.fromkeys(one.claim for one in results.verdicts if one.refuted)
     typer.echo(f"\nRefuted by simulation: {', '.join(refuted) or 'nothing'}.")
+
+
+def dependent_dp(output: Path, trials: int | None, *, as_document: bool) -> None:
+    """Liu, Chakraborty and Mittal's figures, each with a verdict."""
+    from entwined.papers.dependent_dp import NOTICE
+    from entwined.papers.dependent_dp.experiments import TRIALS, paper_data, run
+    from entwined.papers.dependent_dp.pages import document, write
+    from entwined.papers.drawing import require_charts
+
+    require_charts()
+    with progress():
+        found = run(paper_data(), TRIALS if trials is None else trials)
+        files = write(found, output)
+    if as_document:
+        as_json({**document(found), "files": [str(path) for path in files]})
+        return
+    typer.echo(f"{NOTICE}\n")
+    show_verdicts(found)
+    typer.echo(f"\nThe whole of it is in {output / 'report.html'}, with {len(files) - 1} files beside.")
+
+
+def show_verdicts(found: "Reproduction") -> None:
+    """What is to be thought of each part."""
+    from entwined.papers.dependent_dp.verdicts import verdicts
+
+    table("Verdicts", ["part", "verdict", "why"], [list(one) for one in verdicts(found)])

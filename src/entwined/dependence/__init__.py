@@ -1,20 +1,25 @@
 """Step 3: what depends on what.
 
     model.Dependence ─┬─ independent, groups, forms, gaussian
-      a class of      └─ model.Coupled: markov_chain, bayes_net, random_field, graph
+      a class of      └─ model.Coupled: markov_chain, bayes_net, random_field, edged: graph, ties
       joint laws           written as `factors`, of which bounds need the `couplings` alone (`odds`)
 
-`box` holds numbers that are known exactly or by intervals. `files` reads and writes every model (`fields`, `syntax`,
-`nested`, `contents`, `bif`; `graph_files`, `edges`, `edge_columns`, `edge_labels`); `learned_from` says what rows one
-was learned from, and `model_check` what a check of it on public rows showed.
+`families` states Gaussian laws as people do, `places` makes kernels of cities. `box` holds numbers that are known
+exactly or by intervals. A model of finitely many values has a `member`: a `product_law` to draw people from (`luck`),
+and to look through as an adversary does, by `summing_out` all units but one. `files` reads and writes every model
+(`fields`, `syntax`, `nested`, `contents`, `bif`; `graph_files`, `tie_files`, `edges`, `edge_columns`, `edge_labels`,
+`two_ways`, `snap_edges`); `learned_from` says what rows one was learned from, and `model_check` what a check of it on
+public rows showed.
 """
 
 from entwined.dependence.bayes_net import BayesNet, Variable
 from entwined.dependence.box import Box
+from entwined.dependence.city import City
 from entwined.dependence.couplings import Couplings
+from entwined.dependence.edged import Edged
 from entwined.dependence.files import model_from, read_model, write_model
 from entwined.dependence.forms import Forms
-from entwined.dependence.gaussian import Correlations, Gaussian, MaxCorrelation
+from entwined.dependence.gaussian import Correlations, Gaussian, GaussianLaws, MaxCorrelation
 from entwined.dependence.graph import Graph
 from entwined.dependence.groups import Groups
 from entwined.dependence.independent import Independent
@@ -22,18 +27,24 @@ from entwined.dependence.learned_from import LearnedFrom
 from entwined.dependence.markov_chain import MarkovChain
 from entwined.dependence.model import Coupled, Dependence, Source
 from entwined.dependence.model_check import ModelCheck, TriedLaw
+from entwined.dependence.product_law import ProductLaw, UnitTable, near_copies
 from entwined.dependence.random_field import Edge, RandomField
+from entwined.dependence.snap_edges import read_published_edges
+from entwined.dependence.ties import Ties
 
 __all__ = [
     "BayesNet",
     "Box",
+    "City",
     "Correlations",
     "Coupled",
     "Couplings",
     "Dependence",
     "Edge",
+    "Edged",
     "Forms",
     "Gaussian",
+    "GaussianLaws",
     "Graph",
     "Groups",
     "Independent",
@@ -41,11 +52,16 @@ __all__ = [
     "MarkovChain",
     "MaxCorrelation",
     "ModelCheck",
+    "ProductLaw",
     "RandomField",
     "Source",
+    "Ties",
     "TriedLaw",
+    "UnitTable",
     "Variable",
     "model_from",
+    "near_copies",
     "read_model",
+    "read_published_edges",
     "write_model",
 ]

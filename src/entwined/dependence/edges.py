@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -11,9 +12,9 @@ from typing import Any, Final
 import numpy as np
 
 from entwined.dependence.contents import read_bytes, refuse_binary
-from entwined.dependence.edge_columns import STRENGTH, Columns
+from entwined.dependence.edge_columns import LOG_ODDS, Columns
 from entwined.dependence.edge_labels import Numbered
-from entwined.dependence.graph import refuse_repeats
+from entwined.dependence.edged import refuse_repeats
 from entwined.errors import BadModel
 from entwined.numbers import FloatArray, IntArray
 
@@ -26,30 +27,34 @@ CHUNK: Final = 1 << 20
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EdgeList:
-    """Pairs of nodes, numbered from 0 in the order of their labels, with strengths if the file has them."""
+    """Pairs of nodes, numbered from 0 in the order of their labels, with strengths if the file has them.
+
+    `strengths` has one column for each that is there, `label` says what a node is called in the file.
+    """
 
     nodes: int
     ends: IntArray
     strengths: FloatArray | None
     digest: str
+    label: Callable[[int], str]
 
 
-def read_edges(path: Path, units: int | None = None) -> EdgeList:
+def read_edges(path: Path, units: int | None = None, wanted: Sequence[str] = LOG_ODDS) -> EdgeList:
     """Read a list of edges; with `units`, the labels are 0 to units - 1 and some nodes may have no edge."""
     data = read_bytes(path, MOST_BYTES)
     digest = hashlib.sha256(data).hexdigest()
     if path.suffix == ".gz":
         data = inflated(data)
     refuse_binary(data)
-    columns = Columns.of(data)
+    columns = Columns.of(data, wanted)
     table = None if columns.empty(data) else parsed(data, columns)
     del data
     first, second = (np.zeros(0, np.int64),) * 2 if table is None else labels_of(table, columns)
-    strengths = None if table is None or columns.strength is None else strengths_of(table)
+    strengths = None if table is None or not columns.strengths else strengths_of(table, columns)
     del table
     found = Numbered.of(first, second, units)
     refuse_repeats(found.ends, found.nodes, found.label)
-    return EdgeList(found.nodes, found.ends, strengths, digest)
+    return EdgeList(found.nodes, found.ends, strengths, digest, found.label)
 
 
 def inflated(data: bytes) -> bytes:
@@ -75,11 +80,11 @@ def parsed(data: bytes, columns: Columns) -> Any:
 
     names = [f"column {place + 1}" for place in range(columns.count)]
     ends = [names[place] for place in columns.ends]
-    strength = [] if columns.strength is None else [names[columns.strength]]
+    strengths = [names[place] for place in columns.strengths.values()]
     for kind in (pa.int64(), pa.string()):
-        types = {**dict.fromkeys(ends, kind), **dict.fromkeys(strength, pa.float64())}
+        types = {**dict.fromkeys(ends, kind), **dict.fromkeys(strengths, pa.float64())}
         wanted = csv.ConvertOptions(
-            column_types=types, include_columns=[*ends, *strength], strings_can_be_null=True
+            column_types=types, include_columns=[*ends, *strengths], strings_can_be_null=True
         )
         source = pa.BufferReader(pa.py_buffer(data).slice(columns.start))
         try:
@@ -89,14 +94,14 @@ def parsed(data: bytes, columns: Columns) -> Any:
                 parse_options=csv.ParseOptions(delimiter=columns.delimiter),
                 convert_options=wanted,
             )
-            return table.rename_columns(["first", "second", STRENGTH][: table.num_columns])
+            return table.rename_columns(["first", "second", *columns.strengths])
         except pa.ArrowInvalid as failed:
             if "conversion error to int64" not in str(failed):
-                raise BadModel(told(str(failed))) from None
+                raise BadModel(told(str(failed), columns)) from None
     raise BadModel("An end of an edge is no text. Save the file as UTF-8 text.")
 
 
-def told(failure: str) -> str:
+def told(failure: str, columns: Columns) -> str:
     """Say in our words what the reader of the rows found wrong."""
     first = failure.splitlines()[0]
     if "Expected" in first and "columns" in first:
@@ -104,7 +109,8 @@ def told(failure: str) -> str:
         return f"A row has too few or too many columns: expected{found}. Give every row the same columns."
     if "conversion error to double" in first:
         found = first.partition("invalid value")[2].strip()
-        return f'The column "{STRENGTH}" holds {found:.40}, which is not a number. Give numbers ≥ 0.'
+        named = " or ".join(f'"{name}"' for name in columns.strengths)
+        return f"The column {named} holds {found:.40}, which is not a number. Give numbers ≥ 0."
     if "UTF8" in first:
         return "A row is not UTF-8. Save the file as UTF-8 text."
     return (
@@ -129,21 +135,22 @@ def labels_of(table: Any, columns: Columns) -> tuple[Any, Any]:
     return first, second
 
 
-def strengths_of(table: Any) -> FloatArray:
-    """Read the strengths."""
-    column = table.column(STRENGTH)
-    refuse_missing(column, f'its "{STRENGTH}"')
-    strengths: FloatArray = column.to_numpy()
-    refuse_negative(strengths)
-    return strengths
+def strengths_of(table: Any, columns: Columns) -> FloatArray:
+    """Read the strengths, one column each."""
+    found = []
+    for name in columns.strengths:
+        refuse_missing(table.column(name), f'its "{name}"')
+        found.append(table.column(name).to_numpy())
+        refuse_negative(found[-1], name)
+    return np.column_stack(found)
 
 
-def refuse_negative(strengths: FloatArray) -> None:
+def refuse_negative(strengths: FloatArray, name: str) -> None:
     """Refuse strengths below zero and what is not a number; infinity is allowed."""
     wrong = ~(strengths >= 0)  # catches what is not a number as well
     if wrong.any():
         row = int(np.argmax(wrong))
-        given = f'"{STRENGTH}" {strengths[row]:g}, which is negative or not a number'
+        given = f'"{name}" {strengths[row]:g}, which is negative or not a number'
         raise BadModel(f"Edge {row + 1} has the {given}. Give its largest size, ≥ 0.")
 
 

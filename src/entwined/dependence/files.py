@@ -10,7 +10,10 @@ from typing import Any, Final, NamedTuple
 from entwined.canonical import Document
 from entwined.dependence.bayes_net import BayesNet
 from entwined.dependence.bif import read_bif, write_bif
+from entwined.dependence.city import city_from
 from entwined.dependence.contents import read_bytes, text_of
+from entwined.dependence.edged import Edged
+from entwined.dependence.families import autoregression, equal_correlation, kinship
 from entwined.dependence.fields import (
     Fields,
     columns,
@@ -21,7 +24,6 @@ from entwined.dependence.fields import (
 )
 from entwined.dependence.forms import Forms
 from entwined.dependence.gaussian import Gaussian, GaussianLaws, MaxCorrelation, correlated
-from entwined.dependence.graph import Graph
 from entwined.dependence.graph_files import graph_from, named_from
 from entwined.dependence.groups import Groups
 from entwined.dependence.independent import Independent
@@ -32,6 +34,7 @@ from entwined.dependence.model_check import ModelCheck
 from entwined.dependence.nested import shown
 from entwined.dependence.random_field import RandomField
 from entwined.dependence.syntax import json_document, json_text, toml_document, toml_text
+from entwined.dependence.tie_files import ties_from
 from entwined.errors import BadModel
 from entwined.writing import write_whole
 
@@ -48,6 +51,16 @@ SYNTAXES: Final = {
     ".json": Syntax(json_document, json_text, 512_000_000),
     ".toml": Syntax(toml_document, toml_text, 4_000_000),
 }
+
+
+GAUSSIAN_WAYS: Final = (
+    "covariance",
+    "correlation",
+    "max_correlation",
+    "equal_correlation",
+    "autoregression",
+    "kinship",
+)
 
 
 def read_model(where: str | Path) -> Dependence:
@@ -90,7 +103,7 @@ def write_model(model: Dependence, where: str | Path) -> None:
 
 def _document(model: Dependence, folder: Path) -> Document:
     """The document of a model in a folder: with its edges written out, if their file is not there."""
-    if not isinstance(model, Graph) or not model.fields:
+    if not isinstance(model, Edged) or not model.fields:
         return model.document
     named = named_from(model, folder)
     return model.written_out if named is None else model.document | {"edges": named}
@@ -224,14 +237,32 @@ def random_field(fields: Fields, _: Path) -> RandomField:
     return RandomField.of_columns(variables, between, potentials, fields.source)
 
 
+def _family(fields: Fields, way: str) -> Gaussian:
+    """Read a law of those who belong together."""
+    if way == "kinship":
+        fields.only("kinship", "heritability", "shared")
+        shared = _number(fields, "shared") if fields.has("shared") else 0.0
+        return kinship(fields.values["kinship"], _number(fields, "heritability"), shared, fields.source)
+    fields.only("size", way)
+    made = equal_correlation if way == "equal_correlation" else autoregression
+    return made(fields.integer("size"), _number(fields, way), fields.source)
+
+
+def _number(fields: Fields, name: str) -> float:
+    table = fields.table(name, 0)
+    if not table.is_exact:
+        raise BadModel(f'"{name}" is an interval. Give one number, or a table of correlations.')
+    return float(table.high)
+
+
 def gaussian(fields: Fields, _: Path) -> GaussianLaws:
-    """Read a covariance, a table of correlations, or one bound on all of them."""
-    ways = [name for name in ("covariance", "correlation", "max_correlation") if fields.has(name)]
+    """Read a covariance, a table of correlations, one bound on all of them, or how members belong together."""
+    ways = [name for name in GAUSSIAN_WAYS if fields.has(name)]
     if len(ways) != 1:
         found = f"has both {listed(ways)}" if ways else "says nothing of its correlations"
-        raise BadModel(
-            f'A gaussian model {found}. Give one of "covariance", "correlation", "max_correlation".'
-        )
+        raise BadModel(f"A gaussian model {found}. Give one of {listed(GAUSSIAN_WAYS)}.")
+    if ways[0] in ("equal_correlation", "autoregression", "kinship"):
+        return _family(fields, ways[0])
     if ways == ["covariance"]:
         fields.only("covariance")
         fields.table("covariance", 2)
@@ -257,4 +288,6 @@ KINDS: Final[dict[str, Callable[[Fields, Path], Dependence]]] = {
     "random_field": random_field,
     "gaussian": gaussian,
     "graph": graph_from,
+    "ties": ties_from,
+    "places": city_from,
 }

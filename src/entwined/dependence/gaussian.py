@@ -32,6 +32,7 @@ class GaussianLaws(Dependence):
     kind: ClassVar[str] = "gaussian"
     plural: ClassVar[str] = "Gaussian laws"
     strength: ClassVar[str] = "every correlation"
+    by_distance: ClassVar[bool] = True
 
     @property
     @abstractmethod

@@ -3,25 +3,26 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from entwined.canonical import Document
 from entwined.dependence.couplings import Couplings
-from entwined.dependence.model import Coupled, Source, checked_source, checked_units
+from entwined.dependence.edged import Edged, refuse_repeats, refuse_strangers
+from entwined.dependence.model import Source, checked_source, checked_units
 from entwined.dependence.narrower import Tie
+from entwined.dependence.product_law import ProductLaw, over_units
 from entwined.errors import BadModel
 from entwined.numbers import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Graph(Coupled):
+class Graph(Edged):
     """Every law whose units interact only along the edges, each with log odds ratios of at most `log_odds`.
 
-    `fields` is what the model file said of the edges, `edges_digest` the SHA-256 of the edge file it named,
-    and `edges_file` where that was found.
+    A log odds ratio is the same from either end, so an edge has one strength and no direction.
     """
 
     size: int
@@ -31,6 +32,7 @@ class Graph(Coupled):
     fields: tuple[tuple[str, Any], ...] = ()
     edges_digest: str = ""
     edges_file: Path | None = None
+    label: Callable[[int], str] | None = None
     kind: ClassVar[str] = "graph"
     plural: ClassVar[str] = "graphs"
 
@@ -51,26 +53,23 @@ class Graph(Coupled):
         refuse_repeats(self.ends, self.size)
         object.__setattr__(self, "log_odds", strengths)
 
-    @property
-    def units(self) -> int:
-        """How many nodes there are."""
-        return self.size
-
     @cached_property
     def couplings(self) -> Couplings:
         """Each edge."""
         return Couplings.pairs(self.size, self.ends, self.log_odds)
+
+    def member(self, values: int = 2) -> ProductLaw:
+        """The Potts field (for two values the Ising model) whose edges have these log odds ratios: neighbours agree."""
+        differing = np.exp(-self.log_odds / 2)[:, None, None]
+        tables = np.where(np.eye(values, dtype=bool), 1.0, differing)
+        return ProductLaw((values,) * self.size, over_units(self.ends.tolist(), tables))
 
     def times_as_strong(self, factor: float) -> "Graph":
         """Multiply the log odds of every edge; it is no longer the model of a file."""
         return self._with(self.log_odds * factor)
 
     def _with(self, log_odds: FloatArray) -> "Graph":
-        return replace(self, log_odds=log_odds, fields=(), edges_digest="", edges_file=None)
-
-    def called(self, place: int) -> str:
-        """Name a node."""
-        return numbered(place)
+        return replace(self, log_odds=log_odds, **self.unfiled)
 
     def ties(self, place: int) -> Iterator[Tie["Graph"]]:
         """Give every edge of a node."""
@@ -84,56 +83,8 @@ class Graph(Coupled):
                 yield Tie(f"of the edge between {first} and {second}", float(self.log_odds[edge]), weaker)
 
     @property
-    def document(self) -> Document:
-        """The model as the fields of its file; where it was not read from one, with the edges written out."""
-        if not self.fields:
-            return self.written_out
-        digest = {"edges_digest": self.edges_digest} if self.edges_digest else {}
-        return {"kind": self.kind, **dict(self.fields), **digest, "source": self.source}
-
-    @property
-    def published(self) -> "Graph":
-        """The same model with its edge file named by its last name alone: it says nothing of the holder's folders."""
-        named = str(dict(self.fields).get("edges", ""))
-        if "/" not in named:
-            return self
-        return replace(self, fields=tuple((dict(self.fields) | {"edges": PurePosixPath(named).name}).items()))
-
-    @property
     def written_out(self) -> Document:
         """The model with its edges as [node, node, log odds]; JSON has no infinity, so it is "inf"."""
         strengths = ["inf" if strength == np.inf else strength for strength in self.log_odds.tolist()]
         edges = [[*pair, strength] for pair, strength in zip(self.ends.tolist(), strengths, strict=True)]
         return {"kind": self.kind, "units": self.size, "edges": edges, "source": self.source}
-
-
-def refuse_strangers(ends: IntArray, units: int) -> None:
-    """Refuse edges that are no pairs of units."""
-    if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":  # noqa: PLR2004  (two ends)
-        raise BadModel(
-            f"Edges of shape {ends.shape} and type {ends.dtype} are no pairs. Give two integers an edge."
-        )
-    if ends.size and (ends.min() < 0 or ends.max() >= units):
-        raise BadModel(f"An edge leads to a node that is not from 0 to {units - 1}. Number the nodes from 0.")
-
-
-def numbered(place: int) -> str:
-    """Call a node by its number."""
-    return f"node {place}"
-
-
-def refuse_repeats(ends: IntArray, units: int, name: Callable[[int], str] = numbered) -> None:
-    """Refuse a unit joined to itself, and a pair that is listed twice."""
-    if ends.size == 0:
-        return
-    first, second = ends[:, 0], ends[:, 1]
-    loops = first == second
-    if loops.any():
-        place = int(np.argmax(loops))
-        raise BadModel(f"Edge {place + 1} joins {name(int(first[place]))} to itself: a self loop. Remove it.")
-    keys = np.minimum(first, second) * np.int64(units) + np.maximum(first, second)
-    keys.sort()
-    again = keys[1:] == keys[:-1]
-    if again.any():
-        one, other = map(name, divmod(int(keys[1:][again][0]), units))
-        raise BadModel(f"The edge between {one} and {other} is listed twice. List each pair once.")

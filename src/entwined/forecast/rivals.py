@@ -12,13 +12,16 @@ from fractions import Fraction
 from typing import Final
 
 from entwined.canonical import Document
+from entwined.dependence import Ties
 from entwined.errors import EntwinedError
+from entwined.loss import Loss
 from entwined.mechanisms.batch import Batch, Sketch, nearly_planned
 from entwined.promise.measure import Measure, measure_of
 from entwined.promise.promise import Promise
 from entwined.schema.unit import Rows
 
 USUAL_DELTA: Final = Fraction(1, 10**6)
+WITHOUT_PROOF: Final = "WITHOUT A GUARANTEE: linear correlations of ties (Zhu, Xiong, Li, Zhou 2015)"
 MOST_UNITS: Final = 1000  # with more, another plan would take long
 AS_GOOD: Final = 0.005  # what is rounded away
 
@@ -35,6 +38,7 @@ class Rival:
     times: float | None = None
     why_not: str = ""
     sketch: Sketch | None = field(default=None, repr=False, compare=False)
+    proved: bool = True
     whole_rows: bool = False
 
     @property
@@ -53,7 +57,7 @@ class Rival:
     @property
     def is_better(self) -> bool:
         """Whether it has less noise."""
-        return self.times is not None and self.times < 1 - AS_GOOD
+        return self.proved and self.times is not None and self.times < 1 - AS_GOOD
 
     @property
     def words(self) -> str:
@@ -67,6 +71,7 @@ def rivals(planned: Batch, leakage: Fraction) -> Iterator[Rival]:
     delta = promise.measure.delta
     if promise.declared or delta is not None:
         yield other_noise(planned, leakage)
+    yield from _without_proof(planned, leakage)
     if promise.schema.unit.by_column:
         rows = replace(promise.schema, unit=Rows(), approved_digest="", signature=None).approve()
         measure = measure_of(delta or USUAL_DELTA)
@@ -75,6 +80,18 @@ def rivals(planned: Batch, leakage: Fraction) -> Iterator[Rival]:
         )
         found = _rival(planned, Promise(rows, measure=measure), leakage, title, "protect rows in the schema")
         yield replace(found, whole_rows=True)
+
+
+def _without_proof(planned: Batch, leakage: Fraction) -> Iterator[Rival]:
+    """Say how much noise linear correlations of ties would ask for, which keeps no promise."""
+    promise = planned.promise
+    base = promise.base(planned.charged)
+    for one in promise.declared:
+        exposure = promise.exposure(one, base)
+        if isinstance(one.model, Ties) and isinstance(exposure, Loss):
+            taken = one.model.correlated_sensitivity(exposure.per_unit) / float(leakage)
+            how = "not to be had: linear correlations bound nothing, and nothing is released by them"
+            yield Rival(WITHOUT_PROOF, how, taken, proved=False)
 
 
 def other_noise(planned: Batch, leakage: Fraction) -> Rival:

@@ -55,7 +55,7 @@ class Account:
         """Lay charges from the beginning."""
         by_column: defaultdict[str, list[tuple[Predicate, Fraction, Fraction]]] = defaultdict(list)
         for part in parts:
-            column, where, together, _ = self._place(part)
+            column, where, together, *_ = self._place(part)
             if (
                 column or not together
             ):  # what all columns of a statistic cost at once, each of them costs no more
@@ -65,7 +65,7 @@ class Account:
     def _plus(self, laid: Laid, parts: Iterable[Part]) -> Laid:
         more = dict(laid)
         for part in parts:
-            column, where, together, _ = self._place(part)
+            column, where, together, *_ = self._place(part)
             if column or not together:
                 more[column] = more.get(column, Layers()).plus(where, part.one, part.both)
         return more

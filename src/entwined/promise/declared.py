@@ -43,20 +43,24 @@ from entwined.canonical import Document
 from entwined.dependence import (
     BayesNet,
     Dependence,
+    Edged,
     Forms,
+    GaussianLaws,
     Graph,
     Groups,
     Independent,
     MarkovChain,
     RandomField,
+    Ties,
 )
 from entwined.errors import BadModel, Refused
-from entwined.promise.domains import VALUED, check_cells, check_rows
+from entwined.promise.distances import check_distances
+from entwined.promise.domains import check_cells, check_rows
 from entwined.promise.gates import Gates
 from entwined.promise.worked_out import check_worked_out
 from entwined.schema import Coded, Ordered, Schema
 
-ADMITTED: Final = (Independent, Groups, MarkovChain, Graph, BayesNet, RandomField, Forms)
+ADMITTED: Final = (Independent, Groups, MarkovChain, Graph, Ties, BayesNet, RandomField, Forms, GaussianLaws)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +90,7 @@ class Declared:
             raise BadModel(f"{self.model!r:.60} is no model. Give Groups(…), MarkovChain(…), …")
         for listed in ("columns", "missing_says_nothing", "trusting"):
             object.__setattr__(self, listed, tuple(getattr(self, listed)))
-        if isinstance(self.model, Graph):
+        if isinstance(self.model, Edged):
             object.__setattr__(self, "model", self.model.published)
 
     @property
@@ -124,11 +128,13 @@ class Declared:
         match self.model:
             case Groups(largest=most) | MarkovChain(length=most):
                 return most
+            case GaussianLaws(units=most):
+                return most
         return 1
 
     def states(self, schema: Schema) -> tuple[str, ...]:
         """Over rows: the columns whose joint values are a row's state, if the model has states."""
-        if self.columns or not isinstance(self.model, VALUED):
+        if self.columns or not self.model.has_values:
             return self.columns
         return self._held(schema)
 
@@ -155,8 +161,8 @@ class Declared:
         theorems_of(self.trusting)
         if not isinstance(self.model, ADMITTED):
             raise Refused(
-                f"The model {self.title!r} is {self.model.kind}: its leakage is per unit of distance, and a "
-                "released number has a loss for any two values. Declare groups, a chain or a graph instead."
+                f"The model {self.title!r} is {self.model.kind}, and no release is made under such a model. Declare "
+                "groups, a chain or a graph instead."
             )
         for listed in (self.columns, self.missing_says_nothing):
             if len(set(listed)) < len(listed):
@@ -169,6 +175,11 @@ class Declared:
 
 
 def _check_cells(given: Declared, schema: Schema) -> None:
+    if given.model.by_distance:
+        raise BadModel(
+            f"The model {given.title!r} is over one column of rows that belong together, and the schema protects "
+            "cells. Protect rows, or declare a model of the columns' values."
+        )
     if given.by or given.order:
         raise BadModel(
             f"The model {given.title!r} is over the cells of a row, and names a column of groups or steps. "
@@ -205,7 +216,9 @@ def _check_rows(given: Declared, schema: Schema) -> None:
             f"The model {given.title!r} is over the answers of one respondent, but the schema protects "
             f'{schema.unit.kind}. Give unit = {{kind = "cells"}}, or declare groups.'
         )
-    if given.columns and not isinstance(given.model, VALUED):
+    if given.model.by_distance:
+        check_distances(given.title, given.columns, given.missing_says_nothing, schema)
+    elif given.columns and not given.model.has_values:
         raise BadModel(
             f"The model {given.title!r} names columns and has no values, and the schema protects "
             f'{schema.unit.kind}. Give unit = {{kind = "cells"}}, or leave `columns` out.'
@@ -222,7 +235,8 @@ def _check_rows(given: Declared, schema: Schema) -> None:
                 "a smaller most_rows, give a longer chain (it costs little more), or name the series by a "
                 "column."
             )
-    check_rows(given.title, given.model, given.states(schema), given.missing_says_nothing, schema)
+    if not given.model.by_distance:
+        check_rows(given.title, given.model, given.states(schema), given.missing_says_nothing, schema)
 
 
 def _check_kept(given: Declared, schema: Schema) -> None:

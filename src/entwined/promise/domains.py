@@ -14,15 +14,13 @@ or a person be absent: what is left must say nothing about other units once the 
 
 from collections.abc import Collection, Iterator, Sequence
 from math import prod
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
-from entwined.dependence import BayesNet, Dependence, Forms, MarkovChain, RandomField
+from entwined.dependence import BayesNet, Dependence, Forms, MarkovChain, RandomField, Ties
 from entwined.errors import BadModel
 from entwined.schema import Coded, Schema
 
 Values: TypeAlias = tuple[int, tuple[str, ...] | None]  # how many, and their names where they have some
-
-VALUED: Final = (BayesNet, RandomField, Forms, MarkovChain)
 
 
 def check_cells(
@@ -108,7 +106,7 @@ def _check_says_nothing(
     title: str, model: Dependence, says_nothing: Collection[str], coded: Collection[str]
 ) -> None:
     unknown = [name for name in says_nothing if name not in coded]
-    if says_nothing and (unknown or not isinstance(model, VALUED)):
+    if says_nothing and (unknown or not model.has_values):
         name = next(iter(unknown or says_nothing))
         raise BadModel(
             f"missing_says_nothing names {name!r}, and the model {title!r} describes no values of it. Name only "
@@ -125,6 +123,13 @@ def _values(model: Dependence, units: int) -> Iterator[Values]:
             yield from ((size, None) for size in sizes)
         case MarkovChain():
             yield from [(model.states, None)] * units
+        case Ties(kernel=kernel) if kernel is not None:
+            if kernel.shape[0] != kernel.shape[1]:
+                raise BadModel(
+                    f"The kernel of the ties has {kernel.shape[0]} values one way and {kernel.shape[1]} the other, and "
+                    "all units of a table take the same ones. Give one row and one column for each of them."
+                )
+            yield from [(len(kernel), None)] * units
 
 
 def _gated(model: Dependence) -> frozenset[str]:

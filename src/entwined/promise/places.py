@@ -14,13 +14,15 @@ class PartPlace(NamedTuple):
     """A part of a table: a column, empty for rows or for all those `together`, and a condition.
 
     `together` are the columns that a statistic reads, where it reads several and that matters, and `filling` the
-    weights by which the blanks of its column are filled.
+    weights by which the blanks of its column are filled. Where `distance` names a column, what is released moves in
+    proportion to the distance of two values of that column, and with nothing else.
     """
 
     column: str
     where: Predicate
     together: tuple[str, ...] = ()
     filling: tuple[int, ...] = ()
+    distance: str = ""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -29,14 +31,19 @@ class PartPlace(NamedTuple):
 
 
 def key_of(
-    where: Predicate, column: str | None, together: Sequence[str] = (), filling: Sequence[int] = ()
+    where: Predicate,
+    column: str | None,
+    together: Sequence[str] = (),
+    filling: Sequence[int] = (),
+    distance: str | None = None,
 ) -> str:
     """Name the part of a table that a charge falls on; equal parts have equal names."""
     about = ({} if column is None else {"column": column}) | (
         {"together": list(together)} if together else {}
     )
     filled = {"filling": list(filling)} if filling else {}
-    return canonical({"where": where.document} | about | filled)
+    along = {"distance": distance} if distance else {}
+    return canonical({"where": where.document} | about | filled | along)
 
 
 @lru_cache(maxsize=4096)
@@ -49,6 +56,7 @@ def place_of(key: str) -> PartPlace:
             predicate_from(given["where"]),
             tuple(given.get("together", ())),
             tuple(map(int, given.get("filling", ()))),
+            given.get("distance", ""),
         )
     except (BadQuery, ValueError, KeyError, TypeError, AttributeError):
         raise LedgerDamaged(

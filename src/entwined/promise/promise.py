@@ -28,8 +28,10 @@ from entwined.dependence.model_check import failures
 from entwined.errors import BadModel, Refused
 from entwined.numbers import Amount
 from entwined.promise.account import Account
+from entwined.promise.contradictions import refuse_contradictions
 from entwined.promise.declared import Declared
 from entwined.promise.differences import differences
+from entwined.promise.distances import Along, along
 from entwined.promise.filled import Fillings, filled_exposure, fillings
 from entwined.promise.gates import Gates
 from entwined.promise.judge import Judge
@@ -40,7 +42,7 @@ from entwined.promise.price import Price
 from entwined.promise.terms import carried, is_for_one_batch
 from entwined.promise.trusted import ids_compared, known, trusted
 from entwined.promise.worked_out import charged_together
-from entwined.queries import Layers, Predicate
+from entwined.queries import Layers, Predicate, Statistic
 from entwined.schema import Schema
 from entwined.showing import Tabled
 
@@ -54,7 +56,7 @@ class BaseLoss:
 
     Where it matters which statistics read several columns, `shared` has what these cost if all their columns change,
     and then what they cost if one of them alone does, which is in the figure of that column. `filling` has the weights
-    by which the blanks of a column are filled.
+    by which the blanks of a column are filled, and `along` what falls along the distances of a column's values.
     """
 
     nominal: Fraction
@@ -62,6 +64,7 @@ class BaseLoss:
     columns: Mapping[str, Fraction] = field(default_factory=dict)
     shared: Mapping[tuple[str, ...], tuple[Fraction, ...]] | None = None
     filling: Fillings = field(default_factory=dict)
+    along: Mapping[str, Along] = field(default_factory=dict)
 
     def times(self, factor: Fraction) -> "BaseLoss":
         """So many times as much everywhere."""
@@ -72,6 +75,7 @@ class BaseLoss:
             columns={name: loss * factor for name, loss in self.columns.items()},
             shared=self.shared
             and {read: tuple(x * factor for x in each) for read, each in self.shared.items()},
+            along={name: one.times(factor) for name, one in self.along.items()},
         )
 
     @property
@@ -97,6 +101,7 @@ class Promise(Tabled):
             )
         for one in self.declared:
             one.check(self.schema)
+        refuse_contradictions(self.declared, self.schema)
         if len([one for one in self.declared if one.by]) > 1:
             raise BadModel(
                 "Two models pick rows by a column, and one picking would undo the promise of the other. "
@@ -223,6 +228,11 @@ class Promise(Tabled):
 
     def exposure(self, one: Declared, base: BaseLoss) -> Exposure:
         """Say what a loss shows of the units of a model, before dependence."""
+        if one.model.by_distance:
+            (name,) = one.columns
+            return base.along[name].exposure(
+                base.replace, self.schema.coded(name), one.model.units, self.measure
+            )
         by_cell = self.measure.is_pure or self.is_for_one_batch or base.separable
         if not (self.schema.unit.by_column and by_cell):
             return self.measure.exposure((base.replace,), one.model.units)
@@ -285,10 +295,21 @@ class Promise(Tabled):
             return BaseLoss(worst, worst, columns, shared, self._filling(parts))
         rows = laid.get("", Layers())
         may_leave = self.schema.neighbours == "add_remove"
-        replace = rows.at_two(absent=may_leave or self.schema.unit.may_be_absent).value
-        if may_leave and self.kept is None:
-            return BaseLoss(rows.at_one.value, replace)
-        return BaseLoss(replace, replace)
+        absent = may_leave or self.schema.unit.may_be_absent
+        replace = rows.at_two(absent=absent).value
+        moved = {name: along(name, parts, absent=absent) for name in self._distances}
+        nominal = rows.at_one.value if may_leave and self.kept is None else replace
+        return BaseLoss(nominal, replace, along=moved)
+
+    @cached_property
+    def _distances(self) -> tuple[str, ...]:
+        """The columns whose values models speak of by their distance."""
+        named = (name for one in self.declared if one.model.by_distance for name in one.columns)
+        return tuple(dict.fromkeys(named))
+
+    def distance_of(self, statistic: Statistic) -> str | None:
+        """Name the column in proportion to whose distances a statistic moves, where a model speaks of these."""
+        return next((name for name in self._distances if statistic.follows(name, self.schema)), None)
 
     def _shared(self, parts: Iterable[Part]) -> dict[tuple[str, ...], tuple[Fraction, ...]]:
         """What statistics of several columns cost if all of these change, and if each of them alone does."""

@@ -24,6 +24,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from entwined.canonical import Document
+from entwined.dependence.gaussian import GaussianLaws
 from entwined.errors import Refused
 from entwined.promise.differences import columns_of, without
 from entwined.promise.part import Part
@@ -42,11 +43,12 @@ def carried(before: Mapping[str, Any], now: Mapping[str, Any], totals: Mapping[s
     old, new, times = columns_of(before), columns_of(now), _resized(before, now)
     found: dict[str, Part] = {}
     for part in totals.values():
-        column, where, together, filling = place = place_of(part.key)
+        column, where, together, filling, distance = place = place_of(part.key)
         for name in place.columns:
             _require_codes(name, old, new)
         said = times is None and all(
-            _same_codes(old.get(name), new.get(name)) for name in (*where.columns, *place.columns)
+            _same_codes(old.get(name), new.get(name))
+            for name in (*where.columns, *place.columns, *filter(None, (distance,)))
         )
         if filling and not said:
             raise Refused(
@@ -110,10 +112,18 @@ def _picking(terms: Mapping[str, Any]) -> list[Any]:
     columns = columns_of(terms)
     return [
         {key: one["model"].get(key) for key in ("kind", "largest", "length")}
+        | {"units": _units(one["model"])}
         | {key: columns.get(one.get(key)) for key in ("by", "order")}
         for one in terms["models"]
         if "by" in one
     ]
+
+
+def _units(model: Mapping[str, Any]) -> int | None:
+    """Give how many rows of a group a Gaussian model speaks of; none for other models."""
+    if model["kind"] != GaussianLaws.kind:
+        return None
+    return int(model.get("size") or len(model.get("covariance") or model["correlation"]))
 
 
 def _require_codes(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:

@@ -8,7 +8,6 @@ from entwined.bounds.outside import theorems_of
 from entwined.dependence import Coupled, Forms, MarkovChain
 from entwined.dependence.learned_from import VOUCHED
 from entwined.promise.declared import Declared
-from entwined.promise.domains import VALUED
 from entwined.promise.gates import Gates
 from entwined.schema import Schema, Text
 
@@ -37,6 +36,10 @@ WORKED_OUT: Final = (
 PRESENCE: Final = (
     "Whether a {each} is in the table says nothing about what any {each} holds, nor about whether another "
     "is there."
+)
+GROUP_OF_VALUES: Final = (
+    "{who} are one group of the {title} model, with no more than {most} {many} in it (of more {most} count, and the "
+    "model does not speak of the others), and different groups are independent of each other."
 )
 NO_GAPS: Final = "No step of a series is missing before or between those that are kept."
 
@@ -110,7 +113,10 @@ def _of_rows(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[
         if schema.unit.person is not None:
             yield ONE_HOME.format(by=given.by)
         yield from ids_compared(schema, given.by)
-    elif isinstance(given.model, Coupled):
+    if given.model.by_distance:
+        who = f"Those who share a value of {given.by!r}" if given.by else "Those who depend on each other"
+        yield GROUP_OF_VALUES.format(who=who, title=given.title, most=given.most, many=schema.unit.many)
+    elif isinstance(given.model, Coupled) and not given.by:
         yield f"Each {each} is one unit of the {given.title} model, or independent of all of them."
     if given.order:
         yield (
@@ -119,7 +125,7 @@ def _of_rows(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[
         )
     if isinstance(given.model, MarkovChain) and given.model.initial is not None and knowledge == "model":
         yield NO_GAPS
-    if isinstance(given.model, VALUED):
+    if given.model.has_values:
         yield from _of_states(given, schema, each)
     if isinstance(given.model, Coupled) and (schema.neighbours == "add_remove" or schema.unit.may_be_absent):
         yield PRESENCE.format(each=each)

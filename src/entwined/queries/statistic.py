@@ -81,6 +81,19 @@ class Statistic:
             if not schema.coded(column).public
         )
 
+    def follows(self, column: str, schema: Schema) -> bool:
+        """Whether it moves in proportion to the distance of a row's values in a column, whatever else the row says.
+
+        So do the sum of the column over all rows that have a value, and the number of these, which does not move.
+        """
+        asked, coded = self.aggregate, schema.coded(column)
+        if self.choice is not None or self.filling or asked.sides or not asked.reads <= {column}:
+            return False
+        every = asked.where.codes(column, coded.size) == ((0, coded.levels - 1),)
+        if asked.adds is None:
+            return not asked.values and (every or asked.where.is_everything)
+        return every and asked.adds.power == 1 and asked.adds.times is None
+
     def worst(self, schema: Schema) -> Fraction:
         """Give the largest change between neighbouring tables; noise is scaled by it."""
         return max((part.worst(schema) for part in self.parts(schema)), default=Fraction(0))

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,15 +11,13 @@ from entwined.bounds import Bound, Calibration, Certificate, ConcentratedLoss, C
 from entwined.bounds.choose import Said
 from entwined.bounds.hints import NOT_TRIED, are_tried
 from entwined.dependence import Dependence
-from entwined.loss import Leakage, Loss
+from entwined.loss import QUANTILES, Leakage, Loss
 from entwined.numbers import FloatArray
 from entwined.report.glance import MOST_BARS, Dot, Glance, Spelled, glance, tabled
 from entwined.report.words import FINEST, figure, number, plural, readable
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-QUANTILES: Final = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 
 
 @glance.register(Bound)

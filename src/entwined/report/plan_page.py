@@ -22,6 +22,7 @@ from entwined.schema.unit import unit_from
 
 FORMATS: Final = ("entwined plan 2", "entwined plan 1")
 LONGEST_HINT: Final = 400
+LONGEST_REMARK: Final = 1500
 USUAL: Final = 0.05  # has a column of its own
 
 
@@ -66,15 +67,30 @@ def _content(document: Mapping[str, Any]) -> Document:
         "assumes": " ".join(dict.fromkeys(one["assumes"] for one in shown if one["assumes"])),
         "models": [_model(model) for model in document["models"]],
         "stronger": stronger_in(document),
-        "further": [
-            (readable(model["name"]), readable(hint["says"], LONGEST_HINT))
-            for model in document["models"]
-            for hint in model.get("hints", ())
-        ],
+        "remarks": _remarks(document),
+        "further": _further(document),
         "budget": budget_of(document),
         "useful": useful_plan(document),
         "again": bool((document.get("budget") or {}).get("again")),
     }
+
+
+def _remarks(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What each model rests on, and whom its noise is for."""
+    return [
+        (readable(model["name"]), readable(sentence, LONGEST_REMARK))
+        for model in document["models"]
+        for sentence in model.get("remarks", ())
+    ]
+
+
+def _further(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What further knowledge of each model would be worth."""
+    return [
+        (readable(model["name"]), readable(hint["says"], LONGEST_HINT))
+        for model in document["models"]
+        for hint in model.get("hints", ())
+    ]
 
 
 def _unfit(ways: Sequence[WayShown]) -> list[tuple[str, list[str]]]:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from entwined.bounds import Curve
+from entwined.bounds import Bound, Curve, Exposure
+from entwined.bounds.drivers import says_no_more_than_the_group, spread_words
 from entwined.canonical import Document
+from entwined.dependence import Dependence
 from entwined.errors import BadNoise
 from entwined.estimate.usefulness import TableSize
 from entwined.forecast.draft import Draft
@@ -19,8 +21,10 @@ from entwined.mechanisms.batch import Batch
 from entwined.numbers import float_below
 from entwined.progress import said
 from entwined.queries import Query
+from entwined.request.bill import bill_of
 from entwined.request.funds import Funds, funds_of
 from entwined.request.request import Request
+from entwined.request.tasks_outlook import planned as planned_tasks
 from entwined.schema import Schema
 
 FORMAT: Final = "entwined plan 2"
@@ -83,7 +87,13 @@ class Outlook:
             "because": self.because,
             "rivals": [one.document for one in self.rivals],
             "budget": self.funds.document,
+            **({"mechanisms": planned_tasks(self.request)} if self.request.tasks else {}),
         }
+
+    @cached_property
+    def bounds(self) -> dict[str, Bound[Exposure]]:
+        """What the planned noise leaks of every unit, under each model."""
+        return self.planned.promise.bounds(self.planned.promise.base(self.planned.charged))
 
     def _models(self) -> Iterator[Document]:
         hints = self.planned.hints()
@@ -91,7 +101,30 @@ class Outlook:
             told = {"name": name, "kind": one.model.kind, "source": one.model.source}
             checked = {} if one.model.check is None else {"check": one.model.check.document}
             helping = {"hints": [hint.document for hint in hints.get(name, ())]}
-            yield told | checked | {"curve": self.curves[name].document} | helping
+            more = {
+                "spread": self.bounds[name].leakage.spread,
+                "remarks": list(self._remarks(name, one.model)),
+            }
+            yield told | checked | {"curve": self.curves[name].document} | helping | more
+
+    def _remarks(self, name: str, model: Dependence) -> Iterator[str]:
+        """Say what a theorem rests on beside its model, where a network forgets nothing, and whom the noise is for."""
+        theorem = self.bounds[name].theorem
+        ways = {way.name: way.nominal for way, _ in self.ways if way.applies}
+        group, messages = ways.get("group"), ways.get("message passing")
+        if theorem.about.assuming:
+            told = (("messages along the same ties", messages), ("group", group))
+            own = self.proposed.nominal
+            times = [
+                f"{own / nominal:.3g} times the noise by the {called}" for called, nominal in told if nominal
+            ]
+            yield f"What {theorem.name!r} rests on, first of all: {theorem.trusted}"
+            if times:
+                yield f"Without that the same promise would take {' and '.join(times)}."
+        if group and messages:
+            said = says_no_more_than_the_group(model, group / messages, 1.0)
+            yield from [said] if said else []
+        yield from spread_words(self.bounds[name].leakage)
 
 
 def outlook(request: Request) -> Outlook:
@@ -105,7 +138,7 @@ def outlook(request: Request) -> Outlook:
     better = [one.words for one in others if one.is_better]
     alone = [ONE_BATCH] * planned.promise.is_for_one_batch
     because = "; ".join([*reasons(ways, proposed, settled=request.leakage is None), *better, *alone])
-    funds = funds_of(request, planned)
+    funds = funds_of(request, bill_of(request, planned))
     return Outlook(
         request,
         planned,

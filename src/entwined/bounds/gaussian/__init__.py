@@ -9,6 +9,8 @@ max_correlation            one bound for all correlations: the worst law in clos
 regression                 an adversary who knows no values: exact, any number of units
 linear                     weighted sums with Gaussian noise: exact, the spread of the unknown counted
 linear_shift               the same without the spread: any number of units, bounded correlations
+clipped                    sums of values clipped to public bounds, with either noise: what a release is made of
+shifts                     the smallest figure of those above
 distances                  what they all ask to be believed
 knowledge                  computes: every set of known units at once
 series                     computes: sums over walks and inverses, rounding counted
@@ -17,6 +19,7 @@ series                     computes: sums over walks and inverses, rounding coun
 from typing import Final
 
 from entwined.bounds.gaussian.classes import correlation_intervals_bound, weak_correlation_bound
+from entwined.bounds.gaussian.clipped import clipped_values_bound, clipped_values_without_knowledge_bound
 from entwined.bounds.gaussian.exact import gaussian_exact_bound
 from entwined.bounds.gaussian.linear import noisy_linear_bound, noisy_linear_without_knowledge_bound
 from entwined.bounds.gaussian.linear_shift import (
@@ -49,6 +52,10 @@ NOISY_LINEAR_THEOREMS: Final[tuple[Theorem, ...]] = (
     noisy_linear_without_knowledge_bound,
     noisy_linear_shift_bound,
     noisy_linear_shift_without_knowledge_bound,
+)
+CLIPPED_THEOREMS: Final[tuple[Theorem, ...]] = (
+    clipped_values_bound,
+    clipped_values_without_knowledge_bound,
 )
 
 

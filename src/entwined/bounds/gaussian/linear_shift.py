@@ -1,34 +1,16 @@
 """Gaussian units in weighted sums with Gaussian noise, by what moves alone: many units, classes of laws."""
 
-from typing import Final
-
 import numpy as np
 
-from entwined.bounds.gaussian.classes import correlation_intervals_bound, weak_correlation_bound
 from entwined.bounds.gaussian.distances import EXACTLY_OR_NOT
-from entwined.bounds.gaussian.exact import gaussian_exact_bound
 from entwined.bounds.gaussian.linear import WITHIN_A_DISTANCE, epsilons
-from entwined.bounds.gaussian.max_correlation import max_correlation_bound
 from entwined.bounds.gaussian.regression import gaussian_regression_bound
-from entwined.bounds.gaussian.tree import gaussian_tree_bound
-from entwined.bounds.gaussian.variance import gaussian_variance_bound
-from entwined.bounds.gaussian.walks import gaussian_walk_bound
+from entwined.bounds.gaussian.shifts import smallest_shifts
 from entwined.bounds.noisy_linear import NoisyLinear
-from entwined.bounds.theorem import Theorem, theorem
+from entwined.bounds.theorem import theorem
 from entwined.dependence.gaussian import GaussianLaws
-from entwined.errors import DoesNotApply
 from entwined.loss import Leakage, Loss
 from entwined.numbers import round_up
-
-PER_DISTANCE: Final[tuple[Theorem, ...]] = (
-    gaussian_exact_bound,
-    gaussian_tree_bound,
-    gaussian_walk_bound,
-    gaussian_variance_bound,
-    max_correlation_bound,
-    correlation_intervals_bound,
-    weak_correlation_bound,
-)
 
 
 @theorem("any", secret=WITHIN_A_DISTANCE, trusted=EXACTLY_OR_NOT)
@@ -56,15 +38,7 @@ def noisy_linear_shift_bound(release: NoisyLinear, model: GaussianLaws) -> Leaka
 
     Source. Shift coupling as in metric privacy, with Gaussian noise (Balle, Wang 2018); new here for classes of laws.
     """
-    told, reasons = [], []
-    for proved in PER_DISTANCE:
-        try:
-            told.append(proved(lengths(release), model).per_unit)
-        except DoesNotApply as reason:
-            reasons.append(f"{proved.name}: {reason}")
-    if not told:
-        raise DoesNotApply(" ".join(reasons))
-    return epsilons(np.min(told, axis=0), release)
+    return epsilons(smallest_shifts(lengths(release), model), release)
 
 
 @theorem("model", secret=WITHIN_A_DISTANCE)

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from entwined.bounds.kernel import Frontier
+from entwined.bounds.frontier import Frontier
 from entwined.bounds.profiles.curves import ProfileCurve
 from entwined.numbers import ULP, FloatArray
 

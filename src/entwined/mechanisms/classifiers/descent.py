@@ -9,9 +9,10 @@ import numpy as np
 from entwined.canonical import Document
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery
-from entwined.mechanisms.classifiers.methods import FINE, Choices, Task, on_grid
+from entwined.mechanisms.classifiers.methods import FINE, Choices, Task, expectations, on_grid
 from entwined.mechanisms.classifiers.slopes import Slopes
 from entwined.mechanisms.fitting import worst_change
+from entwined.mechanisms.sheet import Sheet
 from entwined.noise import Additive
 from entwined.numbers import IntArray
 from entwined.promise.promise import Promise
@@ -78,6 +79,11 @@ class Descent:
     def asks(self) -> tuple[FoldOf, ...]:
         """Gradients."""
         return (self.slopes.first,)
+
+    @property
+    def expected(self) -> Sheet:
+        """How strong the noise of a round is."""
+        return expectations(self.name, self.noise, self.slopes.entry, (("rounds", self.rounds),))
 
     def run(self, read: Read, schema: Schema) -> IntArray:  # noqa: ARG002  (it knows its columns)
         """Ask, add noise, move, and again."""

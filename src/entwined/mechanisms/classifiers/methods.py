@@ -13,6 +13,8 @@ from entwined.mechanisms.classifiers.margin_losses import MarginLoss
 from entwined.mechanisms.classifiers.minimum import Precision, Steps, minimiser
 from entwined.mechanisms.classifiers.slopes import Pull, Slopes
 from entwined.mechanisms.fitting import worst_change
+from entwined.mechanisms.sheet import Cell, Sheet
+from entwined.noise import Additive
 from entwined.numbers import Amount, FloatArray, IntArray, positive_fraction
 from entwined.promise.promise import Promise
 from entwined.queries import FoldOf, Sensitivity, Statistic
@@ -84,6 +86,10 @@ class Method(Protocol):
         """What the engine must be able to fold."""
 
     @property
+    def expected(self) -> Sheet:
+        """How strong its noise is."""
+
+    @property
     def half_width(self) -> float | None:
         """How far noise moves a weight at most with 95 % confidence, where that is known."""
 
@@ -110,3 +116,13 @@ def on_grid(weights: FloatArray, furthest: int) -> IntArray:
     """Put weights on the grid, and inside it."""
     near = np.nan_to_num(weights * FINE, nan=0.0, posinf=furthest, neginf=-furthest)
     return np.rint(np.clip(near, -furthest, furthest)).astype(np.int64)
+
+
+def expectations(name: str, noise: Additive, sums: float, more: tuple[tuple[str, Cell], ...]) -> Sheet:
+    """Show the noise on a feature's sum, of which a row is so much, beside what was settled."""
+    spread = noise.variance**0.5 / sums
+    rows = (
+        ("method", name),
+        ("noise on what a feature's rows add up to, in rows (one standard deviation)", spread),
+    )
+    return Sheet(("about", "figure"), (*rows, *more))

@@ -11,9 +11,18 @@ import numpy as np
 from entwined.canonical import Document, fraction_text
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery, Refused
-from entwined.mechanisms.classifiers.methods import FINE, Choices, Task, found, moved_by, on_grid
+from entwined.mechanisms.classifiers.methods import (
+    FINE,
+    Choices,
+    Task,
+    expectations,
+    found,
+    moved_by,
+    on_grid,
+)
 from entwined.mechanisms.classifiers.minimum import MARGIN, Precision
 from entwined.mechanisms.classifiers.slopes import Slopes
+from entwined.mechanisms.sheet import Sheet
 from entwined.noise import DiscreteLaplace
 from entwined.numbers import IntArray
 from entwined.promise.promise import Promise
@@ -123,6 +132,12 @@ class Objective:
     def asks(self) -> tuple[FoldOf, ...]:
         """Gradients, and moments to make steps by."""
         return self.slopes.first, self.slopes.moments
+
+    @property
+    def expected(self) -> Sheet:
+        """How strong the noise in the objective is."""
+        more = (("ridge", float(self.ridge)),)
+        return expectations(self.name, self.noise, self.slopes.unit * 2**PUSH_BITS, more)
 
     def run(self, read: Read, schema: Schema) -> IntArray:
         """Draw b, find the weights, and add the noise that hides how well they were found."""

@@ -14,6 +14,7 @@ from entwined.mechanisms.classifiers.methods import FINE, Choices, Task, found, 
 from entwined.mechanisms.classifiers.minimum import MARGIN, Precision
 from entwined.mechanisms.classifiers.slopes import Slopes
 from entwined.mechanisms.fitting import worst_change
+from entwined.mechanisms.sheet import Sheet
 from entwined.noise import Additive
 from entwined.numbers import IntArray
 from entwined.promise.promise import Promise
@@ -83,6 +84,15 @@ class Output:
     def half_width(self) -> float:
         """How far noise moves a weight."""
         return self.noise.half_width(CONFIDENCE) / FINE
+
+    @property
+    def expected(self) -> Sheet:
+        """How far noise moves a coefficient."""
+        reach = self.half_width * self.slopes.unit
+        return Sheet(
+            ("about", "figure"),
+            (("method", self.name), ("± of a coefficient, 95 %", reach), ("ridge", float(self.ridge))),
+        )
 
     def run(self, read: Read, schema: Schema) -> IntArray:
         """Find the weights, and add noise."""

@@ -19,6 +19,8 @@ from entwined.mechanisms.classifiers.objective import Objective
 from entwined.mechanisms.classifiers.output import Output
 from entwined.mechanisms.classifiers.rule import LinearRule
 from entwined.mechanisms.fitting import losses
+from entwined.mechanisms.offered import within
+from entwined.mechanisms.sheet import Sheet
 from entwined.numbers import Amount, positive_fraction
 from entwined.promise.part import Part
 from entwined.promise.promise import Promise
@@ -41,6 +43,8 @@ class _Classifier:
     """
 
     kind: ClassVar[str]
+    called: ClassVar[str]
+    fields: ClassVar[tuple[str, ...]] = ("label", "columns", "method", "ridge", "rounds")
     curve: ClassVar[MarginLoss]
     label: str
     features: Features
@@ -67,6 +71,29 @@ class _Classifier:
             raise BadQuery(f"method = {chosen!r:.60}. Give one of {', '.join(METHODS)}.")
         way = METHODS[chosen].of(promise, Task(cls.curve, features), exact, Choices(ridge, rounds))
         return cls(label, features, exact, way)
+
+    @classmethod
+    def asked(
+        cls,
+        promise: Promise,
+        given: Mapping[str, Any],
+        *,
+        leakage: Amount | None = None,
+        loss: Amount | None = None,
+    ) -> Self:
+        """Settle it from the fields of a file."""
+        label, columns = given.get("label"), given.get("columns")
+        if not isinstance(label, str) or not (columns is None or _are_names(columns)):
+            raise BadQuery(
+                f'{cls.kind} needs label = "…", a column of two values or a condition; columns are names.'
+            )
+        more = {key: given[key] for key in ("method", "ridge", "rounds") if key in given}
+        return within(
+            promise,
+            lambda each: cls.of(promise, label, each, columns=columns, **more),
+            leakage=leakage,
+            loss=loss,
+        )
 
     @property
     def document(self) -> Document:
@@ -113,12 +140,31 @@ class _Classifier:
         values = tuple((np.array(json.loads(drawn), dtype=float) * (unit / FINE)).tolist())
         return LinearRule(self.features, values, half_width and half_width * unit, self.curve.has_chances)
 
+    @property
+    def words(self) -> str:
+        """What it computes."""
+        return f"{self.called} of {self.label} by {', '.join(one.name for one in self.features.columns)}"
+
+    @property
+    def expected(self) -> Sheet:
+        """How strong the noise is, without a row."""
+        return self.way.expected
+
+    def shown(self, output: LinearRule) -> Sheet:
+        """The coefficients by name."""
+        return output.sheet
+
+
+def _are_names(columns: object) -> bool:
+    return isinstance(columns, list | tuple) and all(isinstance(name, str) for name in columns)
+
 
 @dataclass(frozen=True, slots=True)
 class LogisticRegression(_Classifier):
     """A rule whose scores are log odds."""
 
     kind: ClassVar[str] = "logistic_regression"
+    called: ClassVar[str] = "Logistic regression"
     curve: ClassVar[MarginLoss] = Logistic()
 
 
@@ -127,4 +173,5 @@ class LinearSVM(_Classifier):
     """A rule with a margin: the hinge loss, its corner rounded."""
 
     kind: ClassVar[str] = "linear_svm"
+    called: ClassVar[str] = "Linear support vector machine"
     curve: ClassVar[MarginLoss] = RoundedHinge()

@@ -2,15 +2,21 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from entwined.errors import BadQuery
 from entwined.mechanisms.classifiers.features import INTERCEPT, Features
 from entwined.mechanisms.classifiers.margin_losses import chance
+from entwined.mechanisms.sheet import Sheet
 from entwined.numbers import FloatArray, IntArray
 from entwined.schema import Coded
+
+SCALED: Final = "A level counts 1 for rows that have it, a number −1 at its lower and 1 at its upper bound."
+COVERED: Final = (
+    "Intervals hold with 95 % confidence, each by itself: of what the rows would give without noise."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,15 @@ class LinearRule:
             for name, value in zip(self.features.names, self.values, strict=True)
             if name != INTERCEPT
         }
+
+    @property
+    def sheet(self) -> Sheet:
+        """One row a feature."""
+        found = zip(self.features.names, self.values, strict=True)
+        if self.half_width is None:
+            return Sheet(("feature", "coefficient"), tuple(found), (SCALED,))
+        rows = tuple((name, value, value - self.half_width, value + self.half_width) for name, value in found)
+        return Sheet(("feature", "coefficient", "from", "to"), rows, (SCALED, COVERED))
 
     def decision(self, frame: Mapping[str, Iterable[object]] | Any) -> FloatArray:
         """Score raw rows, given as columns by name: a mapping, a pandas, polars or Arrow table."""

@@ -105,8 +105,7 @@ class Slopes:
     def sums(self, read: Read) -> FloatArray:
         """Read the sums of features, and of their squares."""
         (exact,) = read([self.moments])
-        sums: FloatArray = exact.reshape(2, -1) / 2.0**self.bits
-        return sums * np.array([[1.0], [self.unit]])
+        return np.asarray(exact.reshape(2, -1) * np.array([[1.0], [self.unit]]) / 2.0**self.bits)
 
     def pull(self, exact: IntArray) -> Pull:
         """Read the integers of a fold, noisy or not."""

@@ -1,0 +1,280 @@
+"""The folder a reader gets: one page that needs nothing else, everything as JSON, utility as CSV, figures as SVG."""
+
+import csv
+import html
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from entwined.canonical import Document
+from entwined.errors import BadInput
+from entwined.papers.dependent_dp import NOTICE
+from entwined.papers.dependent_dp.experiments import Reproduction
+from entwined.papers.dependent_dp.figures import draw_figures
+from entwined.papers.dependent_dp.utility import EPSILONS
+from entwined.papers.dependent_dp.verdicts import rounded, verdicts
+
+STYLE: Final = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; color: #22303a; }
+table { border-collapse: collapse; margin: 1rem 0; font-size: 13px; }
+th, td { border-bottom: 1px solid #d6dde2; padding: .25rem .6rem; text-align: left; vertical-align: top; }
+.notice { background: #fbe9df; padding: .6rem 1rem; } .wrong { color: #b3541e; } .reproduced { color: #1b6b93; }
+svg { max-width: 100%; height: auto; } h2 { margin-top: 2.2rem; }
+"""
+KNOWN_BEFORE: Final = (
+    "Equation 11 subtracts a posterior with friends from a prior without. The columns split it: what friends' values "
+    "said before anything was released, and what the release added. If all others are known a release of loss ε adds "
+    "at most ε, whatever depends on what; unknown others blur the sums, nearly normally (an approximation)."
+)
+EXACT: Final = (
+    "A count with Laplace noise of scale 1/ε, by exact calculation over all outputs: the person with the most friends "
+    "in a city of 20 × 20 cells under Equation 26, some of the friends known, and twins of whom one is unknown. In "
+    "multiples of ε. The paper's coefficient (Equation 14) is right here, for friends are drawn independently given "
+    "the person; the sound bound needs no such thing."
+)
+FACTORS: Final = (
+    "How many times more noise each method needs than plain differential privacy, for a leakage of 1. Ties between "
+    "friends and between pages have the coefficients of Equation 26; so have people with profiles of cosine above 0.8."
+)
+TASKS: Final = (
+    "Means over runs ± standard error. Clustering: one noisy round of Lloyd from the regions of Table I, share of a "
+    "held-out fifth assigned as without noise. Classification: logistic regression by output perturbation, best of "
+    "three regularisers for each method, accuracy and area under the curve on a held-out fifth. Degrees: 1 − ‖C − C′‖₁ "
+    "/ ‖C + C′‖₁, each person's own list of ties as their row."
+)
+SLIPS: Final = """\
+Definition 4 does not say what an adversary knows of the others: Section III has all of them known, Equation 12 none.
+With all known nothing more is learned through them; with none known leakages do not add up (Theorem 3).
+
+Theorem 9 needs that, given a person, those tied to that person are independent of each other. Friends of a person are
+often friends of each other, in the paper's own data too.
+
+Equation 18 is positive even under independence; Equation 14, exactly, is half of it here.
+
+Equation 6 has noise of scale 1/ε on centroids in the unit cube, and the sensitivity of centroids is not given. Here
+sums and counts get noise for a person who leaves one cluster and enters another.
+
+The similarity of Section VII-B divides by sums, so that equal profiles of 14 answers have 1/14: no pair exceeds 0.8.
+
+Adult without missing answers has 30,162 rows, not 30,269; its profiles carry no model in which people who are alike
+would depend on each other."""
+
+
+def write(found: Reproduction, folder: Path) -> list[Path]:
+    """Write the folder and say which files it has."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        figures = draw_figures(found, folder)
+        text = json.dumps(document(found), ensure_ascii=False, allow_nan=False, indent=1)
+        paths = [
+            _write(folder / "report.html", page(found, figures)),
+            _write(folder / "results.json", text + "\n"),
+        ]
+        paths.append(_table_file(folder / "utility.csv", document(found)["utility"]))
+        return [*paths, *figures.values()]
+    except OSError as reason:
+        raise BadInput(
+            f"{folder} cannot be written: {reason.strerror}. Give a folder you may write to."
+        ) from None
+
+
+def document(found: Reproduction) -> Document:
+    """Everything, the verdicts first."""
+    judged = [one._asdict() for one in verdicts(found)]
+    return {"notice": NOTICE, "verdicts": judged, **found.document()}
+
+
+def _write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _table_file(path: Path, rows: Sequence[Document]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def page(found: Reproduction, figures: dict[str, Path]) -> str:
+    """The page with its figures inside."""
+    drawn = {name: path.read_text(encoding="utf-8") for name, path in figures.items()}
+    parts = [
+        f'<p class="notice">{escape(NOTICE)}</p>',
+        "<h1>Dependence makes you vulnerable, reproduced</h1>",
+        _words(f"Liu, Chakraborty and Mittal (NDSS 2016) on the data below; {found.trials} splits or draws."),
+        _sources(found),
+        *_section("Verdicts", "", _verdicts(found)),
+        *_section("Example 1 and figure 6", "", _separations(found), drawn["figure_6"]),
+        *_section("Theorems 2 to 6 and 9", "", _claims(found)),
+        *_section("Table I", "", _regions(found)),
+        *_section("Figures 2 to 4", "", drawn["figure_2"], drawn["figure_3"], drawn["figure_4"]),
+        *_section(
+            "Figures 5, 7 and 10",
+            KNOWN_BEFORE,
+            _guesses(found),
+            drawn["figure_5"],
+            drawn["figure_7"],
+            drawn["figure_10"],
+        ),
+        *_section("What a release adds", EXACT, drawn["added"], _added(found)),
+        *_section("Noise", FACTORS, _coefficients(found), _methods(found)),
+        *_section("Figure 8 and Theorem 10", "", drawn["figure_8"], _needed(found)),
+        *_section("Figure 9", TASKS, drawn["figure_9"], *(_utility(found, task) for task in _tasks(found))),
+        *_section("Where the paper is unclear or slips", "", *map(_words, SLIPS.split("\n\n"))),
+    ]
+    body = "\n".join(parts)
+    head = f'<meta charset="utf-8"><title>Dependent DP, reproduced</title><style>{STYLE}</style>'
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n{body}\n</body></html>\n'
+
+
+def escape(text: str) -> str:
+    """Text as it is read, inside of a page."""
+    return html.escape(text, quote=False)
+
+
+def _section(title: str, words: str, *parts: str) -> list[str]:
+    return [f"<h2>{escape(title)}</h2>", *([_words(words)] if words else []), *parts]
+
+
+def _words(text: str) -> str:
+    return f"<p>{escape(text)}</p>"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]], kinds: Sequence[str] = ()) -> str:
+    lines = ["<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>"]
+    for number, row in enumerate(rows):
+        kind = f' class="{escape(kinds[number])}"' if kinds else ""
+        lines.append(f"<tr{kind}>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>")
+    return "<table>" + "".join(lines) + "</table>"
+
+
+def _sources(found: Reproduction) -> str:
+    data = found.data
+    rows = [
+        [one.table, one.source, f"{one.people:,}", f"{one.most_ties:,}", f"{one.component:,}"]
+        for one in found.ties
+    ]
+    rows += [[one.kind, data.twins_source, f"{2 * one.pairs:,}", "1", "2"] for one in data.twins]
+    return _table(["table", "source", "people", "most ties of one", "largest component"], rows)
+
+
+def _verdicts(found: Reproduction) -> str:
+    judged = verdicts(found)
+    return _table(["part", "verdict", "why"], judged, [one.verdict.split()[0] for one in judged])
+
+
+def _separations(found: Reproduction) -> str:
+    head = ["query", "ε", "pair's coefficient", "Wasserstein", "by integration", "by hand"]
+    return _table(head, ([one.query, *(f"{value:.4f}" for value in one[1:])] for one in found.separations))
+
+
+def _claims(found: Reproduction) -> str:
+    rows = [
+        [one.theorem, one.case, rounded(one.claimed), rounded(one.found), "holds" if one.holds else "fails"]
+        for one in found.claims
+    ]
+    return _table(["theorem", "case", "claimed", "found", ""], rows)
+
+
+def _regions(found: Reproduction) -> str:
+    head = ["region", "km from its city", "people", "visits", "places", "in the paper"]
+    rows = [
+        [
+            one.name,
+            f"{one.kilometres:.1f}",
+            str(one.people),
+            str(one.visits),
+            str(one.places),
+            " / ".join(map(str, one.paper)),
+        ]
+        for one in found.regions
+    ]
+    return _table(head, rows)
+
+
+def _guesses(found: Reproduction) -> str:
+    head = [
+        "mechanism",
+        "friends",
+        "ε",
+        "known",
+        "km off",
+        "Equation 11",
+        "bits",
+        "known before",
+        "added",
+        "largest shift",
+    ]
+    rows = [
+        [
+            one.mechanism,
+            "yes" if one.friends else "no",
+            f"{one.epsilon:g}",
+            f"{one.known:.0%}",
+            *(
+                f"{value:.3f}"
+                for value in (one.kilometres, one.leaked, one.leaked / np.log(2), one.before, one.added)
+            ),
+            f"{one.largest_shift:.3f}",
+        ]
+        for one in found.guesses
+    ]
+    return _table(head, rows)
+
+
+def _added(found: Reproduction) -> str:
+    rows = [
+        [
+            one.story,
+            f"{one.epsilon:g}",
+            f"{one.known:.0%}",
+            str(one.unknown),
+            *(f"{value / one.epsilon:.3f}" for value in (one.added, one.dependent, one.certificate)),
+        ]
+        for one in found.added
+    ]
+    return _table(["who", "ε", "known", "unknown", "added", "Equation 14", "sound bound"], rows)
+
+
+def _coefficients(found: Reproduction) -> str:
+    rows = [[f"{one.loss:g}", *(f"{value:.4f}" for value in one[1:])] for one in found.coefficients]
+    return _table(["loss", "ρ of Equation 14", "ρ of Equation 18", "largest log odds"], rows)
+
+
+def _methods(found: Reproduction) -> str:
+    rows = [
+        [table.table, one.name, rounded(one.factor), one.promises]
+        for table in found.ties
+        for one in table.methods
+    ]
+    return _table(["table", "method", "noise", "what it promises"], rows)
+
+
+def _needed(found: Reproduction) -> str:
+    betas = list(dict.fromkeys(one.beta for one in found.needed))
+    names = dict.fromkeys(one.method for one in found.needed)
+    rows = [[name, *(rounded(one.epsilon) for one in found.needed if one.method == name)] for name in names]
+    return _table(["ε for an error below 1000, but for a chance of", *(f"{one:g}" for one in betas)], rows)
+
+
+def _tasks(found: Reproduction) -> list[str]:
+    return list(dict.fromkeys(one.task for one in found.utilities))
+
+
+def _utility(found: Reproduction, task: str) -> str:
+    chosen = [one for one in found.utilities if one.task == task]
+    rows = []
+    for name in dict.fromkeys(one.method for one in chosen):
+        cells = [
+            f"{one.accuracy:.3f} ± {one.standard_error:.3f}"
+            + ("" if one.area is None else f" ({one.area:.2f})")
+            for one in chosen
+            if one.method == name
+        ]
+        rows.append([name, *cells])
+    return f"<h3>{escape(task)}</h3>" + _table(["method", *(f"ε = {one:g}" for one in EPSILONS)], rows)
