@@ -32,8 +32,8 @@ KNOWN_BEFORE: Final = (
 EXACT: Final = (
     "A count with Laplace noise of scale 1/ε, by exact calculation over all outputs: the person with the most friends "
     "in a city of 20 × 20 cells under Equation 26, some of the friends known, and twins of whom one is unknown. In "
-    "multiples of ε. The paper's coefficient (Equation 14) is right here, for friends are drawn independently given "
-    "the person; the sound bound needs no such thing."
+    "multiples of ε. Friends are drawn independently given the person, which is what Equation 14 needs; the bound is "
+    "that of the messages for such a star."
 )
 FACTORS: Final = (
     "How many times more noise each method needs than plain differential privacy, for a leakage of 1. Ties between "
