@@ -201,15 +201,21 @@ def test_folders_of_tests_are_rooms_of_the_source():
 # The rest
 
 
+ORDINARY = {"default_rng", "RandomState", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64", "SeedSequence"}
+MADE_UP = "entwined.dependence.luck"  # for people who are made up, and for nothing that is released
+
+
 def test_no_ordinary_randomness_in_the_source():
     """TRUST 49."""
-    for path in FILES:
-        if "papers" in path.parts:
+    for name, path in MODULES.items():
+        if "papers" in path.parts or name == MADE_UP:
             continue
         for node in ast.walk(tree(path)):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 assert not {"random", "numpy.random"} & set(roots(node)), path
-            assert not (isinstance(node, ast.Attribute) and node.attr in ("default_rng", "RandomState")), path
+            assert not (isinstance(node, ast.Attribute) and node.attr in ORDINARY), path
+    users = {name.removeprefix("entwined.") for name, path in MODULES.items() if MADE_UP in imports(path)}
+    assert users == {"dependence.model", "audit.attack", "audit.comparison"}
 
 
 def test_every_theorem_has_its_five_parts_and_a_name_of_its_own():

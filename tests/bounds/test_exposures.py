@@ -12,6 +12,7 @@ from scipy.stats import norm
 from entwined.bounds import (
     ClippedValues,
     ConcentratedLoss,
+    DistanceLoss,
     NoisyLinear,
     NoisySum,
     bound,
@@ -29,6 +30,7 @@ from entwined.bounds.theorem import UNIT_VALUE
 from entwined.dependence import (
     BayesNet,
     Box,
+    City,
     Forms,
     Gaussian,
     Graph,
@@ -37,6 +39,7 @@ from entwined.dependence import (
     MarkovChain,
     Variable,
 )
+from entwined.dependence.places import CityGrid
 from entwined.errors import BadLoss, DoesNotApply, NoTheorem, Refused
 from entwined.loss import Loss
 from entwined.noise import epsilon_at, largest_rho
@@ -63,6 +66,11 @@ CASES = {
     "noisy weighted sums": (
         Gaussian.of([[1.0, 0.5], [0.5, 2.0]]),
         NoisyLinear.of([[1.0, 0.5], [0.5, 2.0]], [3.0, 4.0], 2.0, DELTA),
+        "any",
+    ),
+    "places": (
+        City.of(3, np.array([[0, 1], [1, 2]]), CityGrid(2, 2)),
+        DistanceLoss(Loss.of([0.5, 0.2, 1.0])),
         "any",
     ),
     "clipped values": (
@@ -139,6 +147,7 @@ def test_all_theorems_are_in_one_list_and_each_is_asked_for_its_own_kind():
         NoisySum,
         NoisyLinear,
         ClippedValues,
+        DistanceLoss,
     }
     assert sum(len(theorems_taking(kind)) for kind in kinds) == len(THEOREMS)
     for model, exposure, knowledge in CASES.values():
@@ -150,7 +159,7 @@ def test_all_theorems_are_in_one_list_and_each_is_asked_for_its_own_kind():
                 with pytest.raises(DoesNotApply, match="It starts from"):
                     theorem(exposure, model)
     secrets = {theorem.secret for theorem in THEOREMS}
-    assert len(secrets) == 5
+    assert len(secrets) == 6
     assert named("message passing").secret is UNIT_VALUE
 
 

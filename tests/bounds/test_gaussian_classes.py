@@ -28,7 +28,7 @@ from support.oracle import gaussian_factor
 
 def test_no_member_of_a_class_leaks_more_than_its_bounds():
     rng, applied = np.random.default_rng(8), 0
-    for number in range(60):
+    for number in range(36):
         units = 2 + number % 4
         low, high = box_of(rng, units, ("either sign", "one sign", "around a law")[number % 3])
         deviations, losses = 10 ** rng.uniform(-1, 1, units), draw_losses(rng, units)
@@ -40,12 +40,12 @@ def test_no_member_of_a_class_leaks_more_than_its_bounds():
             if bound is not None:
                 applied += 1
                 assert (bound >= truth * (1 - 1e-9)).all(), theorem.name
-    assert applied > 60
+    assert applied > 36
 
 
 def test_no_law_leaks_more_than_its_largest_correlation_allows():
     rng = np.random.default_rng(9)
-    for number in range(45):
+    for number in range(25):
         units = 2 + number % 5
         most = rng.uniform(0, 1) / max(units - 2, 1) * 0.99
         high = np.full((units, units), most)

@@ -179,7 +179,7 @@ def test_the_leap_never_lands_below_where_the_plain_iteration_ends():
     from entwined.bounds.loopy import Messages, settled_messages
 
     rng = np.random.default_rng(8)
-    for _ in range(30):
+    for _ in range(15):
         units = int(rng.integers(4, 40))
         ends = np.array([(a, b) for a in range(units) for b in range(a) if rng.random() < 0.3])
         if not len(ends):

@@ -162,7 +162,7 @@ def test_what_makes_no_sense_is_refused():
 def test_the_small_program_equals_the_one_as_written():
     rng = np.random.default_rng(3)
     met = 0
-    for model in draw.models(seed=3, count=210):
+    for model in draw.models(seed=3, count=105):
         joint, losses = model.joint(), np.minimum(model.losses, 1.5)
         unit = int(rng.integers(joint.ndim))
         a, b = (int(v) for v in rng.permutation(joint.shape[unit])[:2])
@@ -176,11 +176,11 @@ def test_the_small_program_equals_the_one_as_written():
             if exact > -np.inf:
                 assert exact == pytest.approx(as_written(joint, losses, unit, known, a, b), abs=2e-6)
                 met += 1
-    assert met > 300
+    assert met > 150
 
 
 def test_the_worst_is_the_largest_of_all_secrets_one_by_one():
-    for model in draw.models(seed=4, count=28):
+    for model in draw.models(seed=4, count=14):
         joint, unit = model.joint(), len(model.sizes) // 2
         alone = [exact_leakage(joint, model.losses, unit, *secret) for secret in every_secret(joint, unit)]
         assert worst_leakage(joint, model.losses, unit) == pytest.approx(max(alone), abs=2 * oracle.GAP)
@@ -193,7 +193,7 @@ def test_the_worst_is_the_largest_of_all_secrets_one_by_one():
 
 
 def test_every_drawn_model_lies_between_its_loss_and_the_sum_of_losses():
-    for model in draw.models(seed=5, count=140):
+    for model in draw.models(seed=5, count=70):
         seen, blind = worst_leakages_by_knowledge(model.joint(), model.losses).values()
         assert (model.losses - 1e-12 <= blind).all()
         assert (blind <= seen + oracle.GAP).all()

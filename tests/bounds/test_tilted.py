@@ -51,7 +51,7 @@ def ratios_to_the_truth(rng, count):
 
 
 def test_it_is_between_the_oracle_and_the_messages():
-    ratios = ratios_to_the_truth(np.random.default_rng(51), 180)
+    ratios = ratios_to_the_truth(np.random.default_rng(51), 100)
     for tilted, messages in ratios.values():
         assert tilted < 1 + (messages - 1) / 2
 
@@ -200,7 +200,7 @@ def largest_ratio(kernel, tilt, leakage):
 
 def test_no_tilt_gets_more_through_than_the_frontier_says():
     rng = np.random.default_rng(61)
-    for _ in range(150):
+    for _ in range(100):
         kernel, others, bounds = random_case(rng)
         frontier = TiltedFrontier.of(kernel, bounds)
         for _ in range(20):

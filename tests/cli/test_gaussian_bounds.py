@@ -125,3 +125,16 @@ def test_a_noisy_sum_of_gaussian_values_is_bounded_at_a_distance(run):
         assert run(*asked, *wrong)[0] != 0
     assert run(*asked[:4])[0] != 0
     assert run("bound", "chain.json", *asked[2:])[0] != 0
+
+
+def test_places_are_bounded_for_each_unit_of_distance(run):
+    document = {"kind": "places", "edges": [[0, 1], [0, 2]], "across": 3, "down": 3, "width": 6, "height": 6}
+    Path("city.json").write_text(json.dumps(document))
+    asked = "bound", "city.json", "--loss", "0.5", "--per-distance"
+    found = json.loads(run(*asked, "--json")[1])
+    assert (found["theorem"], len(found["per_unit"])) == ("places messages", 3)
+    assert json.loads(run(*asked, "--knowledge", "model", "--json")[1])["leakage"] < found["leakage"]
+    assert "for each unit of distance between the two places" in run(*asked)[1]
+    code, _, said = run("bound", "city.json", "--rho", "0.1", "--delta", "1e-6", "--per-distance")
+    assert code == 2
+    assert "pure losses" in said

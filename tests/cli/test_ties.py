@@ -74,7 +74,9 @@ def test_ties_are_planned_released_and_checked(run, office):
     (model,) = planned["models"]
     assert model["remarks"][0].startswith("What 'ties' rests on, first of all: Given i, those tied to i are")
     zhu = next(one for one in planned["rivals"] if one["title"].startswith("WITHOUT A GUARANTEE"))
-    assert zhu["times"] == pytest.approx(1, abs=0.01)  # of two values the correlation is nearly the coefficient
+    assert zhu["times"] == pytest.approx(
+        1, abs=0.01
+    )  # of two values the correlation is nearly the coefficient
     assert "Zhu" not in planned["because"]
     _, out, _ = run("plan", "release.toml", "--who", "1", "--html", "plan.html")
     assert "Who drives the noise" in out

@@ -13,7 +13,7 @@ from entwined.door.door import Door
 from entwined.errors import BadInput, BadQuery, OverBudget, Refused, Unreadable
 from entwined.ledger import Kind, Ledger
 from entwined.mechanisms.batch import plan_batch
-from entwined.mechanisms.lloyd import Lloyd
+from entwined.mechanisms.k_means import KMeans
 from entwined.mechanisms.structure_search import StructureSearch
 from entwined.promise.declared import Declared
 from entwined.promise.promise import Promise
@@ -45,11 +45,11 @@ def search(promise):
     return StructureSearch.of(promise, 1, Fraction(1, 4), Fraction(8))
 
 
-def lloyd(promise):
-    return Lloyd.of(promise, "age", 2, 5, Fraction(1, 2))
+def k_means(promise):
+    return KMeans.of(promise, "age", 2, 5, Fraction(1, 2))
 
 
-MECHANISMS = [batch, search, lloyd]
+MECHANISMS = [batch, search, k_means]
 
 
 class Counting(MemoryTable):
@@ -145,10 +145,10 @@ def test_a_certificate_verifies_without_data_and_no_change_of_it_does(door, make
 
 def test_what_is_divided_throughout_is_another_mechanism(door):
     """A smaller loss with all that follows from it verifies, as it must: it is then not what the ledger holds."""
-    passed = door.admit(lloyd(door.promise))
-    smaller = Lloyd.of(door.promise, "age", 2, 5, Fraction(1, 4))
+    passed = door.admit(k_means(door.promise))
+    smaller = KMeans.of(door.promise, "age", 2, 5, Fraction(1, 4))
     assert smaller.document != passed.certificate["mechanism"]
-    assert smaller.parts(door.promise) != lloyd(door.promise).parts(door.promise)
+    assert smaller.parts(door.promise) != k_means(door.promise).parts(door.promise)
 
 
 def test_rows_are_lent_for_the_run_alone(door):
@@ -174,21 +174,21 @@ def test_another_promise_is_refused_before_the_charge(door):
 
 def test_what_is_over_the_cap_reads_no_row(door):
     with pytest.raises(OverBudget):
-        door.admit(Lloyd.of(door.promise, "age", 2, 5, Fraction(50)))
+        door.admit(KMeans.of(door.promise, "age", 2, 5, Fraction(50)))
     assert door.table.reads == 0
     assert not charges(door.ledger)
 
 
 @pytest.mark.parametrize("how", [ValueError("38 rows"), KeyboardInterrupt(), SystemExit(3)])
 def test_a_mechanism_that_ends_badly_keeps_its_charge_and_leaves_no_lease(door, how, monkeypatch):
-    mechanism = lloyd(door.promise)
+    mechanism = k_means(door.promise)
 
-    class Bad(Lloyd):
+    class Bad(KMeans):
         def run(self, read, schema):
             read(self.needs(schema))
             raise how
 
-    bad = Bad(mechanism.column, mechanism.centres, mechanism.rounds, mechanism.loss, mechanism.noise)
+    bad = Bad(*(getattr(mechanism, name) for name in KMeans.__slots__))
     monkeypatch.setattr(Bad, "parts", lambda _, promise: mechanism.parts(promise))
     with pytest.raises(Unreadable if isinstance(how, ValueError) else type(how)) as told:
         door.admit(bad)
@@ -202,9 +202,9 @@ def test_clusters_are_found_when_the_loss_allows(tmp_path):
     promise = Promise.of(SCHEMA)
     with Ledger.create(tmp_path / "l.db", Fraction(100), promise, anchor=tmp_path / "anchor") as ledger:
         found = Door(Counting(SCHEMA, rows()), promise, ledger).admit(
-            Lloyd.of(promise, "age", 2, 6, Fraction(30))
+            KMeans.of(promise, "age", 2, 6, Fraction(30))
         )
-    low, high = (float(one) for one in found.output.centres)
+    low, high = (float(one) for (one,) in found.output.centres)
     assert abs(low - 25) < 4
     assert abs(high - 70) < 4
     assert abs(sum(found.output.sizes) - 240) < 2 * found.output.reach + 5
@@ -213,7 +213,7 @@ def test_clusters_are_found_when_the_loss_allows(tmp_path):
 def test_the_rounds_lose_no_more_than_is_charged():
     """The exact law of the noise in every round, for all pairs of rows: sums of |moves| / scale add up to the loss."""
     promise = Promise.of(Schema((Integer("x", 0, 5),), neighbours="add_remove").approve())
-    rounds = Lloyd.of(promise, "x", 3, 4, Fraction(1))
+    rounds = KMeans.of(promise, "x", 3, 4, Fraction(1))
     (fold,) = rounds.needs(promise.schema)
     vectors = fold.vectors(np.arange(7, dtype=np.int64)[:, None])
     scale = float(rounds.noise.scale)

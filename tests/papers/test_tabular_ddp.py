@@ -4,7 +4,6 @@ import ast
 import csv
 import json
 import math
-import os
 import subprocess
 import sys
 from itertools import combinations, permutations, product
@@ -15,6 +14,7 @@ import pytest
 from scipy.special import gammaincc
 
 from entwined.bounds import bound
+from entwined.cli import main
 from entwined.errors import BadInput, BadTable
 from entwined.loss import Loss
 from entwined.papers.tabular_ddp import NOTICE, claims, leaks, mechanism, pages, populations, surveys
@@ -339,22 +339,24 @@ def test_it_cannot_reach_a_release():
                 )
 
 
-def paper(*arguments, data=None):
-    environment = {key: value for key, value in os.environ.items() if key != surveys.FOLDER}
-    if data is not None:
-        environment[surveys.FOLDER] = str(data)
-    code = "import sys; sys.argv[0] = 'entwined'; from entwined.cli import main; main()"
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-c", code, "paper", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        env=environment,
-    )
+@pytest.fixture
+def paper(monkeypatch, capsys):
+    """Run the command in this process, where a warning is an error."""
+
+    def run(*arguments, data=None):
+        monkeypatch.delenv(surveys.FOLDER, raising=False)
+        if data is not None:
+            monkeypatch.setenv(surveys.FOLDER, str(data))
+        monkeypatch.setattr(sys, "argv", ["entwined", "paper", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        shown = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, ended.value.code or 0, shown.out, shown.err)
+
+    return run
 
 
-def test_the_command_warns_first_and_writes_figures_and_tables(tmp_path):
+def test_the_command_warns_first_and_writes_figures_and_tables(tmp_path, paper):
     others = tmp_path / "others.csv"
     others.write_text(
         "survey,method,private,width,epsilon,error,standard_error\nANES 1996,sound | ours,True,,1.0,12.5,0.1\n"
@@ -379,7 +381,7 @@ def test_the_command_warns_first_and_writes_figures_and_tables(tmp_path):
         assert "not private" in (tmp_path / "out" / name).read_text()
 
 
-def test_a_data_folder_is_read_and_prints_json(tmp_path):
+def test_a_data_folder_is_read_and_prints_json(tmp_path, paper):
     place = tmp_path / surveys.PLACES[0].path
     place.parent.mkdir()
     generator = np.random.default_rng(5)
@@ -410,7 +412,7 @@ def test_a_data_folder_is_read_and_prints_json(tmp_path):
     ],
     ids=["trials", "golden", "beside"],
 )
-def test_bad_arguments_are_refused(tmp_path, arguments, words):
+def test_bad_arguments_are_refused(tmp_path, paper, arguments, words):
     done = paper(*arguments, "-o", tmp_path / "out")
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr

@@ -1,12 +1,16 @@
 """The pages in a real browser: charts are drawn, nothing is fetched, nothing runs, nothing overflows."""
 
+import itertools
 import shutil
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
 from playwright.sync_api import sync_playwright
 
-from entwined.report import charts, plan_page, report_page
+from entwined.audit.comparison import attack_document, compare
+from entwined.audit.family import family_stage
+from entwined.report import attack_page, charts, plan_page, report_page
 from support.reports import HOSTILE, hostile, marked, questionnaire, released, repeated
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -42,6 +46,9 @@ def pages(tmp_path_factory):
         for name, page in {"report": report_of(made), "plan": plan_page(made.outlook)}.items():
             written[name, kind] = at / f"{kind} {name}.html"
             written[name, kind].write_text(page, encoding="utf-8")
+    for kind, document in {"family": attacked(), "hostile": with_harm(attacked(), HOSTILE)}.items():
+        written["attack", kind] = at / f"{kind} attack.html"
+        written["attack", kind].write_text(attack_page(document), encoding="utf-8")
     return written
 
 
@@ -82,6 +89,21 @@ def opened(shown, pages):
     all_quiet()
 
 
+def attacked():
+    """Attack the generated family; what is known of others is nothing, or everything."""
+    found = compare(family_stage(1), shares=(0, 1), releases=30, generator=np.random.default_rng(3))
+    return attack_document([found])
+
+
+def with_harm(document, names):
+    """Put names that mean harm wherever a name can stand."""
+    (model,) = document["models"]
+    model |= {"model": names[0], "target_name": names[1], "values": names[:3], "left_out": names[3:6]}
+    for one, name in zip(model["relatives"], itertools.cycle(names), strict=False):
+        one |= {"name": name, "relation": name[::-1]}
+    return document
+
+
 MARKS = """() => [...document.querySelectorAll('figure svg')].map(drawn =>
     [...drawn.querySelectorAll('.bars rect, .dots circle, .tiles rect, .line path, .band path, .whiskers path')]
         .map(mark => mark.getBoundingClientRect())
@@ -104,9 +126,24 @@ def test_charts_are_drawn(opened, kind):
     assert all(size > 250 for size in sizes)
 
 
+def test_an_attack_draws_what_is_believed_and_what_is_added(opened):
+    tab = opened("attack", "family")
+    marks = tab.evaluate(MARKS)
+    assert len(marks) == 3
+    assert all(count >= 3 for count in marks), marks
+    assert tab.locator("p.alarm").count() == 1
+    assert tab.locator("h1").inner_text() == "What a release says about Ada"
+
+
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("kind", ["survey", "hostile", "many"])
-@pytest.mark.parametrize("name", ["report", "plan"])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *itertools.product(["report", "plan"], ["survey", "hostile", "many"]),
+        ("attack", "family"),
+        ("attack", "hostile"),
+    ],
+)
 def test_nothing_overflows_and_all_can_be_read(opened, name, kind, width):
     tab = opened(name, kind, width)
     assert tab.evaluate("() => document.documentElement.scrollWidth") == WIDTHS[width][0]

@@ -312,11 +312,13 @@ def folded(rows, asked):
         if not asked.where.holds(row):
             continue
         (vector,) = asked.function(np.array([[row[name] for name in asked.columns]])).tolist()
+        group = vector.pop(0) if asked.groups > 1 else 0
         vector = [
             max(least, min(most, n)) for least, n, most in zip(asked.least, vector, asked.most, strict=True)
         ]
         if asked.together is None or sum(map(abs, vector)) <= asked.together:
-            sums = [a + b for a, b in zip(sums, vector, strict=True)]
+            for at, number in enumerate(vector if 0 <= group < asked.groups else ()):
+                sums[group * len(vector) + at] += number
     return sums
 
 

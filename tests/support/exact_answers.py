@@ -35,9 +35,11 @@ def folded(fold, rows):
     sums = [0] * fold.cells
     for row in rows:
         (vector,) = fold.function(np.array([[row[name] for name in fold.columns]], dtype=np.int64)).tolist()
+        group = vector.pop(0) if fold.groups > 1 else 0
         cut = [sorted(three)[1] for three in zip(fold.least, vector, fold.most, strict=True)]
         if fold.together is None or sum(map(abs, cut)) <= fold.together:
-            sums = [sum(pair) for pair in zip(sums, cut, strict=True)]
+            for at, number in enumerate(cut if 0 <= group < fold.groups else ()):
+                sums[group * len(fold.least) + at] += number
     return sums
 
 

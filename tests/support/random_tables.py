@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import numpy as np
+
 from entwined.queries import (
     Axis,
     CountOf,
@@ -92,12 +94,15 @@ def random_fold(rng, coded, where):
     columns, cells = rng.sample(coded, rng.randrange(1, 4)), rng.randrange(1, 5)
     factors = [[rng.randrange(-3, 4) for _ in range(cells)] for _ in columns]
 
+    groups = rng.choice([1, 3])
+
     def function(codes):  # made here, so that Spark sends it along
-        return codes % 7 @ factors
+        numbers = codes % 7 @ factors
+        return numbers if groups == 1 else np.column_stack([codes[:, 0] % 5 - 1, numbers])
 
     least = [rng.randrange(-9, 1) for _ in range(cells)]
     most = [low + rng.randrange(12) for low in least]
-    return FoldOf(columns, least, most, function, where, rng.choice([None, 5]))
+    return FoldOf(columns, least, most, function, where, rng.choice([None, 5]), groups)
 
 
 def random_axis(rng, column):

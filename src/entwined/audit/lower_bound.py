@@ -55,10 +55,7 @@ def audit(
 
     `events` adds the caller's own, by name, to the thresholds and likelihood sets that are always tried.
     """
-    if min(first.size, second.size) < FEWEST or first.ndim != 1 or second.ndim != 1:
-        raise BadInput(f"An audit needs two flat arrays of outputs. Give at least {FEWEST} in each.")
-    if not (0 < false_alarm < 1 and 0 <= delta < 1):
-        raise BadInput(f"False alarm {false_alarm} or δ {delta} is no probability. Give numbers below 1.")
+    refuse_samples(first, second, false_alarm, delta)
     choosing = first[: first.size // CHOOSING], second[: second.size // CHOOSING]
     testing = first[first.size // CHOOSING :], second[second.size // CHOOSING :]
     candidates = [*(events or {}).items(), *_thresholds(*choosing), *_likelihood_sets(*choosing)]
@@ -72,6 +69,14 @@ def audit(
     best = int(np.argmax(proven))
     epsilon = max(float(proven[best]), 0.0)
     return Audit(epsilon, candidates[names[best]][0], false_alarm, delta, first.size + second.size)
+
+
+def refuse_samples(first: Samples, second: Samples, false_alarm: float, delta: float = 0.0) -> None:
+    """Refuse what no audit can be made of."""
+    if min(first.size, second.size) < FEWEST or first.ndim != 1 or second.ndim != 1:
+        raise BadInput(f"An audit needs two flat arrays of outputs. Give at least {FEWEST} in each.")
+    if not (0 < false_alarm < 1 and 0 <= delta < 1):
+        raise BadInput(f"False alarm {false_alarm} or δ {delta} is no probability. Give numbers below 1.")
 
 
 def _proven(events: list[Event], samples: tuple[Samples, Samples], rate: float, delta: float) -> FloatArray:

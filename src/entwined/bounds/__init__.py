@@ -28,6 +28,7 @@ forms, filled_blanks      questionnaires in forms; separable_forms, separable_fi
 scalar, wasserstein       one noisy sum
 gaussian                  units that are Gaussian; noisy_linear: weighted sums of them under Gaussian noise;
                           clipped_values: sums of them within public bounds, under either noise
+places                    people in cities, for each unit of distance; carried: what a kernel carries on of it
 """
 
 from entwined.bounds.allocate import allocate
@@ -37,6 +38,7 @@ from entwined.bounds.choose import Bound, bound
 from entwined.bounds.clipped_values import ClippedValues
 from entwined.bounds.concentrated_loss import ConcentratedLoss, SharedPart
 from entwined.bounds.curve import Curve, curve
+from entwined.bounds.distance_loss import DistanceLoss
 from entwined.bounds.exposure import Exposure
 from entwined.bounds.hints import Hint
 from entwined.bounds.noisy_linear import NoisyLinear
@@ -50,6 +52,7 @@ __all__ = [
     "ClippedValues",
     "ConcentratedLoss",
     "Curve",
+    "DistanceLoss",
     "Exposure",
     "Hint",
     "Knowledge",

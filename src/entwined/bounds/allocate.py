@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 ROUNDS: Final = 16
 DAMPED: Final = 3  # from this round on only half the way is taken, in logarithms
 ENOUGH: Final = 1e-3
+STILL: Final = 1e-3  # a round that moves no loss by more than this share is the last
 PATIENCE: Final = 3  # rounds without a gain after which it ends
 NEAR: Final = 0.6
 MOST_UNITS: Final = 1_000
@@ -102,26 +103,26 @@ def share(terms: SharingTerms, weights: FloatArray, leakage: float | str) -> Sha
         raise BadLoss(f"There are {terms.columns} histograms. Give each a weight above zero.")
     ceiling = float_below(positive_fraction(leakage, "Leakage"))
     rough = terms.sketch(ceiling)
-    best = searched(rough, weights, ceiling)
+    best = searched(rough, rough.start, weights, ceiling)
     for _ in range(terms.fits):
         rough = terms.sketch(ceiling, best.losses)
-        best = searched(rough, weights, ceiling)
+        best = searched(rough, best.losses, weights, ceiling)
     return best if rough is terms else within(terms, best.losses, weights, ceiling)
 
 
-def searched(terms: SharingTerms, weights: FloatArray, ceiling: float) -> Shared:
-    """Start from equal losses; give room to those that tell little about other units."""
-    best = within(terms, terms.start, weights, ceiling)
+def searched(terms: SharingTerms, start: FloatArray, weights: FloatArray, ceiling: float) -> Shared:
+    """Start from some losses; give room to those that tell little about other units."""
+    best = within(terms, start, weights, ceiling)
     now, idle = best, 0
     for turn in range(ROUNDS):
         report("sharing the leakage", turn, ROUNDS)
         pressed = terms.pressure(now.losses, ceiling).most(now.losses)
         aim = cheapest(weights, pressed.slopes, pressed.room, terms.power)
         towards = aim if turn < DAMPED else np.sqrt(aim * now.losses)
-        now = within(terms, towards, weights, ceiling)
+        before, now = now, within(terms, towards, weights, ceiling)
         idle = 0 if now.cost < best.cost * (1 - ENOUGH) else idle + 1
         best = min(best, now, key=lambda one: one.cost)
-        if idle == PATIENCE:
+        if idle == PATIENCE or np.allclose(now.losses, before.losses, rtol=STILL, atol=0):
             break
     return best
 

@@ -22,7 +22,7 @@ Send = Callable[[int, int, float], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Blocks:
+class Strides:
     """Sizes of blocks, the smallest first, and what passes over one."""
 
     sizes: tuple[int, ...]
@@ -41,7 +41,7 @@ class Blocks:
         return least
 
 
-def relay(loss: Loss, blocks: Blocks, settled: float, *, back: bool) -> FloatArray:
+def relay(loss: Loss, blocks: Strides, settled: float, *, back: bool) -> FloatArray:
     """What reaches each step from those before it (or after it); from `settled` on all steps pass alike."""
     if loss.common is not None:
         return relay_even(loss.common, loss.units, blocks, settled)
@@ -57,7 +57,7 @@ def relay(loss: Loss, blocks: Blocks, settled: float, *, back: bool) -> FloatArr
     return np.array(passed)
 
 
-def relay_even(epsilon: float, units: int, blocks: Blocks, settled: float) -> FloatArray:
+def relay_even(epsilon: float, units: int, blocks: Strides, settled: float) -> FloatArray:
     """The same for equal losses: one by one as long as messages grow, then one ceiling for all that is left.
 
     If no message is above C, none is above what follows from C: so ceilings sink from infinity, and each is valid.
@@ -91,7 +91,7 @@ def constant(held: float, _: int) -> float:
     return held
 
 
-def steps_of(blocks: Blocks, units: int) -> Iterator[int]:
+def steps_of(blocks: Strides, units: int) -> Iterator[int]:
     """Count the steps after the first; refuse to go on for long."""
     for step in range(1, units):
         if step * len(blocks.sizes) > MOST_SENT:

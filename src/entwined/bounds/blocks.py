@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from entwined.bounds.block_relay import Blocks, relay
+from entwined.bounds.block_relay import Strides, relay
 from entwined.bounds.chain_blocks import FINE_SIZES, SIZES, block_laws, block_odds
 from entwined.bounds.contraction import contract_one
 from entwined.bounds.theorem import theorem
@@ -41,7 +41,7 @@ def block_messages_bound(loss: Loss, model: MarkovChain) -> Leakage:
     Source. New here. A Markov quilt (Song, Wang, Chaudhuri 2017) is a block whose far side shows all.
     """
     odds = block_odds(model, sizes_for(loss))
-    blocks = Blocks(tuple(odds.powers), lambda _, size, held: contract_one(held, odds[size]))
+    blocks = Strides(tuple(odds.powers), lambda _, size, held: contract_one(held, odds[size]))
     past, future = (relay(loss, blocks, 0, back=back) for back in (False, True))
     return both_sides(loss, model, past, future)
 
@@ -69,8 +69,8 @@ def block_transport_bound(loss: Loss, model: MarkovChain) -> Leakage:
     """
     laws = block_laws(model, sizes_for(loss))
     sizes = tuple(laws.powers)
-    before = Blocks(sizes, lambda step, size, held: laws.back(step, size)(held))
-    after = Blocks(sizes, lambda _, size, held: laws.onward(size)(held))
+    before = Strides(sizes, lambda step, size, held: laws.back(step, size)(held))
+    after = Strides(sizes, lambda _, size, held: laws.onward(size)(held))
     past, future = relay(loss, before, laws.settled, back=False), relay(loss, after, 0, back=True)
     found = both_sides(loss, model, past, future)
     return Leakage(np.minimum(found.per_unit, transport_bound(loss, model).per_unit))

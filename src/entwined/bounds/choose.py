@@ -30,6 +30,7 @@ from entwined.bounds.markov import markov_closed_form_bound
 from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.outside import theorems_of
 from entwined.bounds.pairwise import pairwise_bound, pairwise_scale_bound
+from entwined.bounds.places import places_messages_bound, places_transport_bound
 from entwined.bounds.quilt import markov_quilt_bound, tree_quilt_bound
 from entwined.bounds.scalar import exact_scalar_accountant_bound
 from entwined.bounds.separable import (
@@ -104,6 +105,8 @@ THEOREMS: tuple[Theorem, ...] = (
     wasserstein_bound,
     *NOISY_LINEAR_THEOREMS,
     *CLIPPED_THEOREMS,
+    places_messages_bound,
+    places_transport_bound,
 )
 
 

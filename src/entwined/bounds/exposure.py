@@ -7,6 +7,7 @@ FilledConcentrated the same with concentrated losses                            
 NoisySum           one sum of integer weights with Laplace noise                (noisy_sum)
 NoisyLinear        weighted sums with Gaussian noise, at one δ and distance     (noisy_linear)
 ClippedValues      losses along the distances of clipped values, and others     (clipped_values)
+DistanceLoss       pure losses for each unit of distance                        (distance_loss)
 
 A new kind needs no entry anywhere: a theorem that takes it names it in its signature, and a certificate names
 the theorem.

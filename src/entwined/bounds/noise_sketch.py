@@ -26,7 +26,7 @@ from entwined.bounds.separable_forms import CellSecrets
 from entwined.bounds.theorem import Knowledge
 from entwined.dependence import Coupled
 from entwined.loss import Leakage
-from entwined.numbers import ULP, FloatArray
+from entwined.numbers import ULP, FloatArray, IntArray
 
 POINTS: Final = 256
 REACH: Final = 1.5  # where the grid ends, in targets
@@ -44,11 +44,26 @@ class Swept:
 
 
 @dataclass(frozen=True, eq=False)
+class Fit:
+    """What a theorem says of each unit, `times` what a sketch says and `beside` it a share of each histogram's ρ."""
+
+    times: FloatArray
+    beside: FloatArray
+
+    def corrected(self, units: IntArray, rhos: FloatArray, losses: FloatArray) -> FloatArray:
+        """Give the ρ of some units in place of those of a sketch."""
+        return self.times[units] * rhos + self.beside[units] @ losses
+
+    def slopes(self, units: IntArray, slopes: FloatArray) -> FloatArray:
+        """Give how these move with each histogram's ρ."""
+        return self.times[units, None] * slopes + self.beside[units]
+
+
+@dataclass(frozen=True, eq=False)
 class NoiseSketch:
     """Histograms with Gaussian noise, about as the theorems bound them.
 
     `charged` says what ρ each unit has of each histogram's; units are the answers and, if there are forms, the form.
-    `beside` is what more is told of each answer, as a share of each histogram's ρ; only a fit knows of it.
     """
 
     answers: Coupled
@@ -58,7 +73,7 @@ class NoiseSketch:
     delta: Fraction
     ceiling: float
     secret_form: bool = False
-    beside: FloatArray | None = None
+    fit: Fit | None = None
     power: int = 1
     close: float = 3e-4
     fits: int = 0
@@ -78,15 +93,18 @@ class NoiseSketch:
         return self
 
     def fitted(self, losses: FloatArray, leakage: Leakage) -> "NoiseSketch":
-        """Lay what is told more than here to the histograms that not all forms have, in proportion to their ρ."""
-        units = self.answers.units
-        more = self.alone(leakage.per_unit) - self.alone(self.leakage(losses).per_unit)
-        gated = np.append(
-            ~np.all([case.read for case in self.secrets], axis=0), np.zeros(self.columns - units)
+        """Take off what a fine grid tells less than this one does.
+
+        What is told more is laid to the histograms that not all forms have, in proportion to their ρ.
+        """
+        true, here = self.alone(leakage.per_unit), self.alone(self.leakage(losses).per_unit)
+        times = np.divide(true, here, out=np.ones(here.size), where=here > 0)
+        asked = np.append(
+            np.all([case.read for case in self.secrets], axis=0),
+            np.ones(self.columns - self.answers.units, dtype=bool),
         )
-        each = np.maximum(more, 0.0)[:, None] * gated / max(gated @ losses, ULP)
-        charged = self.charged + np.vstack([np.zeros_like(each[:units]), each[units:]])
-        return replace(self, charged=charged, beside=each[:units])
+        beside = np.maximum(true - here, 0.0)[:, None] * ~asked / max(~asked @ losses, ULP)
+        return replace(self, fit=Fit(np.minimum(times, 1.0), beside))
 
     def leakage(self, losses: FloatArray) -> Leakage:
         """Give about the leakage of every unit."""
@@ -94,24 +112,29 @@ class NoiseSketch:
         worst = np.zeros(rhos.size)
         for case in self.secrets:
             found = self.shown(case, self.passed(case, rhos), rhos)
-            if self.beside is not None:
-                found = self.leaks(self.alone(found) + self.beside[case.questions] @ losses)
             worst[case.questions] = np.maximum(worst[case.questions], found)
         if self.secret_form:
             worst[-1] = PrivacyProfile.of(curve_of(rhos[-1]), self.grid).epsilon(self.delta)
-        return Leakage(worst)
+        return Leakage(self.leaks(self.corrected(np.arange(rhos.size), self.alone(worst), losses)))
 
     def pressure(self, losses: FloatArray, ceiling: float) -> Pressure:
         """Say how each unit's leakage, as the ρ that leaks as much alone, moves with each histogram's ρ."""
         most = self.alone(np.array([ceiling]))[0]
-        own = self.charged[self.answers.units :]
-        rows, room = [own], [np.full(len(own), most)]
-        for case in self.secrets:
-            if case.questions.size:
-                slopes, now = self.slopes(case, losses)
-                rows.append(slopes)
-                room.append(most - now + slopes @ losses)
+        form = np.arange(self.answers.units, len(self.charged))
+        about = [(form, self.charged[form], self.charged[form] @ losses)]
+        about += [
+            (case.questions, *self.slopes(case, losses)) for case in self.secrets if case.questions.size
+        ]
+        rows, room = [], []
+        for units, slopes, now in about:
+            fitted = slopes if self.fit is None else self.fit.slopes(units, slopes)
+            rows.append(fitted)
+            room.append(most - self.corrected(units, now, losses) + fitted @ losses)
         return Pressure(np.vstack(rows), np.concatenate(room))
+
+    def corrected(self, units: IntArray, rhos: FloatArray, losses: FloatArray) -> FloatArray:
+        """Give the ρ of units as a fit has them."""
+        return rhos if self.fit is None else self.fit.corrected(units, rhos, losses)
 
     def slopes(self, case: CellSecrets, losses: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Give ∂ρ_i/∂ρ_j of the questions of a case, right for losses that all grow alike, and ρ_i itself."""
@@ -131,8 +154,7 @@ class NoiseSketch:
         grown = (then - now) / LARGER
         seen = (about > 0) & (grown > 0) & np.isfinite(grown)  # not beyond the end of the grid
         right = np.divide(grown, about, out=np.ones(about.size), where=seen)
-        more = np.zeros_like(slopes) if self.beside is None else self.beside[case.questions]
-        return slopes * right[:, None] + more, now + more @ losses
+        return slopes * right[:, None], now
 
     def passed(self, case: CellSecrets, rhos: FloatArray) -> Swept:
         """Pass profiles of the parts that a case reads."""

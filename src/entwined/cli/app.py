@@ -11,6 +11,8 @@ from typer.main import get_command
 
 from entwined.cli import (
     approve,
+    attack,
+    audit,
     bound,
     budget,
     calibrate,
@@ -53,6 +55,8 @@ app.command("learn")(learn.command)
 app.add_typer(survey.app)
 app.command("bound")(bound.command)
 app.command("calibrate")(calibrate.command)
+app.command("attack")(attack.command)
+app.command("audit")(audit.command)
 app.command("paper")(paper.command)
 
 

@@ -110,6 +110,16 @@ def loss_for(model: "Dependence", loss: str | None, vector: str | None) -> "Loss
     return Loss.of(numbers(vector or "", "Loss vector"))
 
 
+def by_distance(given: "Exposure") -> "Exposure":
+    """Take pure losses as losses for each unit of distance."""
+    from entwined.bounds import DistanceLoss
+    from entwined.loss import Loss
+
+    if not isinstance(given, Loss):
+        raise BadLoss("--per-distance is about pure losses. Give --loss or --loss-vector with it, and no δ.")
+    return DistanceLoss(given)
+
+
 def noisy_sum_for(
     model: "Dependence",
     deviation: str | None,

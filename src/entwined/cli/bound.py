@@ -14,6 +14,7 @@ from entwined.cli.arguments import (
     ModelFile,
     SeparableOption,
     TrustingOption,
+    by_distance,
     exposure_for,
     noisy_sum_for,
 )
@@ -45,6 +46,9 @@ DeviationOption = Annotated[
 DistanceOption = Annotated[
     str | None, typer.Option("--distance", help="With --sd: how far apart two values of a secret are.")
 ]
+PerDistanceOption = Annotated[
+    bool, typer.Option("--per-distance", help="Losses are for each unit of distance: kind places.")
+]
 
 
 def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
@@ -55,6 +59,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     rho_vector: RhosOption = None,
     deviation: DeviationOption = None,
     distance: DistanceOption = None,
+    per_distance: PerDistanceOption = False,  # noqa: FBT002
     delta: DeltaOption = None,
     separable: SeparableOption = False,  # noqa: FBT002
     knowledge: KnownOption = Adversary.any,
@@ -70,13 +75,14 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
 
     with progress():
         model = read_model(model_file)
-        losses = (loss, loss_vector), (rho, rho_vector)
+        pure, noisy = (loss, loss_vector), (rho, rho_vector)
         exposure = (
-            exposure_for(model, *losses, delta, separable=separable)
+            exposure_for(model, pure, noisy, delta, separable=separable)
             if deviation is None and distance is None
-            else noisy_sum_for(model, deviation, distance, delta, besides=(*losses[0], *losses[1], separable))
+            else noisy_sum_for(model, deviation, distance, delta, besides=(*pure, *noisy, separable))
         )
-        found = bound(model, exposure, knowledge.value, trusting=trusting or ())
+        shown = by_distance(exposure) if per_distance else exposure
+        found = bound(model, shown, knowledge.value, trusting=trusting or ())
         if certificate is not None:
             write_certificate(certify(seen_from(found, model_file.parent, certificate.parent)), certificate)
     if as_document:

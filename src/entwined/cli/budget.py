@@ -107,12 +107,13 @@ def supposed(place: str, found: Document, loss: str) -> Document:
 
     exact = positive_fraction(loss, "Loss")
     if place.lower().endswith(".toml"):
+        from entwined.request.bill import bill_of
         from entwined.request.funds import funds_of
         from entwined.request.request_file import read_request
 
         request = read_request(place)
         asked = request.asking(request.questions, None, exact)
-        funds = funds_of(asked, asked.plan()).document
+        funds = funds_of(asked, bill_of(asked, asked.plan())).document
         return {"loss": float(exact), **{key: funds[key] for key in ("after", "left", "refused")}}
     if found["spent"]["leakage"]:
         raise Refused(

@@ -1,7 +1,8 @@
 """`entwined plan`: what a release would cost and give, in every way to protect it; no row is read."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +11,11 @@ from entwined.cli.arguments import JsonOption, RequestFile
 from entwined.cli.bound import WhoOption, show_drivers
 from entwined.cli.show import about, as_json, number, progress, say, show_hints, table
 from entwined.writing import write_whole
+
+if TYPE_CHECKING:
+    from entwined.request.outlook import Outlook
+    from entwined.request.request import Request
+    from entwined.request.tasks_outlook import TasksOutlook
 
 
 def command(
@@ -21,11 +27,10 @@ def command(
     who: WhoOption = 0,
 ) -> None:
     """Compare the ways to protect a release before anything is spent: noise, errors, leakage, budget."""
-    from entwined.request.outlook import outlook
     from entwined.request.request_file import read_request
 
     with progress():
-        looked = outlook(read_request(request_file))
+        looked = looked_ahead(read_request(request_file))
         document = looked.document
         if html is not None:
             from entwined.report import plan_page
@@ -44,6 +49,14 @@ def command(
         say(f"The page is in {html}.")
 
 
+def looked_ahead(request: "Request") -> "Outlook | TasksOutlook":
+    """Look ahead: at the questions, with the mechanisms beside them, or at mechanisms alone."""
+    from entwined.request.outlook import outlook
+    from entwined.request.tasks_outlook import tasks_outlook
+
+    return outlook(request) if request.questions else tasks_outlook(request)
+
+
 def show(document: Document) -> None:
     """Print the plan for people."""
     learned = [model["name"] for model in document["models"] if model["source"] == "exploratory"]
@@ -52,6 +65,10 @@ def show(document: Document) -> None:
     for sentence in document["failed_checks"]:
         say(sentence)
     say(document["title"] or "A release")
+    if "ways" not in document:
+        show_mechanisms(document["mechanisms"])
+        say(budget_line(document["budget"]))
+        return
     say(asked(document))
     show_warning(document["usefulness"])
     say()
@@ -64,8 +81,32 @@ def show(document: Document) -> None:
     show_remarks(document)
     show_stronger(document)
     show_further(document)
+    show_mechanisms(document.get("mechanisms", ()))
     say(f"Proposed: {_proposed(document)['title']}. {document['because']}")
     say(budget_line(document["budget"]))
+
+
+def show_mechanisms(planned: Sequence[Document]) -> None:
+    """Print what each mechanism will cost and give."""
+    for one in planned:
+        say()
+        say(f"{one['name']}: {one['says']}. By itself it leaks at most {number(worst(one['price']))}.")
+        show_sheet("What to expect", one["expected"])
+
+
+def show_sheet(title: str, sheet: Document) -> None:
+    """Print the table of a mechanism, and the sentences about it."""
+    rows = [[told(row[name]) for name in sheet["columns"]] for row in sheet["rows"]]
+    table(title, [f"#{name}" for name in sheet["columns"]], rows)
+    for note in sheet["notes"]:
+        say(note)
+
+
+def told(cell: object) -> str:
+    """Write a cell of a sheet."""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    return about(cell) if isinstance(cell, int | float) else "–" if cell is None else str(cell)
 
 
 def asked(document: Document) -> str:

@@ -1,6 +1,7 @@
 """`entwined release`: plan, charge, read, add noise, and write what may be published into a folder."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,14 +17,15 @@ from entwined.cli.arguments import (
     YesOption,
     confirmed,
 )
-from entwined.cli.plan import periods_left, worst
+from entwined.cli.plan import periods_left, show_sheet, worst
 from entwined.cli.show import as_json, number, progress, say
 
 if TYPE_CHECKING:
     from entwined.estimate.answers import Release
     from entwined.forecast.prospects import Prospects
-    from entwined.mechanisms.batch import Batch
     from entwined.report.formats import Format
+    from entwined.request.bill import Bill
+    from entwined.request.computed import Computation
     from entwined.request.fulfil import Fulfilled
     from entwined.request.funds import Funds
     from entwined.request.outlook import Outlook
@@ -54,8 +56,6 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
 ) -> None:
     """Release the statistics of a request: the ledger is charged first, and what is written may be published."""
     from entwined.report import require_free, wanted_formats
-    from entwined.request.fulfil import fulfil
-    from entwined.request.outlook import outlook
     from entwined.request.request_file import read_request
     from entwined.signing import Key
 
@@ -65,24 +65,99 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     with progress():
         request = read_request(request_file)
         require_free(output, [one.model for one in request.dependence])
-        ahead = outlook(request)
-    confirm_price(ahead.planned, ahead.funds, yes=yes)
-    with progress():
-        done = fulfil(request, ahead.planned, receipt, with_earlier=with_earlier)
-        files = written(output, request, ahead, done, key, also)
+    if not request.questions:
+        release_computed(request, output, key, receipt, as_document=as_document, yes=yes)
+        return
+    ahead, done, computed = _fulfilled(request, receipt, yes=yes, with_earlier=with_earlier)
+    files = written(output, request, ahead, done, key, also, computed)
     if as_document:
-        as_json(told(output, files, done, ahead.prospects))
+        more = {"outputs": outputs(computed)} if computed else {}
+        as_json(told(output, files, done, ahead.prospects) | more)
     else:
+        show_computed(computed)
         _say(output, files, done, key, ahead.prospects)
 
 
-def written(
+def _fulfilled(
+    request: "Request", receipt: str | None, *, yes: bool, with_earlier: bool
+) -> "tuple[Outlook, Fulfilled, Sequence[Computation]]":
+    """Plan, confirm, charge and answer the questions, and then the mechanisms beside them."""
+    from entwined.request.bill import bill_of
+    from entwined.request.computed import compute
+    from entwined.request.fulfil import fulfil
+    from entwined.request.funds import require_funds
+    from entwined.request.outlook import outlook
+
+    with progress():
+        ahead = outlook(request)
+        bill = bill_of(request, ahead.planned)
+    if request.tasks:
+        require_funds(ahead.funds)
+    confirm_price(bill, ahead.funds, yes=yes)
+    with progress():
+        done = fulfil(request, ahead.planned, receipt, with_earlier=with_earlier)
+        if not request.tasks:
+            return ahead, done, ()
+        computed = compute(request)
+    funds = replace(computed.funds, spent=done.funds.spent)
+    stored = done.was_stored and computed.was_stored
+    return ahead, replace(done, funds=funds, was_stored=stored), computed.found
+
+
+def release_computed(
+    request: "Request", output: Path, key: "Key | None", receipt: str | None, *, as_document: bool, yes: bool
+) -> None:
+    """Release what mechanisms give, where no question is asked beside them."""
+    from entwined.report import write_computed
+    from entwined.request.bill import bill_of
+    from entwined.request.computed import compute
+    from entwined.request.tasks_outlook import tasks_outlook
+
+    with progress():
+        ahead = tasks_outlook(request)
+    confirm_price(bill_of(request), ahead.funds, yes=yes)
+    with progress():
+        done = compute(request, receipt)
+        files = write_computed(
+            output,
+            computed=done.found,
+            schema=request.schema,
+            outlook=ahead.document,
+            budget=done.funds.document,
+            models=[one.model for one in request.dependence],
+            key=key,
+        )
+    names = [path.name for path in files]
+    if as_document:
+        there = {"folder": str(output), "files": names, "outputs": outputs(done.found)}
+        as_json({**there, "budget": done.funds.document})
+        return
+    show_computed(done.found)
+    say(f"Released {', '.join(one.name for one in done.found)} into {output}: {', '.join(names)}.")
+    say(spent(done.funds.document, stored=done.was_stored))
+    say(f"receipt {done.funds.receipt}")
+    say(f"Check the promise with: entwined verify {output / done.found[0].stem}.json")
+
+
+def outputs(computed: "Sequence[Computation]") -> Document:
+    """What mechanisms gave, as JSON by their names."""
+    return {one.name: one.sheet.document for one in computed}
+
+
+def show_computed(computed: "Sequence[Computation]") -> None:
+    """Print what mechanisms gave."""
+    for one in computed:
+        show_sheet(f"{one.name}: {one.says}", one.sheet.document)
+
+
+def written(  # noqa: PLR0913, PLR0917  (all that goes into a folder)
     output: Path,
     request: "Request",
     ahead: "Outlook",
     done: "Fulfilled",
     key: "Key | None",
     also: "Sequence[Format]",
+    computed: "Sequence[Computation]" = (),
 ) -> list[Path]:
     """Write the folder of a release."""
     from entwined.report import write_release
@@ -97,6 +172,7 @@ def written(
         models=[one.model for one in request.dependence],
         key=key,
         also=also,
+        computed=computed,
     )
 
 
@@ -127,11 +203,11 @@ def warn(release: "Release", ahead: "Prospects") -> None:
         say(f"Best: {found.best}")
 
 
-def confirm_price(planned: "Batch", funds: "Funds", *, yes: bool) -> None:
+def confirm_price(bill: "Bill", funds: "Funds", *, yes: bool) -> None:
     """Ask before spending; what will be refused anyway is not asked about."""
     if funds.refused is not None:
         return
-    cost, left = number(float(planned.price.worst)), number(funds.left or 0)
+    cost, left = number(float(bill.price.worst)), number(funds.left or 0)
     periods = "; ".join(f"in {one.name}: {number(one.left)}" for one in funds.periods)
     if funds.again:
         confirmed("The same was answered before of the same rows, and is not charged again. Go on?", yes=yes)

@@ -57,6 +57,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     dry_run: DryRunOption = False,  # noqa: FBT002
 ) -> None:
     """Answer a SELECT of counts, sums, means or quantiles, with the noise that keeps it within a leakage."""
+    from entwined.request.bill import Bill
     from entwined.request.fulfil import fulfil
     from entwined.request.funds import funds_of
 
@@ -71,8 +72,9 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
         return
     with progress():
         planned = asked.plan()
-        funds = funds_of(asked, planned)
-    confirm_price(planned, funds, yes=yes)
+        bill = Bill.of_batch(planned)
+        funds = funds_of(asked, bill)
+    confirm_price(bill, funds, yes=yes)
     with progress():
         done = fulfil(asked, planned)
     _tell(asked, done, as_document=as_document)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from entwined.signing import PublicKey
 
 OF_RELEASE = "entwined release certificate "
+OF_MECHANISM = "entwined mechanism "
 SCHEMA = "schema.toml"
 
 
@@ -127,7 +128,9 @@ def checked(
 
 def is_of_release(document: Any) -> bool:
     """Tell certificates of releases from those of bounds."""
-    return isinstance(document, dict) and str(document.get("format", "")).startswith(OF_RELEASE)
+    return isinstance(document, dict) and str(document.get("format", "")).startswith(
+        (OF_RELEASE, OF_MECHANISM)
+    )
 
 
 def in_ledger(document: Any, verdict: "Verdict", place: str) -> "Verdict":
@@ -135,12 +138,13 @@ def in_ledger(document: Any, verdict: "Verdict", place: str) -> "Verdict":
     from entwined.bounds import Verdict
     from entwined.ledger import Book
     from entwined.request.history import wrong_in_ledger
+    from entwined.request.published import certificate_in
 
     if not is_of_release(document):
         raise BadInput("A certificate of a bound is in no ledger. Leave --ledger out.")
     book = Book(place)
     try:
-        wrong = wrong_in_ledger(document, book)
+        wrong = wrong_in_ledger(certificate_in(document), book)
     finally:
         book.close()
     if wrong:
@@ -151,7 +155,8 @@ def in_ledger(document: Any, verdict: "Verdict", place: str) -> "Verdict":
 def history(documents: list[Any]) -> "Verdict":
     """Say whether certificates can belong to one history."""
     from entwined.request.history import one_history
+    from entwined.request.published import certificate_in
 
     if not all(map(is_of_release, documents)):
         raise BadInput("Certificates of bounds have no history. Give those of releases together.")
-    return one_history(documents)
+    return one_history([certificate_in(document) for document in documents])

@@ -5,13 +5,16 @@
       joint laws           written as `factors`, of which bounds need the `couplings` alone (`odds`)
 
 `families` states Gaussian laws as people do, `places` makes kernels of cities. `box` holds numbers that are known
-exactly or by intervals. `files` reads and writes every model (`fields`, `syntax`, `nested`, `contents`, `bif`;
-`graph_files`, `tie_files`, `edges`, `edge_columns`, `edge_labels`, `two_ways`, `snap_edges`); `learned_from`
-says what rows one was learned from, and `model_check` what a check of it on public rows showed.
+exactly or by intervals. A model of finitely many values has a `member`: a `product_law` to draw people from (`luck`),
+and to look through as an adversary does, by `summing_out` all units but one. `files` reads and writes every model
+(`fields`, `syntax`, `nested`, `contents`, `bif`; `graph_files`, `tie_files`, `edges`, `edge_columns`, `edge_labels`,
+`two_ways`, `snap_edges`); `learned_from` says what rows one was learned from, and `model_check` what a check of it on
+public rows showed.
 """
 
 from entwined.dependence.bayes_net import BayesNet, Variable
 from entwined.dependence.box import Box
+from entwined.dependence.city import City
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.edged import Edged
 from entwined.dependence.files import model_from, read_model, write_model
@@ -24,6 +27,7 @@ from entwined.dependence.learned_from import LearnedFrom
 from entwined.dependence.markov_chain import MarkovChain
 from entwined.dependence.model import Coupled, Dependence, Source
 from entwined.dependence.model_check import ModelCheck, TriedLaw
+from entwined.dependence.product_law import ProductLaw, UnitTable, near_copies
 from entwined.dependence.random_field import Edge, RandomField
 from entwined.dependence.snap_edges import read_published_edges
 from entwined.dependence.ties import Ties
@@ -31,6 +35,7 @@ from entwined.dependence.ties import Ties
 __all__ = [
     "BayesNet",
     "Box",
+    "City",
     "Correlations",
     "Coupled",
     "Couplings",
@@ -47,12 +52,15 @@ __all__ = [
     "MarkovChain",
     "MaxCorrelation",
     "ModelCheck",
+    "ProductLaw",
     "RandomField",
     "Source",
     "Ties",
     "TriedLaw",
+    "UnitTable",
     "Variable",
     "model_from",
+    "near_copies",
     "read_model",
     "read_published_edges",
     "write_model",

@@ -18,6 +18,7 @@ from entwined.dependence.model import Coupled, Source, checked_source, checked_u
 from entwined.dependence.model_check import ModelCheck
 from entwined.dependence.narrower import Tie
 from entwined.dependence.nested import by_rows
+from entwined.dependence.product_law import ProductLaw, over_units
 from entwined.errors import BadModel
 from entwined.numbers import FloatArray, IntArray
 
@@ -112,6 +113,11 @@ class BayesNet(Coupled):
     def pairs(self) -> tuple[IntArray, FloatArray]:
         """Each pair in one table, with Δ between the two while all other variables are held fixed."""
         return pairs_of(self.blocks)
+
+    def member(self, values: int = 2) -> ProductLaw:  # noqa: ARG002  (the variables have theirs)
+        """The network with chances in the middle of their intervals."""
+        each = (over_units(block.scope.tolist(), block.table.middle) for block in self.blocks)
+        return ProductLaw(tuple(map(len, self.values)), tuple(chain.from_iterable(each)), self.hidden)
 
     def times_as_strong(self, factor: float) -> "BayesNet":
         """Raise every table to a power; those without parents stay."""

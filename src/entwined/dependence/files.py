@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from entwined.canonical import Document
 from entwined.dependence.bayes_net import BayesNet
 from entwined.dependence.bif import read_bif, write_bif
+from entwined.dependence.city import city_from
 from entwined.dependence.contents import read_bytes, text_of
 from entwined.dependence.edged import Edged
 from entwined.dependence.families import autoregression, equal_correlation, kinship
@@ -288,4 +289,5 @@ KINDS: Final[dict[str, Callable[[Fields, Path], Dependence]]] = {
     "gaussian": gaussian,
     "graph": graph_from,
     "ties": ties_from,
+    "places": city_from,
 }

@@ -13,7 +13,8 @@ from entwined.dependence.learned_from import LearnedFrom
 from entwined.dependence.model import Dependence, Source
 from entwined.dependence.model_check import ModelCheck
 from entwined.dependence.narrower import Tie
-from entwined.errors import BadModel
+from entwined.dependence.product_law import ProductLaw
+from entwined.errors import BadModel, DoesNotApply
 from entwined.loss import Loss
 from entwined.numbers import FloatArray, round_up
 
@@ -135,6 +136,12 @@ class Forms(Dependence):
     def group_totals(self, loss: Loss) -> FloatArray:
         """Everything has a bearing on everything that the form decides."""
         return np.full(self.units, round_up(loss.per_unit.sum(), self.units))
+
+    def member(self, values: int = 2) -> ProductLaw:  # noqa: ARG002  (there is none)
+        """Refuse: how often each form is drawn is not said."""
+        raise DoesNotApply(
+            "A questionnaire in forms does not say how often each is drawn. Attack its `answers`."
+        )
 
     def times_as_strong(self, factor: float) -> "Forms":
         """Let the answers depend on each other more."""

@@ -13,6 +13,7 @@ from entwined.dependence.couplings import Couplings
 from entwined.dependence.edged import Edged, refuse_repeats, refuse_strangers
 from entwined.dependence.model import Source, checked_source, checked_units
 from entwined.dependence.narrower import Tie
+from entwined.dependence.product_law import ProductLaw, over_units
 from entwined.errors import BadModel
 from entwined.numbers import FloatArray, IntArray
 
@@ -56,6 +57,12 @@ class Graph(Edged):
     def couplings(self) -> Couplings:
         """Each edge."""
         return Couplings.pairs(self.size, self.ends, self.log_odds)
+
+    def member(self, values: int = 2) -> ProductLaw:
+        """The Potts field (for two values the Ising model) whose edges have these log odds ratios: neighbours agree."""
+        differing = np.exp(-self.log_odds / 2)[:, None, None]
+        tables = np.where(np.eye(values, dtype=bool), 1.0, differing)
+        return ProductLaw((values,) * self.size, over_units(self.ends.tolist(), tables))
 
     def times_as_strong(self, factor: float) -> "Graph":
         """Multiply the log odds of every edge; it is no longer the model of a file."""

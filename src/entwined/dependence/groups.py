@@ -10,9 +10,11 @@ import numpy as np
 from entwined.canonical import Document
 from entwined.dependence.model import Dependence, Source, checked_source, checked_units
 from entwined.dependence.narrower import Narrower
+from entwined.dependence.product_law import ProductLaw, near_copies
 from entwined.loss import Loss
 from entwined.numbers import FloatArray, round_up
 
+NEARLY: Final = 0.99  # of the group's members hold what their common cause holds
 WHOLE: Final = 9  # digits after which a size is taken as a whole number: 10 × 1.1 is 11 units
 
 
@@ -60,6 +62,10 @@ class Groups(Dependence):
         )  # such a unit is itself among the top, the next one takes its place
         in_top = inside | (values == ranked[others - 1])
         return round_up(np.where(in_top, top.sum() + next_one, values + top.sum()), others + 2)
+
+    def member(self, values: int = 2) -> ProductLaw:
+        """One group of near-copies, which comes near the worst that a group can be."""
+        return near_copies(self.largest, values, NEARLY)
 
     def times_as_strong(self, factor: float) -> "Groups":
         """Groups that are larger by a factor, and so by a unit at least: inside one they cannot be stronger."""

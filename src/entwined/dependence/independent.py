@@ -6,6 +6,7 @@ from typing import ClassVar
 from entwined.canonical import Document
 from entwined.dependence.groups import Groups
 from entwined.dependence.model import Dependence, Source, checked_source, checked_units
+from entwined.dependence.product_law import ProductLaw
 from entwined.loss import Loss
 from entwined.numbers import FloatArray
 
@@ -38,6 +39,10 @@ class Independent(Dependence):
     def group_totals(self, loss: Loss) -> FloatArray:
         """Each unit is a group of its own."""
         return loss.per_unit
+
+    def member(self, values: int = 2) -> ProductLaw:
+        """Every value is as likely as another."""
+        return ProductLaw((values,) * self.size)
 
     def times_as_strong(self, factor: float) -> Groups:
         """Units that are not independent: any dependence in groups of so many units, 2 at least."""

@@ -13,6 +13,7 @@ from entwined.dependence.couplings import Couplings
 from entwined.dependence.factors import Factors
 from entwined.dependence.model import Coupled, Source, checked_source, checked_units
 from entwined.dependence.narrower import Narrower, Tie
+from entwined.dependence.product_law import ProductLaw, UnitTable
 from entwined.errors import BadModel
 from entwined.loss import Loss
 from entwined.numbers import FloatArray, round_up_float
@@ -103,6 +104,14 @@ class MarkovChain(Coupled):
     def called(self, place: int) -> str:
         """Name a step."""
         return f"step {place}"
+
+    def member(self, values: int = 2) -> ProductLaw:  # noqa: ARG002  (the states are its values)
+        """The chain with transitions in the middle of their intervals; without a start it starts as it settles."""
+        step = self.transition.middle
+        settled = self.initial if self.initial is not None else stationary(step)
+        start = np.full(self.states, 1 / self.states) if settled is None else settled
+        moves = (UnitTable((at, at + 1), step) for at in range(self.length - 1))
+        return ProductLaw((self.states,) * self.length, (UnitTable((0,), start), *moves))
 
     def narrower(self) -> Iterator[Narrower]:
         """Know the law of the first step, or the transitions exactly."""

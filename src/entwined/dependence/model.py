@@ -6,11 +6,15 @@ from collections.abc import Iterator, Sequence
 from operator import index
 from typing import ClassVar, Literal, get_args
 
+import numpy as np
+
 from entwined.canonical import Document
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.learned_from import LearnedFrom
+from entwined.dependence.luck import made_up_luck
 from entwined.dependence.model_check import ModelCheck
 from entwined.dependence.narrower import Narrower, Tie
+from entwined.dependence.product_law import ProductLaw
 from entwined.errors import BadInput, BadModel, DoesNotApply
 from entwined.loss import Loss
 from entwined.numbers import FloatArray, IntArray
@@ -76,6 +80,24 @@ class Dependence(Tabled, ABC):
     def called(self, place: int) -> str:
         """Name a unit."""
         return f"unit {place}"
+
+    def member(self, values: int = 2) -> ProductLaw:  # noqa: ARG002  (most models say how many values there are)
+        """Give one law of the class, to draw people from and to attack.
+
+        `values` is how many a unit has where the model leaves it open.
+        """
+        raise DoesNotApply(
+            f"A model of kind {self.kind} has no law over finitely many values. Attack groups, a chain, a network, a "
+            "field or a graph instead."
+        )
+
+    def around(self, place: int, values: int = 2) -> ProductLaw:  # noqa: ARG002  (one law serves for all units)
+        """Give one law of the class to attack this unit under."""
+        return self.member(values)
+
+    def draw(self, count: int, generator: np.random.Generator | None = None, *, values: int = 2) -> IntArray:
+        """Draw populations from one law of the class, one a row; from the system's entropy if no generator is given."""
+        return self.member(values).draw(count, generator or made_up_luck())
 
     def narrower(self) -> Iterator[Narrower]:
         """Give smaller classes that it would be if more were known, as examples."""

@@ -16,6 +16,7 @@ from entwined.dependence.factors import Factors, couplings_of, factors_of, raise
 from entwined.dependence.model import Coupled, Source, checked_source, checked_units, distinct_places
 from entwined.dependence.narrower import Tie
 from entwined.dependence.nested import by_rows, shown
+from entwined.dependence.product_law import ProductLaw, over_units
 from entwined.errors import BadModel
 from entwined.numbers import IntArray
 
@@ -82,6 +83,14 @@ class RandomField(Coupled):
     def couplings(self) -> Couplings:
         """Each pair that interacts."""
         return couplings_of(self.units, self.blocks)
+
+    def member(self, values: int = 2) -> ProductLaw:  # noqa: ARG002  (the variables have theirs)
+        """The field with weights in the middle of their intervals."""
+        each = (
+            over_units(block.scope.tolist(), (block.table.low + block.table.high) / 2)
+            for block in self.blocks
+        )
+        return ProductLaw(self.sizes, tuple(chain.from_iterable(each)))
 
     def times_as_strong(self, factor: float) -> "RandomField":
         """Raise every table to a power."""

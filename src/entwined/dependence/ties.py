@@ -18,11 +18,13 @@ from entwined.canonical import Document
 from entwined.dependence.box import Box
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.edged import Edged, refuse_repeats, refuse_strangers
+from entwined.dependence.markov_chain import stationary
 from entwined.dependence.model import Source, checked_source, checked_units
 from entwined.dependence.narrower import Narrower
 from entwined.dependence.odds import exact_axis
+from entwined.dependence.product_law import ProductLaw, UnitTable
 from entwined.dependence.two_ways import refuse_two_laws
-from entwined.errors import BadModel
+from entwined.errors import BadModel, DoesNotApply
 from entwined.numbers import FloatArray, IntArray, round_up
 
 WAYS: Final = 2
@@ -193,6 +195,27 @@ class Ties(Edged):
         there, back = self.correlations.T
         first, second = losses[self.ends[:, 0]], losses[self.ends[:, 1]]
         return float((losses + self.gathered(there * second, back * first)).max())
+
+    def member(self, values: int = 2) -> ProductLaw:  # noqa: ARG002  (there is none)
+        """Refuse: no single law is like that for everybody."""
+        raise DoesNotApply("Ties have no law of all units at once. Ask for the law `around` one unit.")
+
+    def around(self, place: int, values: int = 2) -> ProductLaw:  # noqa: ARG002  (the kernel says how many there are)
+        """The law in which a unit's ties hold what the kernel says of them, and all others are on their own."""
+        if self.kernels is None:
+            raise DoesNotApply("Coefficients of ties are no law to draw people from. Give a kernel.")
+        there, back = self.kernels
+        if there.shape[0] != there.shape[1]:
+            raise DoesNotApply("The two ends of a tie have unlike values, so units have no one set of them.")
+        law = stationary(there @ back)
+        own = np.full(len(there), 1 / len(there)) if law is None else law
+        tied = [
+            UnitTable((place, second), there) if first == place else UnitTable((place, first), back)
+            for first, second in self.ends[(self.ends == place).any(axis=1)][: self.most_ties].tolist()
+        ]
+        reached = {unit for scope, _ in tied for unit in scope}
+        alone = (UnitTable((unit,), own) for unit in range(self.size) if unit not in reached - {place})
+        return ProductLaw((len(there),) * self.size, (*tied, *alone))
 
     def times_as_strong(self, factor: float) -> "Ties":
         """Multiply the log odds of the kernel, or the coefficients up to 1; it is no longer the model of a file."""

@@ -42,11 +42,15 @@ FAILED: Final = (
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Passed(Seen, Generic[Output]):
-    """What came out of the door: the output, what everything amounts to since the charge, and the certificate."""
+    """What came out of the door: the output, what everything amounts to since the charge, and the certificate.
+
+    `drawn` are the bytes that the output was made of, as the ledger keeps them.
+    """
 
     output: Output
     price: Price
     certificate: Mapping[str, Any]
+    drawn: bytes = b""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,7 +82,7 @@ class Door(Seen):
             if drawn is None:
                 drawn = run_charged(self.ledger, receipt, lambda: self._run(mechanism, source), FAILED)
         proof = certificate(self.promise, document, parts, self.ledger.standing(), sha256_of_bytes(drawn))
-        return Passed(mechanism.output(drawn), receipt.price, proof)
+        return Passed(mechanism.output(drawn), receipt.price, proof, drawn)
 
     def _require_terms(self) -> None:
         """Refuse a ledger that was opened for another promise, or migrated to one meanwhile."""

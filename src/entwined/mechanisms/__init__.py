@@ -2,7 +2,8 @@
 
 batch             counts, totals, means, quantiles together: statistics (`asked`) get noise (`draws`)
 structure_search  parents of each column, by scores that no unit moves far (`parents`)
-lloyd             k-means in one column, a noisy scan a round
+k_means           k-means over columns of numbers (`space`), a noisy scan a round; what comes out are `clusters`
+offered           mechanisms that a release file asks for by name, and the `sheet` that each shows of itself
 fitting           how much loss each statistic may have, and where it falls
 kinds             every mechanism by the name in its document: a certificate is derived again from there
 """

@@ -9,7 +9,7 @@ import numpy as np
 
 from entwined.noise import Additive, ExponentialChoice
 from entwined.noise.filling import fill
-from entwined.numbers import IntArray
+from entwined.numbers import FloatArray, IntArray
 from entwined.queries import Scores, Statistic
 
 
@@ -43,6 +43,10 @@ class _Noised:
         """Add noise to each integer."""
         return self.law.add(exact)
 
+    def log_chances(self, drawn: IntArray, exact: IntArray) -> FloatArray:
+        """Give the log of the chance of each draw (rows) where these are the exact integers, up to a constant."""
+        return np.asarray(self.law.log_weights(drawn - exact).sum(axis=-1))
+
 
 @dataclass(frozen=True, slots=True)
 class Added(_Noised):
@@ -61,6 +65,10 @@ class Filled(_Noised):
     def drawn(self, exact: IntArray) -> IntArray:
         """Fill the blanks, and add noise to each integer."""
         return self.law.add(fill(exact, self.statistic.filling))
+
+    def log_chances(self, drawn: IntArray, exact: IntArray) -> FloatArray:  # noqa: ARG002  (it is not known)
+        """Say nothing: the chances of filled counts are sums over all fillings."""
+        return np.zeros(drawn.shape[:-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +103,11 @@ class Chosen:
         rows = exact.reshape(-1, exact.shape[-1])
         places = [self.law.choose(self.choice.scores(counts)) for counts in rows]
         return np.array(places, dtype=np.int64).reshape(*exact.shape[:-1], 1)
+
+    def log_chances(self, drawn: IntArray, exact: IntArray) -> FloatArray:
+        """Give the log of the chance of each chosen place (rows) where these are the exact integers."""
+        chances = np.array(self.law.probabilities(self.choice.scores(exact)))
+        return np.asarray(np.log(chances)[drawn[..., 0]])
 
 
 Asked: TypeAlias = Added | Alone | Filled | Chosen

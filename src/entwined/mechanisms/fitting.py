@@ -5,6 +5,7 @@ proportion to e, so it is found by dividing what is allowed by what e = 1 would 
 """
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Final, TypeAlias
 
@@ -34,22 +35,34 @@ def fitted(
     promise: Promise, statistics: Shared, leakage: Amount | None, loss: Amount | None
 ) -> tuple[Fraction, tuple[Part, ...], Price]:
     """Find the largest e, in a few digits, whose charges stay within what is allowed."""
+    if leakage is not None and loss is None and any(share != 1 for _, share in statistics):
+        whole = losses(promise, statistics, Fraction(1))  # perhaps shares are losses that were planned
+        as_given = promise.price({part.key: part for part in whole})
+        allowed = positive_fraction(leakage, "Leakage")
+        if allowed * (1 - AS_PLANNED) <= as_given.worst <= allowed:
+            return Fraction(1), whole, as_given
+    return fitted_parts(promise, lambda each: losses(promise, statistics, each), leakage, loss)
+
+
+def fitted_parts(
+    promise: Promise,
+    charged: Callable[[Fraction], tuple[Part, ...]],
+    leakage: Amount | None,
+    loss: Amount | None,
+) -> tuple[Fraction, tuple[Part, ...], Price]:
+    """Find the largest loss, in a few digits, whose charges stay within what is allowed; they grow in proportion."""
     if (leakage is None) == (loss is None):
         raise BadQuery("A release needs either a leakage or a loss. Give one of them.")
-    whole = losses(promise, statistics, Fraction(1))
+    whole = charged(Fraction(1))
     if leakage is not None:
         allowed = positive_fraction(leakage, "Leakage")
-        if any(share != 1 for _, share in statistics):  # perhaps shares are losses that were planned
-            as_given = promise.price({part.key: part for part in whole})
-            if allowed * (1 - AS_PLANNED) <= as_given.worst <= allowed:
-                return Fraction(1), whole, as_given
         each = promise.largest(whole, allowed)
     else:
         allowed = positive_fraction(loss, "Loss")  # type: ignore[arg-type]  # one of the two is given
         each = promise.measure.largest(allowed) / promise.base(whole).nominal
     for slack in SLACKS:
         short = _rounded_down(each * (1 - slack))
-        parts = losses(promise, statistics, short)
+        parts = charged(short)
         price = promise.price({part.key: part for part in parts})
         if (price.worst if leakage is not None else price.nominal) <= allowed:
             return short, parts, price

@@ -6,7 +6,8 @@ from typing import Any, Final, Protocol
 from entwined.door.mechanism import Mechanism
 from entwined.errors import BadCertificate
 from entwined.mechanisms.batch import Batch
-from entwined.mechanisms.lloyd import Lloyd
+from entwined.mechanisms.k_means import KMeans
+from entwined.mechanisms.offered import Offered
 from entwined.mechanisms.structure_search import StructureSearch
 from entwined.promise.promise import Promise
 
@@ -20,7 +21,9 @@ class Readable(Protocol):
         """Read a mechanism as it was written."""
 
 
-KINDS: Final[tuple[Readable, ...]] = (Batch, StructureSearch, Lloyd)
+KINDS: Final[tuple[Readable, ...]] = (Batch, StructureSearch, KMeans)
+OFFERED: Final[Mapping[str, type[Offered]]] = {one.kind: one for one in (KMeans,)}
+"""What a release file may ask for."""
 _BY_NAME: Final = {kind.kind: kind for kind in KINDS}
 
 

@@ -88,6 +88,10 @@ class DiscreteGaussian:
         """Add one independent draw to each answer; what leaves the range of int64 is put to its end."""
         return add_gaussian(integers(exact), float(self.scale))
 
+    def log_weights(self, noise: IntArray) -> FloatArray:
+        """Give the log of the probability of each noise up to a constant, to the last bits of floats."""
+        return np.asarray(-0.5 * (noise / float(self.scale)) ** 2)
+
     def log_weight(self, noise: int) -> Fraction:
         """Return the log of the probability of this noise up to a constant, exactly."""
         return Fraction(-(noise**2)) / (2 * self.scale**2)

@@ -73,6 +73,10 @@ class DiscreteLaplace:
         """Add one independent draw to each answer; what leaves the range of int64 is put to its end."""
         return add_laplace(integers(exact), float(self.scale))
 
+    def log_weights(self, noise: IntArray) -> FloatArray:
+        """Give the log of the probability of each noise up to a constant, to the last bits of floats."""
+        return np.asarray(-np.abs(noise) / float(self.scale))
+
     def log_weight(self, noise: int) -> Fraction:
         """Return the log of the probability of this noise up to a constant, exactly."""
         return Fraction(-abs(noise)) / self.scale

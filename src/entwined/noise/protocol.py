@@ -39,6 +39,9 @@ class Additive(Law, Protocol):
     def add(self, exact: Integers) -> IntArray:
         """Add one independent draw to each answer; what leaves the range of int64 is put to its end."""
 
+    def log_weights(self, noise: IntArray) -> FloatArray:
+        """Give the log of the probability of each noise up to a constant."""
+
     def tail(self, distance: int) -> float:
         """P(|Z| ≥ distance), never below the truth."""
 

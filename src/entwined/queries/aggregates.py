@@ -17,6 +17,7 @@ import numpy as np
 from entwined.errors import BadQuery
 from entwined.numbers import IntArray
 from entwined.queries.predicate import Predicate
+from entwined.queries.row_numbers import RowNumbers, together, within
 from entwined.queries.sensitivity import Sensitivity
 from entwined.schema.raw import is_whole
 
@@ -258,7 +259,8 @@ class FoldOf(Aggregate):
     `function` is given codes, rows × `columns`, missing as the code behind the last, and gives rows × cells, both
     64-bit integers; what it says of a row may depend on nothing but that row's codes. Every number of a row is cut
     to its bounds, `least` to `most`, whatever the function says. With `together`, a row whose numbers, signs left
-    out, add up to more than that adds nothing.
+    out, add up to more than that adds nothing. With several `groups` a row's numbers are added up in one of them: the
+    function gives its number, from 0, before the others, and a row of any other group adds nothing.
     """
 
     columns: tuple[str, ...]
@@ -267,6 +269,7 @@ class FoldOf(Aggregate):
     function: Function
     where: Predicate
     together: int | None = None
+    groups: int = 1
     _ends: tuple[IntArray, IntArray] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -278,6 +281,10 @@ class FoldOf(Aggregate):
             raise BadQuery(
                 f"A fold has {len(self.least):,} least and {len(self.most):,} most numbers. Give one of each for every "
                 f"number of its vector, 1 to {MOST_FOLDED:,}."
+            )
+        if not is_whole(self.groups) or not 1 <= self.groups <= MOST_FOLDED // len(self.least):
+            raise BadQuery(
+                f"A fold has groups = {self.groups!r:.60}. Give 1, or more as long as there are {MOST_FOLDED:,} sums."
             )
         for least, most in zip(self.least, self.most, strict=True):
             if not (is_whole(least) and is_whole(most) and -END < least <= most < END):
@@ -292,8 +299,13 @@ class FoldOf(Aggregate):
 
     @property
     def cells(self) -> int:
-        """One integer a number of the vector."""
-        return len(self.least)
+        """One integer a number of the vector, in each group."""
+        return len(self.least) * self.groups
+
+    @property
+    def given(self) -> int:
+        """How many numbers the function gives of a row."""
+        return len(self.least) + (self.groups > 1)
 
     @property
     def values(self) -> frozenset[str]:
@@ -309,10 +321,14 @@ class FoldOf(Aggregate):
     @property
     def row(self) -> Sensitivity:
         """How far one row can move all numbers together, whatever the function says."""
-        if self.together is None:
-            return Sensitivity(Fraction(self._apart), Fraction(sum(self.most) - sum(self.least)))
+        one = self._apart if self.together is None else min(self._apart, self.together)
+        stays = sum(self.most) - sum(self.least)
+        if self.together is None and self.groups == 1:
+            return Sensitivity(Fraction(one), Fraction(stays))
+        if self.groups > 1:  # it may leave one group for another, or for none
+            return Sensitivity(Fraction(one), Fraction(2 * one))
         both = sum(max(most, 0) for most in self.most) - sum(min(least, 0) for least in self.least)
-        return Sensitivity(Fraction(min(self._apart, self.together)), Fraction(min(both, 2 * self.together)))
+        return Sensitivity(Fraction(one), Fraction(min(both, 2 * one)))
 
     @property
     def _apart(self) -> int:
@@ -321,14 +337,21 @@ class FoldOf(Aggregate):
 
     def vectors(self, codes: IntArray) -> IntArray:
         """Give what each row adds, within its bounds; a ValueError in words of our own if the function does not."""
+        return self._numbers(codes).vectors
+
+    def sums(self, codes: IntArray, exact: type) -> IntArray:
+        """Add up what rows add, in numbers of a type that holds the sums; a ValueError as `vectors` has it."""
+        return self._numbers(codes).sums(exact)
+
+    def _numbers(self, codes: IntArray) -> RowNumbers:
         found = self._called(codes)
-        if found is None or found.dtype != np.int64 or found.shape != (len(codes), self.cells):
+        if found is None or found.dtype != np.int64 or found.shape != (len(codes), self.given):
             raise ValueError(NO_VECTORS)
-        cut = np.clip(found, *self._ends)
-        if self.together is not None:
-            exact = object if self._apart >= END else np.int64
-            cut[np.abs(cut).sum(axis=1, dtype=exact) > self.together] = 0
-        return cut
+        group, numbers = (found[:, 0], found[:, 1:]) if self.groups > 1 else (None, found)
+        cut = within(numbers, *self._ends)
+        if self.together is not None and self.together < self._apart:
+            cut = together(cut, self.together, object if self._apart >= END else np.int64)
+        return RowNumbers(cut, group, self.groups)
 
     def _called(self, codes: IntArray) -> IntArray | None:
         try:

@@ -159,6 +159,38 @@ def compared(rows: Rows, unit: str, promised: float | None = None) -> str:
     )
 
 
+def shifts(rows: Rows, unit: str) -> str:
+    """From a hollow dot to a full one in each row, on a band of what is allowed; percents from 0 to 100."""
+    step, left = TALL, _room(rows)
+    scale = sums([0.0, 100.0], left + 8, WIDTH - SAID)
+    middle = [(step * (at + 0.5), row) for at, row in enumerate(rows)]
+    bands = [
+        f'<rect x="{_n(scale.at(row["low"]))}" y="{_n(y - 9)}" '
+        f'width="{_n(scale.at(row["high"]) - scale.at(row["low"]))}" height="18" rx="3"/>'
+        for y, row in middle
+    ]
+    paths = [
+        f'<path d="M{_n(scale.at(row["before"]))} {_n(y)}H{_n(scale.at(row["value"]))}"/>'
+        for y, row in middle
+    ]
+    starts = [
+        f'<circle cx="{_n(scale.at(row["before"]))}" cy="{_n(y)}" r="4.4" fill="#fff" stroke="{INK}" '
+        'stroke-width="1.6"/>'
+        for y, row in middle
+    ]
+    ends = [_dot(scale.at(row["value"]), y, stands_out=row["kept"] == "no") for y, row in middle]
+    return _drawn(
+        step * len(rows),
+        _across(scale, step * len(rows), unit),
+        _group("band", bands, fill=OURS, fill_opacity="0.16"),
+        _group("way", paths, stroke=INK, stroke_width="1.6"),
+        *starts,
+        _group("dots", ends, fill=OURS),
+        _figures([{**row, "value": max(row["before"], row["value"])} for row in rows], scale, step, 10),
+        _names(rows, step, left),
+    )
+
+
 def spread(rows: Rows, unit: str) -> str:
     """Dots for each way of protecting, along a scale of factors where they are far apart."""
     step, left = _step(rows), _room(rows)

@@ -3,7 +3,6 @@
 If what is only for show cannot be made, the folder holds the rest: a charge is never paid for nothing.
 """
 
-import json
 import shutil
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,10 +16,13 @@ from entwined.dependence.graph_files import named_from
 from entwined.door.certificate import CERTIFICATE, covering, signed
 from entwined.errors import BadInput, EntwinedError, Refused
 from entwined.estimate.answers import Release
+from entwined.report.computed_files import write_certified, write_json, write_sheets
+from entwined.report.computed_page import computed_page
 from entwined.report.findings import Finding, findings
 from entwined.report.formats import Format
 from entwined.report.release_page import report_page
 from entwined.report.values import write_values
+from entwined.request.computed import Computation
 from entwined.request.published import NUMBERS, OURS, file_digests
 from entwined.schema import Schema, write_schema
 from entwined.signing import Key
@@ -60,23 +62,64 @@ def write_release(  # noqa: PLR0913  (all that goes into a folder)
     models: Iterable[Dependence] = (),
     key: Key | None = None,
     also: Sequence[Format] = (),
+    computed: Sequence[Computation] = (),
 ) -> list[Path]:
     """Write all that people and programs need of a release into a new folder."""
     edges = _edge_files(models)
-    require_free(folder)
     named = findings(release, names, schema)
+    page = partial(
+        report_page, release, names=names, schema=schema, outlook=outlook, budget=budget, computed=computed
+    )
+
+    def fill(draft: Path) -> list[str]:
+        write_values(named, draft)
+        write_json(draft / NUMBERS, release.document())
+        write_schema(schema, draft / "schema.toml")
+        _copy_edges(edges, draft)
+        write_sheets(draft, computed)
+        failed = [*_also(draft, named, also), *_shown(draft, outlook, page)]
+        write_certified(draft, computed, key)
+        certificate = covering(release.certificate, published=file_digests(draft))
+        write_json(draft / CERTIFICATE, certificate if key is None else signed(certificate, key))
+        return failed
+
+    return _written(folder, fill)
+
+
+def write_computed(  # noqa: PLR0913  (all that goes into a folder)
+    folder: Path,
+    *,
+    computed: Sequence[Computation],
+    schema: Schema,
+    outlook: Mapping[str, Any],
+    budget: Mapping[str, Any],
+    models: Iterable[Dependence] = (),
+    key: Key | None = None,
+) -> list[Path]:
+    """Write what mechanisms gave into a new folder, where no question was asked beside them."""
+    edges = _edge_files(models)
+    page = partial(computed_page, computed, schema=schema, outlook=outlook, budget=budget)
+
+    def fill(draft: Path) -> list[str]:
+        write_schema(schema, draft / "schema.toml")
+        _copy_edges(edges, draft)
+        write_sheets(draft, computed)
+        failed = _shown(draft, outlook, page)
+        write_certified(draft, computed, key)
+        return failed
+
+    return _written(folder, fill)
+
+
+def _written(folder: Path, fill: Callable[[Path], list[str]]) -> list[Path]:
+    """Fill a new folder, which appears whole or not at all; then say what could not be made of what is for show."""
+    require_free(folder)
     target = folder.absolute()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with drafted(target) as draft:
             draft.mkdir()
-            write_values(named, draft)
-            _write_json(draft / NUMBERS, release.document())
-            write_schema(schema, draft / "schema.toml")
-            _copy_edges(edges, draft)
-            failed = [*_also(draft, named, also), *_shown(draft, release, names, schema, outlook, budget)]
-            certificate = covering(release.certificate, published=file_digests(draft))
-            _write_json(draft / CERTIFICATE, certificate if key is None else signed(certificate, key))
+            failed = fill(draft)
     except OSError as reason:
         raise BadInput(
             f"{folder!s:.200} cannot be written: {_why(reason)}. Name another folder. {AGAIN}"
@@ -121,20 +164,12 @@ def _also(draft: Path, named: Sequence[Finding], also: Sequence[Format]) -> list
     return [f"{file} could not be written: {why}" for file, why in failed.items()]
 
 
-def _shown(
-    draft: Path,
-    release: Release,
-    names: Sequence[str],
-    schema: Schema,
-    outlook: Mapping[str, Any],
-    budget: Mapping[str, Any],
-) -> list[str]:
+def _shown(draft: Path, outlook: Mapping[str, Any], page: Callable[[], str]) -> list[str]:
     """Write what is only for show; say why it could not be done, if so."""
 
     def draw() -> None:
-        _write_json(draft / "plan.json", dict(outlook))
-        page = report_page(release, names=names, schema=schema, outlook=outlook, budget=budget)
-        (draft / "report.html").write_text(page, encoding="utf-8", newline="\n")
+        write_json(draft / "plan.json", dict(outlook))
+        (draft / "report.html").write_text(page(), encoding="utf-8", newline="\n")
 
     why = _tried(draw)
     return [f"The report could not be drawn: {why}"] if why else []
@@ -151,11 +186,6 @@ def _tried(write: Callable[[], None]) -> str:
     except Exception as reason:  # noqa: BLE001  (the answer is paid for: nothing may keep it from being written)
         return f"{type(reason).__name__}."
     return ""
-
-
-def _write_json(path: Path, document: Mapping[str, Any]) -> None:
-    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def _why(reason: Exception) -> str:

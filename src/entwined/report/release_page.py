@@ -9,6 +9,7 @@ from entwined.estimate.answers import Release
 from entwined.queries.spoken import condition
 from entwined.report.cells import MOST_LINES, line_of, shares_of
 from entwined.report.claims import SOURCES, Claims, model_words, times, worst
+from entwined.report.computed_page import shown as shown_computed
 from entwined.report.drawings import drawing_of
 from entwined.report.findings import Finding, findings
 from entwined.report.model_checks import checks_of, failed_in
@@ -18,6 +19,7 @@ from entwined.report.stronger import Stronger, stronger_of
 from entwined.report.useful import useful_release
 from entwined.report.ways import BudgetShown, exploratory, leaks_drawing, ways_of
 from entwined.report.words import figure, noise_words, readable
+from entwined.request.computed import Computation
 from entwined.schema import Schema
 
 LONGEST_AGREEMENT: Final = 2000
@@ -31,6 +33,7 @@ def report_page(
     schema: Schema,
     outlook: Mapping[str, Any],
     budget: Mapping[str, Any],
+    computed: Sequence[Computation] = (),
 ) -> str:
     """Write the report as one HTML file that needs nothing else."""
     promise = Claims(release.certificate)
@@ -61,6 +64,7 @@ def report_page(
         stronger=_stronger(promise),
         budget=_budget(promise, budget),
         useful=useful_release(release.under(schema), outlook),
+        computed=shown_computed(computed),
     )
 
 

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
 from entwined.bounds import Knowledge
-from entwined.door.door import Door
+from entwined.door.door import Door, Passed
 from entwined.door.witnessed import witness_of
 from entwined.errors import BadInput, BadQuery
 from entwined.estimate.answers import Release
@@ -17,6 +17,7 @@ from entwined.estimate.comparisons import Comparing
 from entwined.ledger import History
 from entwined.ledger.calendar import Allowance
 from entwined.mechanisms.batch import Batch, plan_batch
+from entwined.mechanisms.kinds import OFFERED
 from entwined.numbers import Amount
 from entwined.promise.price import Price
 from entwined.promise.promise import Dependences, promise_of
@@ -111,6 +112,24 @@ class Desk(Door):
             raise BadInput(f"FROM {select.table!r:.60}: the table of a door is called {ANY_TABLE}.")
         named = dict(zip(select.names, select.queries, strict=True))
         return self.release(named, leakage=leakage, loss=loss, analyst=analyst)
+
+    def compute(
+        self,
+        kind: str,
+        *,
+        leakage: Amount | None = None,
+        loss: Amount | None = None,
+        analyst: str = "holder",
+        **given: Any,
+    ) -> Passed[Any]:
+        """Let a mechanism out that is asked for by name, such as "k_means", within a leakage or a nominal loss."""
+        if kind not in OFFERED:
+            raise BadQuery(f"There is no mechanism {kind!r:.60}. Ask for {', '.join(OFFERED)}.")
+        unknown = sorted(given.keys() - set(OFFERED[kind].fields))
+        if unknown:
+            raise BadQuery(f"{kind} has no {unknown[0]!r:.60}. It has {', '.join(OFFERED[kind].fields)}.")
+        mechanism = OFFERED[kind].asked(self.promise, given, leakage=leakage, loss=loss)
+        return self.admit(mechanism, analyst=analyst)
 
     def compare(self, release: Release) -> Comparing:
         """Compare released counts: differences, ratios, shares and bands, with intervals that hold; it is free."""

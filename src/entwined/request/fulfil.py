@@ -34,7 +34,7 @@ def fulfil(
     for one in request.dependence:
         one.check(request.schema)
     if receipt is not None:
-        _require(request.place, receipt)
+        require_entry(request.place, receipt)
     with (
         open_table(request.source, request.schema) as table,
         ledger_for(request, planned.promise, planned.price, witness_of(table)) as ledger,
@@ -55,7 +55,8 @@ def fulfil(
         return Fulfilled(found, funds, was_stored=before.entries == after.entries)
 
 
-def _require(place: str, receipt: str) -> None:
+def require_entry(place: str, receipt: str) -> None:
+    """Refuse a ledger that does not hold the entry of a receipt."""
     book = Book(place)
     try:
         book.require(receipt)

@@ -13,10 +13,11 @@ from entwined.errors import BadInput, BadLedger, EntwinedError, LedgerUnavailabl
 from entwined.ledger import Book, Kind, Ledger
 from entwined.ledger.calendar import Allowance, Calendar
 from entwined.ledger.witness import Witness
-from entwined.mechanisms.batch import Batch
 from entwined.numbers import float_above
+from entwined.promise.part import Part, add_up
 from entwined.promise.price import Price
 from entwined.promise.promise import Promise
+from entwined.request.bill import Bill
 from entwined.request.request import URL_MARK, Request
 from entwined.tables import open_table
 
@@ -82,7 +83,7 @@ def amounts(price: Price) -> Document:
     }
 
 
-def funds_of(request: Request, planned: Batch) -> Funds:
+def funds_of(request: Request, bill: Bill) -> Funds:
     """Ask the ledger what it would say to a plan; nothing is charged, and a ledger that is not there is empty."""
     book = Book(request.place)
     place = shown(book, request)
@@ -91,10 +92,10 @@ def funds_of(request: Request, planned: Batch) -> Funds:
     try:
         cap = _cap_of(book)
         spent = book.spent().price
-        again = _was_answered(book, request, planned)
-        charged = () if again else planned.charged
+        due = [parts for document, parts in bill.charges if not _was_answered(book, request, document, parts)]
+        again, charged = not due, _together(due)
         try:
-            ledger = Ledger(book, request.cap or cap, planned.promise, request.calendar)
+            ledger = Ledger(book, request.cap or cap, bill.promise, request.calendar)
             after, periods = ledger.price(charged), ledger.allowances(charged)
         except (BadLedger, LedgerUnavailable) as reason:
             return Funds(place, cap, spent, spent, str(reason))
@@ -103,9 +104,9 @@ def funds_of(request: Request, planned: Batch) -> Funds:
         refused = _why_over(after, cap) or _why_late(periods)
         left = ledger.allowances() if refused else periods
     except NoLedger:
-        refused = _why_not_begun(book, request, planned)
-        begun = () if refused else _at_the_start(request, planned.price)
-        return Funds(place, request.cap, NOTHING, planned.price, refused, periods=begun)
+        refused = _why_not_begun(book, request, bill)
+        begun = () if refused else _at_the_start(request, bill.price)
+        return Funds(place, request.cap, NOTHING, bill.price, refused, periods=begun)
     finally:
         book.close()
     return Funds(place, cap, spent, after, refused, periods=left)
@@ -116,37 +117,43 @@ def shown(book: Book, request: Request) -> str:
     return book.store.name if URL_MARK in request.ledger else Path(request.ledger).name
 
 
-def _was_answered(book: Book, request: Request, planned: Batch) -> bool:
-    """Say whether a charge for the same questions and losses, of the same rows, has its answer."""
-    asked = planned.document
+def _together(due: list[tuple[Part, ...]]) -> tuple[Part, ...]:
+    total: dict[str, Part] = {}
+    for parts in due:
+        add_up(total, parts)
+    return tuple(total.values())
+
+
+def _was_answered(book: Book, request: Request, asked: Document, charged: tuple[Part, ...]) -> bool:
+    """Say whether a charge for the same computation and losses, of the same rows, has its answer."""
     alike: dict[int, str] = {}
     answered: set[str] = set()
     for entry in book.history():
-        if entry.kind is Kind.CHARGE and entry.parts == planned.charged:
+        if entry.kind is Kind.CHARGE and entry.parts == charged:
             if entry.fields["document"] == asked:
                 alike[entry.position] = entry.fields["fingerprint"]
         elif entry.kind is Kind.ANSWERED and entry.fields["charge"] in alike:
             answered.add(alike[entry.fields["charge"]])
-    return bool(answered) and _is_of_the_same_rows(answered, request, planned)
+    return bool(answered) and _is_of_the_same_rows(answered, request, asked)
 
 
-def _is_of_the_same_rows(answered: set[str], request: Request, planned: Batch) -> bool:
+def _is_of_the_same_rows(answered: set[str], request: Request, asked: Document) -> bool:
     """Hold the table as it is now against what was charged for; no row of a file is read."""
     try:
         with open_table(request.source, request.schema) as table:
-            return question_of(table, planned.promise, planned.document) in answered
+            return question_of(table, request.promise, asked) in answered
     except EntwinedError:
         return True
 
 
-def _why_not_begun(book: Book, request: Request, planned: Batch) -> str | None:
+def _why_not_begun(book: Book, request: Request, bill: Bill) -> str | None:
     if request.cap is None:
         return "There is no ledger yet, and no cap for it. Give cap, the most that may ever leak."
     try:
         book.anchor.refuse_to_start()
     except BadLedger as reason:
         return str(reason)
-    return _why_over(planned.price, request.cap) or _why_late(_at_the_start(request, planned.price))
+    return _why_over(bill.price, request.cap) or _why_late(_at_the_start(request, bill.price))
 
 
 def _at_the_start(request: Request, price: Price) -> tuple[Allowance, ...]:
@@ -169,6 +176,22 @@ def _why_over(after: Price, cap: Fraction) -> str | None:
         f"The total would leak {total:.6g}, {more:.3g} over the cap of {float(cap):.6g}. "
         "Ask for less, or stop here."
     )
+
+
+def require_funds(funds: Funds) -> None:
+    """Refuse several charges of which one would be refused, before the first is made."""
+    if funds.refused:
+        raise OverBudget(f"{funds.refused} Nothing was charged.")
+
+
+def refuse_over(ledger: Ledger, request: Request, bill: Bill) -> None:
+    """Refuse charges that would pass the cap together, before the first of them is made."""
+    due = [
+        parts for document, parts in bill.charges if not _was_answered(ledger.book, request, document, parts)
+    ]
+    over = _why_over(ledger.price(_together(due)), ledger.cap)
+    if over:
+        raise OverBudget(f"{over} Nothing was charged.")
 
 
 def ledger_for(request: Request, promise: Promise, price: Price, witness: Witness | None) -> Ledger:

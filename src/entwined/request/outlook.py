@@ -21,8 +21,10 @@ from entwined.mechanisms.batch import Batch
 from entwined.numbers import float_below
 from entwined.progress import said
 from entwined.queries import Query
+from entwined.request.bill import bill_of
 from entwined.request.funds import Funds, funds_of
 from entwined.request.request import Request
+from entwined.request.tasks_outlook import planned as planned_tasks
 from entwined.schema import Schema
 
 FORMAT: Final = "entwined plan 2"
@@ -85,6 +87,7 @@ class Outlook:
             "because": self.because,
             "rivals": [one.document for one in self.rivals],
             "budget": self.funds.document,
+            **({"mechanisms": planned_tasks(self.request)} if self.request.tasks else {}),
         }
 
     @cached_property
@@ -135,7 +138,7 @@ def outlook(request: Request) -> Outlook:
     better = [one.words for one in others if one.is_better]
     alone = [ONE_BATCH] * planned.promise.is_for_one_batch
     because = "; ".join([*reasons(ways, proposed, settled=request.leakage is None), *better, *alone])
-    funds = funds_of(request, planned)
+    funds = funds_of(request, bill_of(request, planned))
     return Outlook(
         request,
         planned,

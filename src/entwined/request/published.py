@@ -11,6 +11,7 @@ from entwined.bounds.certificate import read_certificate
 from entwined.canonical import Document
 from entwined.door.certificate import CERTIFICATE, PUBLISHED
 from entwined.errors import BadCertificate
+from entwined.request.task_numbers import FORMAT as OF_MECHANISM
 from entwined.request.verification import verify
 from entwined.schema import Schema
 from entwined.signing import PublicKey, Signature
@@ -42,16 +43,22 @@ def verify_published(
     key: PublicKey | None = None,
     trusting: Sequence[str] = (),
 ) -> Verdict:
-    """Derive the certificate of a release, and hold the files that lie beside it against it."""
+    """Derive the certificate of a release, and hold the files that lie beside it against it.
+
+    Its numbers are in a file beside it, or around it where it is in what a mechanism gave.
+    """
+    proof = certificate_in(document)
+    numbers = None if proof is document else document
     try:
-        release = read_certificate(beside / NUMBERS) if (beside / NUMBERS).is_file() else None
+        read = numbers is None and (beside / NUMBERS).is_file()
+        release = read_certificate(beside / NUMBERS) if read else numbers
     except BadCertificate as reason:
         return Verdict(valid=False, why=f"The published numbers: {reason}")
     folder = beside if models is None else models
-    verdict = verify(document, schema, folder, release=release, key=key, trusting=trusting)
+    verdict = verify(proof, schema, folder, release=release, key=key, trusting=trusting)
     if not verdict.valid:
         return verdict
-    given = document.get(PUBLISHED, {})
+    given = proof.get(PUBLISHED, {})
     here = [name for name in given if (beside / name).is_file()]
     for name in here:
         if file_digest(beside / name) != given[name]:
@@ -59,20 +66,27 @@ def verify_published(
     strange = [
         name for name in OURS[1:] if name not in given and name != NUMBERS and (beside / name).is_file()
     ]
-    if PUBLISHED in document and strange:
+    if PUBLISHED in proof and strange:
         return Verdict(valid=False, why=f"{strange[0]} was not published with it.")
+    held = [NUMBERS] if numbers is None and release is not None else []
     said = [
         verdict.why,
-        *_numbers(given, here, found=release is not None),
+        *_numbers(given, here, held, found=release is not None),
         *_uncovered(strange),
-        *_signers(document, schema),
+        *_signers(proof, schema),
     ]
     return replace(verdict, why=" ".join(said))
 
 
-def _numbers(given: dict[str, str], here: list[str], *, found: bool) -> list[str]:
+def certificate_in(document: Any) -> Any:
+    """Give the certificate itself, which what a mechanism gave holds inside."""
+    inside = isinstance(document, dict) and document.get("format") == OF_MECHANISM
+    return document.get("certificate") if inside else document
+
+
+def _numbers(given: dict[str, str], here: list[str], held: list[str], *, found: bool) -> list[str]:
     """Say which numbers and files were checked."""
-    checked = sorted({*here, *([NUMBERS] if found else [])})
+    checked = sorted({*here, *held})
     absent = sorted(given.keys() - set(here))
     said = [] if found else [NO_NUMBERS]
     if checked:

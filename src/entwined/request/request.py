@@ -13,9 +13,11 @@ from entwined.forecast.forecast import Assumed
 from entwined.forecast.wanted import fitted
 from entwined.ledger.calendar import Calendar
 from entwined.mechanisms.batch import Batch, plan_batch
+from entwined.mechanisms.offered import Offered
 from entwined.promise.declared import Declared
 from entwined.promise.promise import Promise, promise_of
 from entwined.queries import Predicate, Query
+from entwined.request.tasks import Task, distinct
 from entwined.schema import Schema
 
 URL_MARK: Final = "://"
@@ -74,12 +76,25 @@ class Request:
     title: str = ""
     rows: int | None = None
     folder: Path = Path()
+    tasks: tuple[Task, ...] = ()
 
     def __post_init__(self) -> None:
         self.schema.require_approval()
-        if not 1 <= len(self.questions) <= MOST_QUERIES:
+        if not 1 <= len(self.questions) + len(self.tasks) <= MOST_QUERIES:
             raise BadQuery(f"A release of {len(self.questions)} queries. Ask 1 to {MOST_QUERIES:,}.")
         object.__setattr__(self, "questions", _distinct(self.questions))
+        object.__setattr__(self, "tasks", distinct(self.tasks))
+        self._require_amounts()
+        for question in self.questions:
+            question.query.check(self.schema)
+        self.promise  # noqa: B018  (it refuses models that do not fit the schema)
+
+    def _require_amounts(self) -> None:
+        """Refuse amounts that are not what the questions need."""
+        if not self.questions and (self.leakage is not None or self.loss is not None):
+            raise BadInput(
+                "A leakage or a loss is for the queries, and there is none. Give each mechanism its own."
+            )
         if self.leakage is not None and self.loss is not None:
             raise BadInput("Both a leakage and a loss are given. Keep one of them.")
         if self.leakage is None and self.loss is None and not all(one.within for one in self.questions):
@@ -87,13 +102,10 @@ class Request:
                 "Neither a leakage nor a loss is given, and not every query says `within`. "
                 "Give leakage = 1.0, or say of every query how exact it has to be."
             )
-        if self.delta is not None and self.leakage is None and self.loss is None:
+        if self.questions and self.delta is not None and self.leakage is None and self.loss is None:
             raise BadInput(
                 "What an accuracy costs is not worked out for Gaussian noise. Give a leakage or a loss."
             )
-        for question in self.questions:
-            question.query.check(self.schema)
-        self.promise  # noqa: B018  (it refuses models that do not fit the schema)
 
     @property
     def is_exploratory(self) -> bool:
@@ -114,6 +126,12 @@ class Request:
     def promise(self) -> Promise:
         """What prices are asked of."""
         return promise_of(self.schema, self.supposed, self.knowledge, self.delta)
+
+    @cached_property
+    def mechanisms(self) -> tuple[Offered, ...]:
+        """The mechanisms that are asked for, each with its noise worked out."""
+        promise = self.promise
+        return tuple(task.settled(promise) for task in self.tasks)
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -165,7 +183,7 @@ class Request:
         self, questions: tuple[Question, ...], leakage: Fraction | None, loss: Fraction | None
     ) -> "Request":
         """Ask the same table something else."""
-        return replace(self, questions=questions, leakage=leakage, loss=loss)
+        return replace(self, questions=questions, leakage=leakage, loss=loss, tasks=())
 
 
 def _distinct(questions: tuple[Question, ...]) -> tuple[Question, ...]:

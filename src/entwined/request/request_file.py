@@ -15,12 +15,14 @@ from entwined.dependence.contents import read_bytes, text_of
 from entwined.dependence.syntax import LONG_KEY
 from entwined.errors import BadInput, BadModel, BadQuery, EntwinedError
 from entwined.ledger.calendar import Calendar
+from entwined.mechanisms.kinds import OFFERED
 from entwined.numbers import positive_fraction
 from entwined.promise.declared import Declared
 from entwined.queries import parse, query_from
 from entwined.queries.documents import KINDS, SHAPES
 from entwined.queries.sql import read_sql
 from entwined.request.request import MOST_QUERIES, Question, Request
+from entwined.request.tasks import Task
 from entwined.request.words import in_words, table_name
 from entwined.schema import Schema, read_schema
 from entwined.schema.raw import is_text, is_whole
@@ -28,13 +30,14 @@ from entwined.schema.raw import is_text, is_whole
 LARGEST_FILE: Final = 1_000_000
 TOP: Final = (
     "title", "table", "schema", "ledger", "cap", "calendar", "leakage", "loss", "knowledge", "delta", "consistent",
-    "impossible", "expected_rows", "dependence", "query",
+    "impossible", "expected_rows", "dependence", "query", "mechanism",
 )  # fmt: skip
 ABOUT_MODEL: Final = (
     "name", "model", "by", "order", "columns", "missing_says_nothing", "worked_out", "trusting",
 )  # fmt: skip
 ABOUT_QUERY: Final = ("name", "kind", "sql", "where", "within", "share", *SHAPES)
 ABOUT_ANY: Final = ("kind", "name", "within", "share")
+ABOUT_TASK: Final = ("kind", "name", "leakage", "loss")
 SEEDS: Final = frozenset(
     {"seed", "seeds", "random_state", "random_seed", "randomstate", "rng", "rng_seed", "noise_seed", "prng"}
 )
@@ -66,6 +69,7 @@ def read_request(path: str | Path) -> Request:
             title=_text(fields, "title", ""),
             rows=_rows(fields),
             folder=given.parent,
+            tasks=tuple(_tasks(fields)),
         )
 
 
@@ -211,6 +215,21 @@ def _questions(fields: Mapping[str, Any], schema: Schema) -> tuple[Question, ...
             share = _amount(given, "share")
             found += [replace(one, share=share) for one in _asked(given, schema, table)]
     return tuple(found)
+
+
+def _tasks(fields: Mapping[str, Any]) -> Iterator[Task]:
+    for number, given in enumerate(_entries(fields, "mechanism"), start=1):
+        with placed(f"[[mechanism]] {number}"):
+            kind = OFFERED.get(_text(given, "kind"))
+            if kind is None:
+                near = difflib.get_close_matches(str(given["kind"])[:60], list(OFFERED), n=1)
+                raise BadQuery(
+                    f"kind = {given['kind']!r:.60}. Ask for {near[0] if near else ', '.join(OFFERED)}."
+                )
+            _known(given, (*ABOUT_TASK, *kind.fields), f"A mechanism of kind {kind.kind}")
+            about = {key: value for key, value in given.items() if key not in ABOUT_TASK}
+            name = _text(given, "name", kind.kind)
+            yield Task(name, kind, about, _amount(given, "leakage"), _amount(given, "loss"))
 
 
 def _asked(given: Mapping[str, Any], schema: Schema, table: str) -> list[Question]:

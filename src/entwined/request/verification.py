@@ -24,12 +24,14 @@ from entwined.errors import BadCertificate, EntwinedError
 from entwined.ledger import Mark, Standing
 from entwined.mechanisms.batch import Batch
 from entwined.mechanisms.kinds import mechanism_from
+from entwined.mechanisms.offered import Offered
 from entwined.progress import said
 from entwined.promise.declared import Declared
 from entwined.promise.measure import PURE, Concentrated
 from entwined.promise.part import Part
 from entwined.promise.price import Price
 from entwined.promise.promise import BaseLoss, Promise
+from entwined.request.task_numbers import wrong_output
 from entwined.schema import Schema
 from entwined.schema.raw import is_whole
 from entwined.signing import PublicKey, Signature
@@ -104,8 +106,11 @@ def wrong_numbers(document: Document, release: Any) -> str | None:
     numbers = {key: value for key, value in release.items() if key != "certificate"}
     if sha256(canonical(numbers)) != document["released"]:
         return "The published numbers are not those that it was made for."
-    here = {key: value for key, value in opened(document).items() if key != PUBLISHED}
-    if opened(release["certificate"]) != here:
+    here, there = (
+        {key: value for key, value in opened(one).items() if key != PUBLISHED}
+        for one in (document, release["certificate"])
+    )
+    if there != here:
         return "The published numbers stand beside another certificate."
     return None
 
@@ -214,6 +219,8 @@ class _Claimed:
     def _wrong_noise(self, release: Any) -> str | None:
         """Say how the published numbers have other noise than was charged for."""
         if not isinstance(self.mechanism, Batch):
+            if isinstance(self.mechanism, Offered) and release.get("kind") == self.mechanism.kind:
+                return wrong_output(self.mechanism, release)
             return "The published numbers are of a batch, and the certificate is not."
         batch = self.mechanism
         noise = [[batch.statistics[use].law.document for use in uses] for uses in batch.uses]

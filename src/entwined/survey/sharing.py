@@ -264,8 +264,8 @@ class UnderNoise:
 
     @property
     def fits(self) -> int:
-        """What filled blanks tell of the form is in the sketch by a fit alone."""
-        return 2 if self.terms.filled else 0
+        """Once for what a coarse grid tells too much; what filled blanks tell of the form moves more."""
+        return 2 if self.terms.filled else 1
 
     @property
     def columns(self) -> int:
@@ -300,7 +300,7 @@ class UnderNoise:
         return self.sketch(ceiling).pressure(losses, ceiling)
 
     def sketch(self, ceiling: float, losses: FloatArray | None = None) -> NoiseSketch:
-        """Pass profiles on a coarse grid; what filled blanks tell together is as the theorem says of some losses."""
+        """Pass profiles on a coarse grid, and hold them against what the theorem says of some losses."""
         terms = self.terms
         rough = NoiseSketch(
             terms.answers,

@@ -33,9 +33,9 @@ def check_fold(fold: FoldOf, schema: Schema) -> None:
     codes = np.array([[0] * len(sizes), *probes], dtype=np.int64)
     if not _is_of_rows(fold, codes):
         raise BadQuery(
-            f"The function of a fold of {', '.join(fold.columns)} does not give {fold.cells:,} 64-bit integers a row "
+            f"The function of a fold of {', '.join(fold.columns)} does not give {fold.given:,} 64-bit integers a row "
             f"that depend on that row alone. Give a function from an array of codes, rows × {len(sizes)}, to one of "
-            f"numbers, rows × {fold.cells:,}, both numpy.int64."
+            f"numbers, rows × {fold.given:,}, both numpy.int64."
         )
 
 
@@ -74,9 +74,10 @@ class Folding:
         for batch in batches:
             seen += len(batch)
             for at, fold in enumerate(self.folds):
-                total: IntArray = totals[at].astype(_fitting(seen, fold), copy=False)
-                for piece in _pieces(self._given(at, batch), fold.cells):
-                    total += fold.vectors(piece).sum(axis=0, dtype=total.dtype)
+                exact = _fitting(seen, fold)
+                total: IntArray = totals[at].astype(exact, copy=False)
+                for piece in _pieces(self._given(at, batch), fold.given):
+                    total += fold.sums(piece, exact)
                 totals[at] = total
         return [int(number) for total in totals for number in total]
 

@@ -7,30 +7,17 @@ engine quotes them.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import Final
 
 from entwined.errors import BadQuery, BadTable
 from entwined.schema import Coded, Person, Rows, Schema
-from entwined.tables.coding import (
-    clean_of,
-    code_of,
-    fits_a_case,
-    found_code,
-    is_dear,
-    long_list,
-    read_of,
-    worked_out,
-)
+from entwined.tables.coding import fits_a_case, is_dear, long_list
 from entwined.tables.comparing import refuse_uncertain, together
+from entwined.tables.compiling import MOST_REMEMBERED, Raw, coding_steps
 from entwined.tables.engine import Engine, Key, Shown
-from entwined.tables.reading import Expression
-from entwined.tables.steps import Steps, added, compiled, of, typed, unbound
+from entwined.tables.steps import Steps
 
-MOST_REMEMBERED: Final = 200
 FEW_JOINS: Final = 8  # of one statement
-
-Read: TypeAlias = Mapping[str, Mapping[str, Expression]]  # what was read of each column
-Names: TypeAlias = dict[str, dict[str, str]]  # how that is called
 
 
 @dataclass(frozen=True)
@@ -146,37 +133,15 @@ class CodedRows:
     def _compile(
         self, rows: str, coded: tuple[str, ...], kept: tuple[str, ...], numbers: tuple[str, ...]
     ) -> Steps:
-        """Look lists up, read texts, work times out, code: one step each, so that nothing is written twice."""
-        kinds = {name: self.shown(name).kind for name in (*coded, *kept)}
+        """Look lists up, and code what is not in one."""
         sought = self._sought(coded)
-        types = {self.raw(name): typed(kind) for name, kind in kinds.items()}
-        types |= {f"{self.raw(name)}_found": "int64" for name in sought} | dict.fromkeys(numbers, "int64")
         steps: Steps = [(f"found_{rows}", self._joined(rows, sought))] if sought else []
-        table = unbound(types, steps[-1][0] if steps else rows)
-        rest = {name: self.schema.coded(name) for name in coded if name not in sought}
-        dialect = self.engine.dialect
-        clean = {
-            name: clean_of(one, table[self.raw(name)], kinds[name], dialect) for name, one in rest.items()
-        }
-        table, texts = self._step(steps, f"clean_{rows}", table, clean)
-        read = {
-            name: read_of(one, table[self.raw(name)], kinds[name], of(table, texts[name]), dialect)
-            for name, one in rest.items()
-        }
-        table, parts = self._step(steps, f"read_{rows}", table, read)
-        times = {name: worked_out(of(table, found)) for name, found in parts.items() if "year" in found}
-        table, worked = self._step(steps, f"timed_{rows}", table, times)
-        parts |= worked
-        codes = {
-            self.code(name): code_of(column, table[self.raw(name)], kinds[name], of(table, parts[name]))
-            for name, column in rest.items()
-        }
-        codes |= {
-            self.code(name): found_code(self.schema.coded(name), table[f"{self.raw(name)}_found"])
-            for name in sought
-        }
-        asis = {name: table[name] for name in (*map(self.raw, kept), *numbers)}
-        return [*steps, (f"coded_{rows}", compiled(table.select(**codes, **asis), dialect))]
+        each = tuple(
+            Raw(self._places[name], self.shown(name).kind, self.schema.coded(name), name in sought)
+            for name in coded
+        )
+        asis = tuple(Raw(self._places[name], self.shown(name).kind) for name in kept)
+        return [*steps, *coding_steps(rows, each, asis, numbers, self.engine.dialect)]
 
     def _sought(self, coded: Iterable[str]) -> Mapping[str, Mapping[Key, int]]:
         """Give the lists that values are looked up in; of many only the long ones, since joins are slow to plan."""
@@ -189,14 +154,6 @@ class CodedRows:
         if name not in self._lists:
             self._lists[name] = long_list(self.schema.coded(name), self.shown(name).kind)
         return self._lists[name]
-
-    def _step(self, steps: Steps, name: str, table: Expression, read: Read) -> tuple[Expression, Names]:
-        """Add a step that makes columns of what was read, and say how they are called."""
-        names = {
-            one: {part: f"{self.raw(one)}_{name}_{part}" for part in found} for one, found in read.items()
-        }
-        made = {names[one][part]: value for one, found in read.items() for part, value in found.items()}
-        return added(steps, name, table, made, self.engine.dialect), names
 
     def _joined(self, rows: str, sought: Mapping[str, Mapping[Key, int]]) -> str:
         """Find values in the engine's own lists; a list has each value once, so that no row is doubled."""

@@ -1,0 +1,95 @@
+"""Made-up rows that published numbers tell apart best: the two tables of an audit, and whoever may hold anything."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from entwined.audit.row_adds import Codes, RowAdds
+from entwined.mechanisms.asked import Asked
+from entwined.mechanisms.batch import Batch
+from entwined.numbers import IntArray
+from entwined.schema import Coded
+
+FEW_CODES: Final = 12
+MOST_TRIED: Final = 4096
+FEW_ROWS: Final = 64
+OTHERS: Final = 3
+
+Row: TypeAlias = Codes | None  # None for a unit that is in no row at all
+MadeUp: TypeAlias = tuple[Codes, ...]
+"""Rows that nobody has."""
+
+
+def neighbouring(batch: Batch) -> tuple[MadeUp, MadeUp]:
+    """Give two small tables that differ in one unit: in a cell, a row, or all rows of a person."""
+    rows = candidates(batch)
+    here, there = _apart_in_one_cell(batch, rows) if batch.schema.unit.by_column else two_rows(batch)
+    others = tuple(rows[:: max(len(rows) // OTHERS, 1)][:OTHERS])
+    most = batch.schema.unit.most_rows
+    first, second = ((*others, *([row] * most if row is not None else ())) for row in (here, there))
+    return first, second
+
+
+def two_rows(batch: Batch) -> tuple[Row, Row]:
+    """Find two rows that are told apart best; where rows may be absent, one of them is."""
+    rows = candidates(batch)
+    if batch.schema.neighbours == "add_remove":
+        size = np.abs(_scaled(batch, rows)).sum(axis=1)
+        return None, rows[int(size.argmax())]
+    numbers = _scaled(batch, rows)
+    first = int(np.abs(numbers - numbers[0]).sum(axis=1).argmax())
+    second = int(np.abs(numbers - numbers[first]).sum(axis=1).argmax())
+    return rows[second], rows[first]
+
+
+def candidates(batch: Batch) -> list[Codes]:
+    """Give rows with all codes of the columns that are read, or of many the codes where something begins or ends."""
+    columns = columns_read(batch)
+    choices = [_told_apart(batch.schema.coded(name), batch) for name in columns]
+    codes = itertools.islice(itertools.product(*choices), MOST_TRIED)
+    return [dict(zip(columns, one, strict=True)) for one in codes]
+
+
+def columns_read(batch: Batch) -> list[str]:
+    """Name the columns that some statistic reads."""
+    return sorted({name for one in batch.statistics for name in one.statistic.aggregate.reads})
+
+
+def added(asked: Asked, rows: Sequence[Row]) -> IntArray:
+    """Give what rows add to a statistic; one that is absent adds nothing."""
+    there = [row for row in rows if row is not None]
+    numbers = np.zeros((len(rows), asked.statistic.aggregate.cells), np.int64)
+    if there:
+        numbers[[row is not None for row in rows]] = RowAdds(there).to(asked.statistic.aggregate)
+    return numbers
+
+
+def _scaled(batch: Batch, rows: Sequence[Row]) -> IntArray:
+    """Give what rows add to all numbers, each in units of its noise."""
+    return np.hstack([added(one, rows) / one.spread for one in batch.statistics])
+
+
+def _told_apart(column: Coded, batch: Batch) -> list[int]:
+    if column.size <= FEW_CODES:
+        return list(range(column.size))
+    ends = {0, column.levels - 1, column.missing_code}
+    for one in batch.statistics:
+        for low, high in one.statistic.aggregate.where.codes(column.name, column.size):
+            ends.update((low, high))
+    return sorted(ends)
+
+
+def _apart_in_one_cell(batch: Batch, rows: Sequence[Codes]) -> tuple[Codes, Codes]:
+    """Find the cell whose change moves the numbers most."""
+    pairs = list(_changed(batch, rows[:: max(len(rows) // FEW_ROWS, 1)]))
+    here, there = (_scaled(batch, [pair[side] for pair in pairs]) for side in (0, 1))
+    return pairs[int(np.abs(here - there).sum(axis=1).argmax())]
+
+
+def _changed(batch: Batch, rows: Sequence[Codes]) -> Iterator[tuple[Codes, Codes]]:
+    secret = [name for name in columns_read(batch) if not batch.schema.coded(name).public]
+    for row, name in itertools.product(rows, secret):
+        for code in _told_apart(batch.schema.coded(name), batch):
+            yield row, {**row, name: code}

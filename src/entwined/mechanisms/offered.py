@@ -1,0 +1,55 @@
+"""Mechanisms that are asked for by name: in a release file, in Python, on the command line."""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
+
+from entwined.door.mechanism import Mechanism
+from entwined.mechanisms.fitting import fitted_parts
+from entwined.mechanisms.sheet import Sheet
+from entwined.numbers import Amount
+from entwined.promise.promise import Promise
+
+Made = TypeVar("Made", bound=Mechanism[Any])
+
+
+@runtime_checkable
+class Offered(Mechanism[Any], Protocol):
+    """A mechanism that people ask for: read from the fields of a file, shown before and after it ran."""
+
+    kind: ClassVar[str]
+    fields: ClassVar[tuple[str, ...]]
+    """What a release file says of it, beside kind, name, leakage and loss."""
+
+    @classmethod
+    def asked(
+        cls,
+        promise: Promise,
+        given: Mapping[str, Any],
+        *,
+        leakage: Amount | None = None,
+        loss: Amount | None = None,
+    ) -> Self:
+        """Settle it from the fields of a file, within a leakage or a nominal loss; refuse whatever is wrong."""
+
+    @property
+    def words(self) -> str:
+        """What it computes, in a sentence without its end."""
+
+    @property
+    def expected(self) -> Sheet:
+        """What noise and errors to expect, without a row."""
+
+    def shown(self, output: Any) -> Sheet:
+        """What came out, for people and programs."""
+
+
+def within(
+    promise: Promise, make: Callable[[Fraction], Made], *, leakage: Amount | None, loss: Amount | None
+) -> Made:
+    """Settle a mechanism, made for a loss in the promise's measure, with the most that a leakage or a nominal ε allows.
+
+    Its parts have to grow in proportion to the loss it is made for.
+    """
+    each, _, _ = fitted_parts(promise, lambda one: make(one).parts(promise), leakage, loss)
+    return make(each)

@@ -1,0 +1,67 @@
+"""What a public function said of rows: numbers kept within their bounds, and added up, perhaps by group."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from entwined.numbers import IntArray
+
+
+def within(numbers: IntArray, least: IntArray, most: IntArray) -> IntArray:
+    """Cut every number to its bounds; where all are inside, they are given as they are."""
+    if not len(numbers):
+        return numbers
+    inside = (numbers.min(axis=0) >= least).all() and (numbers.max(axis=0) <= most).all()
+    return numbers if inside else np.clip(numbers, least, most)
+
+
+def together(numbers: IntArray, most: int, exact: type) -> IntArray:
+    """Leave out rows whose numbers, signs left out, add up to more."""
+    return np.where((np.abs(numbers).sum(axis=1, dtype=exact) > most)[:, np.newaxis], 0, numbers)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowNumbers:
+    """Numbers of rows, and the group of each row where there are several; a row of no group adds nothing."""
+
+    numbers: IntArray
+    group: IntArray | None
+    groups: int
+
+    @property
+    def vectors(self) -> IntArray:
+        """What each row adds, one group's numbers after another's."""
+        if self.group is None:
+            return self.numbers
+        rows, each = self.numbers.shape
+        dense = np.zeros((rows, self.groups, each), np.int64)
+        inside = np.flatnonzero(self._inside(self.group))
+        dense[inside, self.group[inside]] = self.numbers[inside]
+        return dense.reshape(rows, -1)
+
+    def sums(self, exact: type) -> IntArray:
+        """What all rows add, in 64 bits or in whole numbers of any size."""
+        if self.group is None:
+            return np.asarray(self.numbers.sum(axis=0, dtype=exact))
+        inside = self._inside(self.group)
+        all_in = bool(inside.all())
+        group, numbers = (self.group, self.numbers) if all_in else (self.group[inside], self.numbers[inside])
+        total: IntArray = np.zeros((self.groups, numbers.shape[1]), exact)
+        if exact is object:
+            np.add.at(total, group, numbers.astype(object))
+        else:
+            total += _by_group(group, numbers, self.groups)
+        return total.reshape(-1)
+
+    def _inside(self, group: IntArray) -> NDArray[np.bool_]:
+        return (group >= 0) & (group < self.groups)
+
+
+def _by_group(group: IntArray, numbers: IntArray, groups: int) -> IntArray:
+    """Add up rows by group: a product with a matrix that has one 1 a row."""
+    from scipy.sparse import csc_array
+
+    rows = len(group)
+    chosen = csc_array((np.ones(rows, np.int64), group, np.arange(rows + 1)), shape=(groups, rows))
+    return np.asarray(chosen @ numbers, np.int64)
