@@ -31,6 +31,7 @@ from entwined.papers.dependent_dp.noise_factors import (
     sound_factor,
     strongest_ties,
 )
+from entwined.papers.dependent_dp.per_kilometre import PerKilometre, per_kilometre
 from entwined.papers.dependent_dp.towns import Town
 from entwined.papers.dependent_dp.twins import Twins
 from entwined.papers.dependent_dp.utility import Utility
@@ -81,6 +82,7 @@ class Reproduction:
     prior: Prior
     guesses: list[Guessed]
     added: list[star.AddedLeak]
+    per_kilometre: list[PerKilometre]
     ties: list[TiedTable]
     reaches: list[accuracy.Exceeded]
     needed: list[accuracy.Needed]
@@ -102,6 +104,7 @@ class Reproduction:
             },
             "attacks": rows(self.guesses),
             "added": rows(self.added),
+            "per_kilometre": rows(self.per_kilometre),
             "methods": [
                 {"table": table.table, **one._asdict(), "promises": one.promises}
                 for table in self.ties
@@ -159,7 +162,8 @@ def run(data: PaperData, trials: int = TRIALS) -> Reproduction:
     alike = alikeness(data.profiles)
     ties = [_friends(data.town), _profiles(data.profiles, alike), _graph(data.graph)]
     friends, profiles, graph = (one.methods for one in ties)
-    place = Attackable.of(data.town, max(FEWEST_TARGETS, 2 * trials), generator)
+    targets = max(FEWEST_TARGETS, 2 * trials)
+    place = Attackable.of(data.town, targets, generator)
     utilities = [
         *clustering(data.town, friends, trials, generator),
         *classification.classification(data.profiles, profiles, trials, generator),
@@ -177,7 +181,8 @@ def run(data: PaperData, trials: int = TRIALS) -> Reproduction:
         distances=pair_distances(data.town, generator),
         prior=prior_of_one(place),
         guesses=guesses(place, _attacked(friends, data.town), generator),
-        added=_added(data),
+        added=_added(data, targets, generator),
+        per_kilometre=per_kilometre(data.town),
         ties=ties,
         reaches=accuracy.reaches(friends),
         needed=accuracy.needed(friends),
@@ -187,9 +192,9 @@ def run(data: PaperData, trials: int = TRIALS) -> Reproduction:
     )
 
 
-def _added(data: PaperData) -> list[star.AddedLeak]:
+def _added(data: PaperData, draws: int, generator: np.random.Generator) -> list[star.AddedLeak]:
     """What plain counts add about the person with most friends, and about twins."""
-    found = star.friends_attack(int(data.town.degrees.max()))
+    found = star.friends_attack(int(data.town.degrees.max()), draws, generator)
     for one in data.twins:
         found += star.twins_attack(one.law, one.kind)
     return found

@@ -21,9 +21,10 @@ from entwined.papers.dependent_dp.towns import CITIES, PLACES, Town, from_city, 
 
 EPSILONS: Final = (0.1, 0.5, 1.0, 1.5, 2.0)
 SHARES: Final = (0.25, 0.5, 0.75, 1.0)
-SENSITIVITY: Final = 2 * (
-    2 * PLACES * 0.5 + 1
-)  # a pattern leaves one cluster and another enters one, counts too
+WEIGHT: Final = 0.5 * (2 * PLACES) ** (
+    1 / 3
+)  # of a count beside coordinates of at most ½: least noise in centroids
+SENSITIVITY: Final = 2 * (2 * PLACES * 0.5 + WEIGHT)  # a pattern leaves one cluster and another enters one
 
 
 class Guessed(NamedTuple):
@@ -93,10 +94,10 @@ class Attackable:
         own = self.town.vectors[target]
         vectors = np.repeat(own[None], grid().cells, axis=0)
         vectors[:, :2] = self.first_places[self.town.city[target]]
-        ones = np.ones((len(vectors), 1))
+        ones = np.full((len(vectors), 1), WEIGHT)
         there = assigned(vectors, self.middles)
         added = np.concatenate([vectors - 0.5, ones], axis=1)
-        return added, there, np.append(own - 0.5, 1.0), int(assigned(own[None], self.middles)[0])
+        return added, there, np.append(own - 0.5, WEIGHT), int(assigned(own[None], self.middles)[0])
 
 
 def likelihoods(noisy: FloatArray, added: FloatArray, there: IntArray, scale: float) -> FloatArray:
@@ -171,7 +172,7 @@ def _one(
 
 def unknown_variance(place: Attackable, unknown: IntArray) -> FloatArray:
     """How much the sums of each cluster vary with people who are not known."""
-    vectors = np.concatenate([place.town.vectors[unknown] - 0.5, np.ones((len(unknown), 1))], axis=1)
+    vectors = np.concatenate([place.town.vectors[unknown] - 0.5, np.full((len(unknown), 1), WEIGHT)], axis=1)
     own = assigned(place.town.vectors[unknown], place.middles)
     squares = np.zeros((CLUSTERS, vectors.shape[1]))
     np.add.at(squares, own, vectors**2)
