@@ -255,7 +255,9 @@ def test_added_leaks_lie_between_epsilon_and_the_certificate(starred):
     assert most[0].before == pytest.approx(0)
 
 
-@pytest.mark.parametrize("known", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize(
+    "known", [0.0, *(pytest.param(known, marks=pytest.mark.slow) for known in (0.5, 1.0))]
+)
 def test_an_attacker_who_sums_over_everybody_learns_as_much(known):
     """The product's own attacker over 400 cells of each of five people, by quite another calculation."""
     west = (towns.grid().centres[:, 0] < 0.5).astype(np.int64)
