@@ -18,6 +18,7 @@ PARTS = (
     "models",
     "survey_noise",
     "survey_path",
+    "families",
 )
 RESULTS = Path(__file__).parent / "results"
 

@@ -159,6 +159,10 @@ def audit_batch(
 ) -> ReleaseAudit:
     """Rehearse a batch on two neighbouring tables, and the same batch with too little noise."""
     count = _samples(batch, samples)
+    if not 0 < false_alarm < 1:
+        raise BadInput(
+            f"A false alarm of probability {false_alarm}. Give a number between 0 and 1, such as 1e-4."
+        )
     tables = [MadeUpTable(batch.schema, rows) for rows in neighbouring(batch)]
     power = 1 if batch.promise.measure.is_pure else 2
     weaker = replace(batch, statistics=tuple(one.at((1 / PLANTED) ** power) for one in batch.statistics))

@@ -64,9 +64,10 @@ def staged_model(
     """Publish something of people drawn from a model, with plain noise of this ε and with noise that leaks no more."""
     promised = positive_fraction(leakage, "Leakage")
     refuse_many(model)
+    first = model.around(0, values)
+    first.marginal(first.people[0])  # what is too wide to look at is refused before anything is bounded
     place = place_of(model, target)
     law = model.around(place, values)
-    law.marginal(law.people[0])  # what is too wide to look at is refused before anything is bounded
     vectors, change = PUBLISHED[publish](law)
     codes = tuple(tuple(f"value {code}" for code in range(law.sizes[unit])) for unit in law.people)
     units = tuple(model.called(unit) for unit in law.people)

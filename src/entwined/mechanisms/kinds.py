@@ -6,6 +6,8 @@ from typing import Any, Final, Protocol
 from entwined.door.mechanism import Mechanism
 from entwined.errors import BadCertificate
 from entwined.mechanisms.batch import Batch
+from entwined.mechanisms.classifiers.regression import LinearSVM, LogisticRegression
+from entwined.mechanisms.degrees import Degrees
 from entwined.mechanisms.k_means import KMeans
 from entwined.mechanisms.offered import Offered
 from entwined.mechanisms.structure_search import StructureSearch
@@ -21,9 +23,11 @@ class Readable(Protocol):
         """Read a mechanism as it was written."""
 
 
-KINDS: Final[tuple[Readable, ...]] = (Batch, StructureSearch, KMeans)
-OFFERED: Final[Mapping[str, type[Offered]]] = {one.kind: one for one in (KMeans,)}
+OFFERED: Final[Mapping[str, type[Offered]]] = {
+    one.kind: one for one in (KMeans, Degrees, LogisticRegression, LinearSVM)
+}
 """What a release file may ask for."""
+KINDS: Final[tuple[Readable, ...]] = (Batch, StructureSearch, *OFFERED.values())
 _BY_NAME: Final = {kind.kind: kind for kind in KINDS}
 
 
