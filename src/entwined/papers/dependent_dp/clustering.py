@@ -8,7 +8,7 @@ import numpy as np
 from entwined.numbers import FloatArray
 from entwined.papers.dependent_dp.closeness import REGIONS, assigned, moved
 from entwined.papers.dependent_dp.inference import SENSITIVITY, WEIGHT
-from entwined.papers.dependent_dp.noise_factors import Method
+from entwined.papers.dependent_dp.noise_factors import NoiseMethod
 from entwined.papers.dependent_dp.towns import PLACES, Town
 from entwined.papers.dependent_dp.utility import Utility, averaged
 
@@ -42,7 +42,7 @@ def noisy_centroids(
 
 
 def clustering(
-    town: Town, methods: Sequence[Method], splits: int, generator: np.random.Generator
+    town: Town, methods: Sequence[NoiseMethod], splits: int, generator: np.random.Generator
 ) -> list[Utility]:
     """Every method at every ε, over random splits."""
     vectors, start = town.vectors, public_start(town)

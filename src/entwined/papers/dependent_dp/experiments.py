@@ -23,7 +23,7 @@ from entwined.papers.dependent_dp.noise_factors import (
     PLAIN,
     PUBLISHED,
     Coefficients,
-    Method,
+    NoiseMethod,
     coefficients,
     kernel_log_odds,
     linear_factor,
@@ -62,7 +62,7 @@ class TiedTable(NamedTuple):
     people: int
     most_ties: int
     component: int
-    methods: list[Method]
+    methods: list[NoiseMethod]
     strongest: float | None
 
 
@@ -200,12 +200,12 @@ def _added(data: PaperData, draws: int, generator: np.random.Generator) -> list[
     return found
 
 
-def _attacked(friends: list[Method], town: Town) -> list[Method]:
+def _attacked(friends: list[NoiseMethod], town: Town) -> list[NoiseMethod]:
     """Plain noise, the paper's, and the paper's with underestimated coefficients (figure 7)."""
     by_name = {one.name: one for one in friends}
     rho = coefficients(0.1).published
     less = [
-        Method(f"{PUBLISHED}, ρ × {share:g}", 1 + share * rho * int(town.degrees.max()))
+        NoiseMethod(f"{PUBLISHED}, ρ × {share:g}", 1 + share * rho * int(town.degrees.max()))
         for share in UNDERESTIMATES
     ]
     return [by_name[PLAIN], by_name[PUBLISHED], *less]
@@ -240,6 +240,6 @@ def _graph(graph: SocialGraph) -> TiedTable:
     return TiedTable("graph", graph.source, graph.people, most, graph.component, every, strongest)
 
 
-def _strongest(people: int, ties: "np.ndarray[Any, np.dtype[np.int64]]", every: list[Method]) -> float:
+def _strongest(people: int, ties: "np.ndarray[Any, np.dtype[np.int64]]", every: list[NoiseMethod]) -> float:
     """How weak ties must be for the sound bound to ask for no more noise than the paper's mechanism."""
     return strongest_ties(people, ties, next(one.factor for one in every if one.name == PUBLISHED))

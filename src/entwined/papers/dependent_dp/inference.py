@@ -16,7 +16,7 @@ import numpy as np
 from entwined.learning.checkins import distances
 from entwined.numbers import FloatArray, IntArray
 from entwined.papers.dependent_dp.closeness import CLUSTERS, assigned, centroids
-from entwined.papers.dependent_dp.noise_factors import Method, kernel
+from entwined.papers.dependent_dp.noise_factors import NoiseMethod, kernel
 from entwined.papers.dependent_dp.towns import CITIES, PLACES, Town, from_city, grid
 
 EPSILONS: Final = (0.1, 0.5, 1.0, 1.5, 2.0)
@@ -121,7 +121,7 @@ def entropy(law: FloatArray) -> float:
 
 def guess(
     place: Attackable,
-    method: Method,
+    method: NoiseMethod,
     epsilon: float,
     known: float,
     *,
@@ -179,7 +179,7 @@ def unknown_variance(place: Attackable, unknown: IntArray) -> FloatArray:
     return squares + 1e-9
 
 
-def guesses(place: Attackable, methods: Sequence[Method], generator: np.random.Generator) -> list[Guessed]:
+def guesses(place: Attackable, methods: Sequence[NoiseMethod], generator: np.random.Generator) -> list[Guessed]:
     """Figures 5, 7 and 10: without friends, with friends for every method, and with a part of the others known."""
     plain, *protected = methods
     found = []
