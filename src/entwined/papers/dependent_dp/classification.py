@@ -9,7 +9,7 @@ import numpy as np
 
 from entwined.learning.affinity import Affinity, one_hot, spread
 from entwined.numbers import FloatArray, IntArray
-from entwined.papers.dependent_dp.noise_factors import Method
+from entwined.papers.dependent_dp.noise_factors import NoiseMethod
 from entwined.papers.dependent_dp.utility import EPSILONS, Utility
 from entwined.progress import report
 
@@ -136,7 +136,7 @@ def scored(scores: FloatArray, labels: IntArray) -> tuple[float, float]:
 
 
 def classification(
-    profiles: Profiles, methods: Sequence[Method], runs: int, generator: np.random.Generator
+    profiles: Profiles, methods: Sequence[NoiseMethod], runs: int, generator: np.random.Generator
 ) -> list[Utility]:
     """Every method at every ε, on a held-out fifth, each with the best of three regularisers.
 
