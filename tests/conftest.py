@@ -11,7 +11,7 @@ pytest.register_assert_rewrite("support")
 from support.other_rows import forget_rows  # noqa: E402  (what is imported before it is registered is not rewritten)
 
 settings.register_profile(
-    "every commit", max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "every commit", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("every commit")
 
@@ -33,6 +33,13 @@ def other_rows_of_a_module():
 def other_rows():
     """Forget between tests which rows were released from: tests make the same small frames and files."""
     forget_rows()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Look for examples in the package and the pages alone: tests have none, and looking takes seconds."""
+    found = yield
+    return [one for one in found if type(one) is pytest.Module]
 
 
 def pytest_collection_modifyitems(items):

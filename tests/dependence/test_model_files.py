@@ -378,7 +378,7 @@ def ties_at(folder: Path, rows: str, **fields) -> Ties:
 def test_ties_stand_in_a_file_with_strengths_that_may_have_directions(tmp_path):
     ties = ties_at(tmp_path, "source,target,coefficient,coefficient_back\nzoe,adam,0.5,0.25\nadam,bob,1,1\n")
     assert ties.coefficients.tolist() == [[0.5, 0.25], [1.0, 1.0]]
-    assert [ties.called(place) for place in range(3)] == ["'adam'", "'bob'", "'zoe'"]
+    assert [ties.named(place) for place in range(3)] == ["'adam'", "'bob'", "'zoe'"]
     alike = ties_at(tmp_path, "source,target,coefficient\n5,9,0.5\n", most_ties=3)
     assert alike.coefficients.tolist() == [[0.5, 0.5]]
     assert alike.called(1) == "node 9"

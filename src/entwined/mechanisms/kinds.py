@@ -27,7 +27,7 @@ OFFERED: Final[Mapping[str, type[Offered]]] = {
     one.kind: one for one in (KMeans, Degrees, LogisticRegression, LinearSVM)
 }
 """What a release file may ask for."""
-KINDS: Final[tuple[Readable, ...]] = (Batch, StructureSearch, *OFFERED.values())
+KINDS: Final[tuple[Readable, ...]] = (Batch, StructureSearch, KMeans, Degrees, LogisticRegression, LinearSVM)
 _BY_NAME: Final = {kind.kind: kind for kind in KINDS}
 
 
