@@ -24,6 +24,8 @@ from entwined.dependence import Box, MarkovChain, ProductLaw, Ties
 from entwined.dependence.product_law import UnitTable
 from entwined.errors import BadInput, BadTable
 from entwined.loss import Loss
+from entwined.mechanisms.k_means import KMeans
+from entwined.mechanisms.space import SIDE
 from entwined.noise import DiscreteLaplace
 from entwined.papers import dependent_dp
 from entwined.papers.dependent_dp import (
@@ -36,13 +38,17 @@ from entwined.papers.dependent_dp import (
     degree_counts,
     example,
     experiments,
+    figures,
     inference,
     noise_factors,
+    pages,
     star,
     towns,
     verdicts,
 )
 from entwined.papers.dependent_dp.composition import Bits, together, told_truly
+from entwined.promise.promise import Promise
+from entwined.schema import Real, Schema
 
 SOURCE = Path(dependent_dp.__file__).parent
 
@@ -315,6 +321,26 @@ def test_less_noise_is_more_useful(town):
     assert all(one.area > 0.7 for one in classification.classification(profiles, methods[:1], 1, generator))
 
 
+def test_clusters_get_the_noise_of_the_mechanism():
+    columns = [f"x{number}" for number in range(12)]
+    schema = Schema(tuple(Real(name, 0, 1, step="0.001") for name in columns), most_rows=2000).approve()
+    made = KMeans.of(Promise.of(schema), columns, 8, 1, 1)
+    assert float(made.noise.scale) / (2 * SIDE) == pytest.approx(inference.SENSITIVITY, rel=1e-4)
+    assert made.weight / (2 * SIDE) == pytest.approx(inference.WEIGHT, rel=1e-4)
+
+
+def test_a_fit_is_a_minimum():
+    profiles = classification.made_up(60)
+    rows, longest = classification.seen_by_model(profiles)
+    assert (rows**2).sum(axis=1).max() <= 1 + 1e-12
+    assert np.abs(rows).sum(axis=1).max() <= longest + 1e-12
+    push, ridge = np.random.default_rng(1).laplace(0, 2, (rows.shape[1], 1)), 0.7
+    weights = classification.Fit.of(rows, profiles.labels).minimisers(push, ridge)
+    signs = 2.0 * profiles.labels - 1
+    slope = ridge * weights + push - rows.T @ (signs / (1 + np.exp(signs * (rows @ weights[:, 0]))))[:, None]
+    assert np.abs(slope).max() < 1e-4
+
+
 def test_scores_by_hand():
     assert classification.scored(np.array([-1.0, 2.0, 0.5, -3.0]), np.array([0, 1, 0, 0])) == (0.75, 1.0)
     assert classification.scored(np.array([3.0, -1.0]), np.array([0, 1])) == (0.0, 0.0)
@@ -348,8 +374,21 @@ def test_nothing_here_can_release():
             assert not re.match(r"entwined\.(door|request|ledger|noise|tables)\b", name or ""), path
 
 
-def test_the_command_judges_every_figure_and_writes_one_page(tmp_path, monkeypatch):
+def undrawn(found, folder):
+    """Figures take longer than all else: here one is drawn, and the others are empty."""
+    names = [f"figure_{number}" for number in (2, 3, 4, 5, 6, 7, 8, 9, 10)]
+    paths = {name: folder / f"{name}.svg" for name in (*names, "added")}
+    for path in paths.values():
+        path.write_text("<svg></svg>")
+    figures.separation_figure(found).save(paths["figure_6"])
+    return paths
+
+
+@pytest.mark.parametrize("drawn", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_the_command_judges_every_figure_and_writes_one_page(tmp_path, monkeypatch, drawn):
     monkeypatch.delenv(experiments.FOLDER, raising=False)
+    if not drawn:
+        monkeypatch.setattr(pages, "draw_figures", undrawn)
     done = CliRunner().invoke(
         app, ["paper", "dependent-dp", "-o", str(tmp_path / "out"), "--trials", "2", "--json"]
     )

@@ -179,7 +179,9 @@ def unknown_variance(place: Attackable, unknown: IntArray) -> FloatArray:
     return squares + 1e-9
 
 
-def guesses(place: Attackable, methods: Sequence[NoiseMethod], generator: np.random.Generator) -> list[Guessed]:
+def guesses(
+    place: Attackable, methods: Sequence[NoiseMethod], generator: np.random.Generator
+) -> list[Guessed]:
     """Figures 5, 7 and 10: without friends, with friends for every method, and with a part of the others known."""
     plain, *protected = methods
     found = []

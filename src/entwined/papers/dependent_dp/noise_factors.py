@@ -47,7 +47,9 @@ class NoiseMethod(NamedTuple):
         return PROMISES[self.name]
 
 
-def methods(people: int, component: int, most_ties: int, sound: float, linear: float | None) -> list[NoiseMethod]:
+def methods(
+    people: int, component: int, most_ties: int, sound: float, linear: float | None
+) -> list[NoiseMethod]:
     """All methods on one table whose ties have Equation 26 as their kernel."""
     return [
         NoiseMethod(PLAIN, 1.0),
