@@ -19,7 +19,7 @@ LONGEST = (  # a file stays in one process and shares its fixtures; those that t
     "tables/test_spark.py", "bounds/test_bounds.py", "attack/test_attack.py", "audit/test_door.py", "ledger/test_processes.py", "forecast/test_forecast.py",
     "corpus/test_corpus.py", "corpus/test_processes.py", "tables/test_sources.py", "survey/test_survey.py", "noise/test_law.py", "report/test_report.py",
     "bounds/test_tilted.py", "corpus/test_rows.py", "report/test_browser.py", "bounds/test_transport.py", "estimate/test_spans.py", "queries/test_sql.py",
-    "estimate/test_consistent_release.py", "bounds/test_numerics.py", "bounds/test_calibrate.py", "test_docs.py", "papers/test_tabular_ddp.py",
+    "estimate/test_consistent_release.py", "bounds/test_numerics.py", "bounds/test_calibrate.py", "test_docs.py", "papers/test_tabular_ddp.py", "papers/test_dependent_dp.py",
 )  # fmt: skip
 
 
