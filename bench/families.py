@@ -9,6 +9,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,9 +45,10 @@ class Study:
     @property
     def schema(self) -> Schema:
         """What is public of the table."""
+        low, high = map(Fraction, self.bounds)
         columns = (
             Text(self.by, compare="exact"),
-            Real(self.value, *self.bounds, str(STEP)),
+            Real(self.value, low, high, Fraction(str(STEP))),
             Categorical("gender", ("female", "male")),
         )
         return Schema(columns, rows=len(self.rows)).approve()
@@ -54,11 +56,11 @@ class Study:
     @property
     def beliefs(self) -> dict[str, tuple[Declared, ...]]:
         """Nothing shared, anything shared, and a Gaussian law."""
-        about = {"by": self.by, "columns": (self.value,), "missing_says_nothing": (self.value,)}
+        gaussian = Declared(self.law, by=self.by, columns=(self.value,), missing_says_nothing=(self.value,))
         return {
             "independent": (),
             "groups": (Declared(Groups(self.most), by=self.by),),
-            "gaussian": (Declared(self.law, **about),),
+            "gaussian": (gaussian,),
         }
 
 
@@ -111,13 +113,18 @@ def _released(study: Study) -> dict[str, Any]:
             written = csv.writer(file)
             written.writerow(columns)
             written.writerows([row[name] for name in columns] for row in study.rows)
-        models = study.beliefs["gaussian"]
-        terms = {"dependence": models, "ledger": folder / "ledger.sqlite", "cap": 1}
-        with entwined.open(folder / "kin.csv", study.schema, other_rows=True, **terms) as door:
+        with entwined.open(
+            folder / "kin.csv",
+            study.schema,
+            dependence=study.beliefs["gaussian"],
+            ledger=folder / "ledger.sqlite",
+            cap=1,
+            other_rows=True,
+        ) as door:
             found = door.release(Mean(study.value), leakage=1)
         valid = entwined.verify(found.certificate, study.schema).valid
     exact = float(np.mean([float(row[study.value]) for row in study.rows if row[study.value]]))
-    return {"released": float(found.answers[0].value), "exact": round(exact, 4), "verified": valid}
+    return {"released": str(found.answers[0].value), "exact": round(exact, 4), "verified": valid}
 
 
 def _read(path: Path) -> list[dict[str, str]]:

@@ -180,6 +180,25 @@ def test_neighbouring_tables_differ_in_one_unit():
             assert len(there) == len(here) + 1
 
 
+def test_among_many_columns_the_tables_are_as_far_apart_as_was_charged():
+    columns = tuple(Integer(f"c{at}", 0, 40) for at in range(7))
+    schema = Schema(columns, most_rows=1000).approve()
+    queries = [Total(f"c{at}") for at in range(5)] + [
+        Count(where="c5 > 30 and c6 between 10 and 12"),
+        Histogram("c0"),
+    ]
+    batch = request(schema, queries).plan()
+    here, there = (
+        [RowAdds(rows).to(one.statistic.aggregate).sum(axis=0) for one in batch.statistics]
+        for rows in neighbouring(batch)
+    )
+    apart = sum(
+        np.abs(one - other).sum() / float(asked.law.scale)
+        for one, other, asked in zip(here, there, batch.statistics, strict=True)
+    )
+    assert apart == pytest.approx(float(batch.price.nominal))
+
+
 def test_the_family_follows_mendel():
     law = family_model().member()
     assert inherited(1, 1).tolist() == [0.25, 0.5, 0.25]

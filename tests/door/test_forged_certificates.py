@@ -97,7 +97,7 @@ KINDS = {
         [Declared(NET, name="pilot", missing_says_nothing=NET.names), Groups(3)],
     ),
     "values that vary together": lambda place: made(
-        place, ROWS_SCHEMA, ROWS, [Mean("age"), Histogram("gender")],
+        place, ROWS_SCHEMA, ROWS, [Mean("age")],
         [Declared(equal_correlation(2, 0.4), by="home", columns=("age",), missing_says_nothing=("age",))], measure=Concentrated(DELTA),
     ),
     "only the model known": lambda place: people(

@@ -12,10 +12,10 @@ from entwined.numbers import ULP, FloatArray, IntArray
 from entwined.progress import report
 
 TOLERANCE = 1e-10
-MANY_MESSAGES, TOLERANCE_OF_MANY = 500_000, 1e-7  # every iterate is a bound, and these take seconds
+MANY_MESSAGES, TOLERANCE_OF_MANY = 500_000, 1e-6  # every iterate is a bound, and these take seconds
 MOST_UPDATES = 160_000_000  # message updates after which a good bound is good enough
 BLOCK = 1 << 16  # entries at a time: they stay in the processor's cache
-LEAP_EVERY = 6
+LEAP_EVERY = 12
 MANY_BLOCKS = 16
 
 

@@ -84,7 +84,7 @@ class Sweep:
             joined = joined_in_turn(base, level.below, risen.get(depth + 1))
             mine = wanted & level.rows.keys()
             found = sorted({level.rows[one] for one in mine})
-            row = {at: sum(map(len, shown)) + k for k, at in enumerate(found)}
+            row = {at: nth for nth, at in enumerate(found, sum(map(len, shown)))}
             place |= {one: row[level.rows[one]] for one in mine}
             shown.append(complete(joined).rows(found))
             got, fallen = self._fallen(level, joined, risen.get(depth + 1))
