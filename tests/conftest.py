@@ -20,7 +20,7 @@ LONGEST = (  # a file stays in one process and shares its fixtures; those that t
     "corpus/test_processes.py", "ledger/test_processes.py", "corpus/test_rows.py", "audit/test_door.py", "bounds/test_transport.py", "queries/test_sql.py",
     "door/test_forged_certificates.py", "bounds/test_numerics.py", "noise/test_law.py", "report/test_browser.py", "bounds/test_oracle.py", "bounds/test_quilt.py",
     "cli/test_commands.py", "tables/test_sources.py", "survey/test_survey.py", "survey/test_noise_sharing.py", "cli/test_survey_commands.py", "audit/test_noise.py",
-    "papers/test_tabular_ddp.py", "estimate/test_spans.py", "forecast/test_forecast.py", "estimate/test_consistent_release.py", "report/test_report.py", "test_docs.py",
+    "papers/test_tabular_ddp.py", "papers/test_dependent_dp.py", "estimate/test_spans.py", "forecast/test_forecast.py", "estimate/test_consistent_release.py", "report/test_report.py", "test_docs.py",
 )  # fmt: skip
 
 
