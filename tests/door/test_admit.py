@@ -229,7 +229,8 @@ def test_the_rounds_lose_no_more_than_is_charged():
     promise = Promise.of(Schema((Integer("x", 0, 5),), neighbours="add_remove").approve())
     rounds = KMeans.of(promise, "x", 3, 4, Fraction(1))
     (fold,) = rounds.needs(promise.schema)
-    vectors = fold.vectors(np.arange(7, dtype=np.int64)[:, None])
+    counted = fold.vectors(np.arange(7, dtype=np.int64)[:, None]).reshape(7, 3, -1)
+    vectors = np.array([rounds.space.summed(one, rounds.weight).reshape(-1) for one in counted])
     scale = float(rounds.noise.scale)
     alone = np.abs(vectors).sum(axis=1).max() / scale
     assert 4 * alone <= float(promise.base(rounds.parts(promise)).nominal) + 1e-12

@@ -327,7 +327,9 @@ def folded(rows, asked):
         if not asked.where.holds(row):
             continue
         (vector,) = asked.function(np.array([[row[name] for name in asked.columns]])).tolist()
-        group = vector.pop(0) if asked.groups > 1 else 0
+        group = vector.pop(0) if asked.groups > 1 or asked.adds_codes else 0
+        if asked.adds_codes:
+            vector = [1, *(row[name] for name in asked.columns)]
         vector = [
             max(least, min(most, n)) for least, n, most in zip(asked.least, vector, asked.most, strict=True)
         ]

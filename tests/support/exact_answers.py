@@ -38,7 +38,9 @@ def folded(fold, rows):
     sums = [0] * fold.cells
     for row in rows:
         (vector,) = fold.function(np.array([[row[name] for name in fold.columns]], dtype=np.int64)).tolist()
-        group = vector.pop(0) if fold.groups > 1 else 0
+        group = vector.pop(0) if fold.groups > 1 or fold.adds_codes else 0
+        if fold.adds_codes:
+            vector = [1, *(row[name] for name in fold.columns)]
         cut = [sorted(three)[1] for three in zip(fold.least, vector, fold.most, strict=True)]
         if fold.together is None or sum(map(abs, cut)) <= fold.together:
             for at, number in enumerate(cut if 0 <= group < fold.groups else ()):

@@ -111,6 +111,8 @@ def test_a_function_that_is_none_of_a_row_is_refused_before_the_charge(function)
         {"most": (2**63, 1)},
         {"most": (1.0, 1)},
         {"together": -1},
+        {"groups": 0},
+        {"groups": 2**20},
         {"function": None},
     ],
 )
@@ -118,6 +120,44 @@ def test_a_fold_that_cannot_be_is_refused(wrong):
     given = {"columns": ("word", "far"), "least": (0, 0), "most": (1, 1), "function": len} | wrong
     with pytest.raises(BadQuery):
         FoldOf(**given, where=everything())
+
+
+@pytest.mark.parametrize("how", [{}, {"together": 3}])
+def test_a_row_moves_groups_no_further_than_is_said(how):
+    """Every row and every pair of rows, of any group or of none."""
+
+    def function(codes):
+        return np.column_stack([codes[:, 0] - 1, codes % 5])
+
+    asked = fold(function, (0, -2), (2, 4), groups=3, **how)
+    codes = np.array([(a, b) for a in range(5) for b in range(7)])
+    vectors = asked.vectors(codes)
+    assert np.abs(vectors).sum(axis=1).max() == asked.row.one
+    assert np.abs(vectors[:, None] - vectors[None]).sum(axis=2).max() == asked.row.both == 2 * asked.row.one
+    assert np.array_equal(asked.sums(codes, np.int64), vectors.sum(axis=0))
+    assert asked.sums(codes, object).tolist() == vectors.sum(axis=0).tolist()
+
+
+def test_groups_of_rows_and_codes_are_those_of_a_plain_fold():
+    def group(codes):
+        return codes[:, :1] - 1
+
+    def plain(codes):
+        return np.column_stack([codes[:, 0] - 1, np.ones(len(codes), np.int64), codes])
+
+    most = (1, WORD.missing_code, FAR.missing_code)
+    one = fold(group, (0, 0, 0), most, groups=2, adds_codes=True)
+    other = fold(plain, (0, 0, 0), most, groups=2)
+    with open_table(FRAME, SCHEMA) as table:
+        found, expected = table.answer([one, other])
+        assert found.tolist() == expected.tolist()
+        assert found[0] == 50
+        with pytest.raises(BadQuery, match="other bounds"):
+            table.check([fold(group, (0, 0, 0), (1, 1, 1), groups=2, adds_codes=True)])
+    for wrong in ({"together": 3}, {"least": (0, 0)}, {"least": (0, 1, 0)}):
+        given = {"columns": ("word", "far"), "least": (0, 0, 0), "most": (1, 4, 4), "function": group} | wrong
+        with pytest.raises(BadQuery):
+            FoldOf(**given, where=everything(), groups=2, adds_codes=True)
 
 
 def test_the_columns_of_a_fold_can_be_queried():

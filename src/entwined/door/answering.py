@@ -1,6 +1,7 @@
 """What the door asks of a table."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from entwined.numbers import IntArray
@@ -22,6 +23,14 @@ class Answering(Protocol):
 
     def answer(self, aggregates: Sequence[Aggregate]) -> Sequence[Exact]:
         """Give exact integers, one sequence an aggregate with one number a public cell."""
+
+
+@runtime_checkable
+class Lending(Protocol):
+    """A table that may keep what it scanned while its rows are lent."""
+
+    def lending(self) -> AbstractContextManager[None]:
+        """Keep what is scanned until this ends."""
 
 
 @runtime_checkable

@@ -1,10 +1,10 @@
 """Rows lent to a mechanism for as long as it runs: the one place where an engine is asked for an answer."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Final
 
-from entwined.door.answering import Answering
+from entwined.door.answering import Answering, Lending
 from entwined.door.mechanism import Read
 from entwined.errors import Refused, Unreadable
 from entwined.noise.lattice import integers
@@ -29,6 +29,7 @@ def lent(table: Answering) -> Iterator[Read]:
         return exact
 
     try:
-        yield read
+        with table.lending() if isinstance(table, Lending) else nullcontext():
+            yield read
     finally:
         is_lent = False

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from entwined.mechanisms.sheet import Cell, Sheet, short
-from entwined.mechanisms.space import SIDE, Space
+from entwined.mechanisms.space import Space
 from entwined.noise import Additive
 from entwined.numbers import FloatArray, IntArray
 
@@ -108,7 +108,7 @@ class Rounds:
 
         The interval of a value is an interval for a ratio of sums. Each noise is within its half-width with
         probability 97.5 %, so both are with 95 %, and the mean of the rows is then one of the ratios that the two
-        leave possible; half a step of the grid is added, by which a row's place may have been rounded.
+        leave possible.
         """
         before, sums = self.centres(drawn[:-1]), self._sums(drawn[-1])
         after = self._moved(before, sums)
@@ -120,14 +120,15 @@ class Rounds:
 
     def _cluster(self, centre: IntArray, sums: IntArray) -> Cluster:
         width = self.noise.half_width(HALF)
-        rows = [(int(sums[0]) + by) / self.weight for by in (-width, width)]
+        rows = [Fraction(int(sums[0]) + by, self.weight) for by in (-width, width)]
         drowned = bool(rows[0] < 1)
         low, high = [], []
         for side, total in enumerate(sums[1:].tolist()):
-            ratios = [(total + by) / some for by in (-width, width) for some in rows]
-            ends = (-SIDE, SIDE) if drowned else (min(ratios) - 0.5, max(ratios) + 0.5)
-            low.append(self.space.value(side, max(ends[0], -SIDE)))
-            high.append(self.space.value(side, min(ends[1], SIDE)))
+            ratios = [] if drowned else [(total + by) / some for by in (-width, width) for some in rows]
+            reach = self.space.side
+            ends = (Fraction(-reach), Fraction(reach)) if drowned else (min(ratios), max(ratios))
+            low.append(self.space.value(side, max(ends[0], -reach)))
+            high.append(self.space.value(side, min(ends[1], reach)))
         place = tuple(self.space.value(side, along) for side, along in enumerate(centre.tolist()))
         return Cluster(place, tuple(low), tuple(high), max(round(int(sums[0]) / self.weight), 0), drowned)
 
@@ -140,7 +141,8 @@ class Rounds:
     def _moved(self, places: IntArray, sums: IntArray) -> IntArray:
         """Move each centre to the mean of its rows, as far as the noise tells; one that has none stays."""
         sizes = self._sizes(sums)[:, np.newaxis]
-        means = np.rint(np.clip(sums[:, 1:] / np.maximum(sizes, 1.0), -SIDE, SIDE)).astype(np.int64)
+        far = self.space.side
+        means = np.rint(np.clip(sums[:, 1:] / np.maximum(sizes, 1.0), -far, far)).astype(np.int64)
         return np.where(sizes >= 1, means, places)
 
     def _again(self, places: IntArray, sums: IntArray) -> IntArray:
@@ -151,7 +153,7 @@ class Rounds:
         moved = places.copy()
         for turn, at in enumerate(lost if largest else ()):
             beside = places[largest[turn % len(largest)]] + self.starts[at] // BESIDE
-            moved[at] = np.clip(beside, -SIDE, SIDE)
+            moved[at] = np.clip(beside, -self.space.side, self.space.side)
         return moved
 
     @property
@@ -166,11 +168,10 @@ class Rounds:
         rows: list[tuple[Cell, ...]] = []
         for size in SIZES:
             surely = size - width / self.weight
-            ratio = math.inf if surely < 1 else (width + width * SIDE / self.weight) / surely
-            rows.append((size, reach, min(100 * ratio / (2 * SIDE), 100.0), surely < 1))
-        notes = (
-            f"Noise: {self.noise.words(short)} on sums where a row counts {self.weight:,}, its place up to ±{SIDE:,}.",
-        )
+            ratio = math.inf if surely < 1 else (width + width * self.space.side / self.weight) / surely
+            rows.append((size, reach, min(100 * ratio / (2 * self.space.side), 100.0), surely < 1))
+        noise, far = self.noise.words(short), self.space.side
+        notes = (f"Noise: {noise} on sums where a row counts {self.weight:,}, its place up to ±{far:,}.",)
         return Sheet(
             ("rows of a centre", "± rows", "± at most, % of a column's range", "drowned"), tuple(rows), notes
         )

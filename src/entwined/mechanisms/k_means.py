@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
@@ -16,7 +15,7 @@ from entwined.mechanisms.clusters import Clusters, Rounds
 from entwined.mechanisms.fitting import losses, worst_change
 from entwined.mechanisms.offered import within
 from entwined.mechanisms.sheet import Sheet
-from entwined.mechanisms.space import SIDE, Space, assigned, weight_of
+from entwined.mechanisms.space import Space, weight_of
 from entwined.noise import Additive
 from entwined.numbers import Amount, IntArray, positive_fraction
 from entwined.promise.part import Part
@@ -28,6 +27,7 @@ from entwined.schema.raw import is_whole
 MOST_CENTRES: Final = 1000
 MOST_ROUNDS: Final = 100
 USUAL_ROUNDS: Final = 5
+MOST_SUM: Final = 2**62
 
 Starts = int | Sequence[Sequence[object]] | Sequence[object]
 
@@ -39,9 +39,10 @@ class KMeans:
     Theorem. What `run` returns has the loss `loss`, in the promise's measure, on the rows, or with unit cells on each
     of the columns.
 
-    Proof. In a round a row adds `weight` w and its place, d numbers of at most s = `SIDE`, to the d + 1 sums of the one
-    centre that is nearest to it, or nothing if a value is missing; the table enforces these bounds, and the nearest
-    centre is found in whole numbers, so it depends on that row's codes alone (`space`). A row that enters or leaves
+    Proof. In a round a row adds `weight` w and its place, d numbers of at most s = `side`, to the d + 1 sums of the one
+    centre that is nearest to it, or nothing if a value is missing. The engine adds up rows and codes, which no row
+    passes the bounds of, and places are linear in codes; the nearest centre is found in whole numbers, so it depends
+    on that row's codes alone (`space`). A row that enters or leaves
     moves the sums by at most w + ds in L1 and by w² + ds² in squared L2. A row that changes, be it in one cell, moves
     them by at most 2(w + ds) in L1; in squared L2 by 2(w² + ds²) if its centre changes, and by 4ds² if it does not. So
     each round is a statistic of bounded sensitivity with noise of its share of the loss, and where the centres lie
@@ -90,8 +91,12 @@ class KMeans:
     ) -> Self:
         exact = positive_fraction(loss, "Loss")
         turns = _checked("rounds", rounds, MOST_ROUNDS)
-        weight = weight_of(space.sides, 3 if promise.measure.is_pure else 4)
+        weight = weight_of(space, 3 if promise.measure.is_pure else 4)
         worst = worst_change(promise, _statistic(space, _first(space, centres, starts), weight))
+        if weight * promise.schema.most_rows >= MOST_SUM:
+            raise BadQuery(
+                "Sums of so many rows could pass 2^62. Declare a smaller most_rows, or coarser steps."
+            )
         if not worst:
             raise BadQuery("Every column is public. Compute from it as it is, without noise.")
         noise = promise.measure.added(exact / turns, worst)
@@ -157,15 +162,16 @@ class KMeans:
 
     def needs(self, schema: Schema) -> tuple[FoldOf, ...]:  # noqa: ARG002  (it knows its columns)
         """One fold, whose centres change from round to round."""
-        return (_fold(self.space, self._starts, self.weight),)
+        return (_fold(self.space, self._starts),)
 
     def run(self, read: Read, schema: Schema) -> bytes:  # noqa: ARG002  (it knows its columns)
         """Scan, add noise, move the centres, and again."""
         drawn: list[list[int]] = []
         rounds = self._rounds
         for _ in range(self.rounds):
-            (exact,) = read([_fold(self.space, rounds.centres(drawn), self.weight)])
-            drawn.append(self.noise.add(exact).tolist())
+            (counted,) = read([_fold(self.space, rounds.centres(drawn))])
+            exact = self.space.summed(counted.reshape(self.centres, -1), self.weight)
+            drawn.append(self.noise.add(exact.reshape(-1)).tolist())
         return canonical(drawn).encode()
 
     def output(self, drawn: bytes) -> Clusters:
@@ -212,27 +218,24 @@ def _first(space: Space, centres: int, starts: Sequence[Sequence[Fraction]]) -> 
 
 def _statistic(space: Space, centres: IntArray, weight: int) -> Statistic:
     """The sums of a round, and how far a row moves them."""
-    fold, sides = _fold(space, centres, weight), space.sides
-    moved = Fraction(weight**2 + sides * SIDE**2)
-    stays = Fraction(4 * sides * SIDE**2)
-    both = max(2 * moved, stays) if len(centres) > 1 else max(moved, stays)
-    concentration = Sensitivity(moved / fold.row.one**2, both / fold.row.both**2)
-    alone = tuple((name, int(fold.row.both)) for name in space.names)
-    return Statistic(fold, fold.row, alone, agrees=False, concentration=concentration)
+    side, sides = space.side, space.sides
+    line = Fraction(weight + sides * side)
+    moved, stays = Fraction(weight**2 + sides * side**2), Fraction(4 * sides * side**2)
+    both = max(2 * moved, stays)
+    row, concentration = Sensitivity(line, 2 * line), Sensitivity(moved / line**2, both / (2 * line) ** 2)
+    alone = tuple((name, int(row.both)) for name in space.names)
+    return Statistic(_fold(space, centres), row, alone, agrees=False, concentration=concentration)
 
 
-def _fold(space: Space, centres: IntArray, weight: int) -> FoldOf:
-    """Count and add up the places of the rows that are nearest to each centre."""
-    sides = space.sides
-    function = partial(assigned, centres=centres, levels=space.levels, weight=weight)
-    least, most = (0, *(-SIDE,) * sides), (weight, *(SIDE,) * sides)
-    groups = len(centres)
-    if groups == 1:
-        function = partial(_alone, function=function)
-    return FoldOf(space.names, least, most, function, everything(), weight + sides * SIDE, groups)
-
-
-def _alone(codes: IntArray, *, function: Any) -> IntArray:
-    """With one centre there are no groups: a row in which a value is missing adds zeros."""
-    found = function(codes)
-    return np.where(found[:, :1] < 0, 0, found[:, 1:])
+def _fold(space: Space, centres: IntArray) -> FoldOf:
+    """Count the rows that are nearest to each centre, and add up their codes."""
+    most = (1, *(column.missing_code for column in space.columns))
+    return FoldOf(
+        space.names,
+        (0,) * len(most),
+        most,
+        space.nearest(centres),
+        everything(),
+        groups=len(centres),
+        adds_codes=True,
+    )

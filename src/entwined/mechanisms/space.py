@@ -1,8 +1,10 @@
 """Columns of numbers as the sides of a cube, on a public grid of whole numbers: where rows lie, and what is nearest.
 
-Every column's declared bounds become −SIDE … SIDE. All places are whole numbers, so the product of matrices that finds
-the nearest centre adds up whole numbers below 2^53: it is exact in floating point, in whatever order a machine adds.
-Which centre a row belongs to therefore depends on that row's codes alone, never on the rows beside it.
+A code c of a column with the codes 0 … L lies at m(2c − L), where the whole number m is the largest that keeps all
+columns within ±`side`: so declared ranges have nearly the same length, unless one has about as many codes as the grid.
+All places are whole numbers, and the product of matrices that finds the nearest centre adds up whole numbers below
+2^53: it is exact in floating point, in whatever order a machine adds. Which centre a row belongs to therefore depends
+on that row's codes alone, never on the rows beside it.
 """
 
 import math
@@ -20,6 +22,7 @@ from entwined.queries.terms import grid_of, grid_value
 from entwined.schema import Coded, Schema
 
 SIDE: Final = 2**16
+EXACT: Final = 2**53
 MOST_COLUMNS: Final = 1000
 ROWS_AT_ONCE: Final = 2**13  # so many stay in a processor's cache
 
@@ -41,7 +44,13 @@ class Space:
         columns = tuple(schema.coded(name) for name in named)
         for column in columns:
             grid_of(column, moments=True)  # refuses a column whose values do not add up
-        return cls(columns)
+        made = cls(columns)
+        if 7 * made.sides * made.side**2 >= EXACT:
+            raise BadQuery(
+                f"Places in {made.sides} columns of up to {made.side + 1:,} values are not exact in floating point. "
+                "Give coarser steps, or fewer columns."
+            )
+        return made
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -54,9 +63,24 @@ class Space:
         return len(self.columns)
 
     @property
-    def levels(self) -> IntArray:
-        """How many codes of each column stand for values."""
-        return np.array([column.levels for column in self.columns], np.int64)
+    def last(self) -> IntArray:
+        """The last code of each column that stands for a value."""
+        return np.array([column.levels - 1 for column in self.columns], np.int64)
+
+    @property
+    def side(self) -> int:
+        """How far from the middle a row may lie."""
+        return max(SIDE, int(self.last.max()))
+
+    @property
+    def factors(self) -> IntArray:
+        """How many steps of the grid two neighbouring codes of each column are apart, by halves."""
+        return np.where(self.last > 0, self.side // np.maximum(self.last, 1), 0)
+
+    def summed(self, counted: IntArray, weight: int) -> IntArray:
+        """Make of rows and sums of their codes, group by group, the weighted rows and the sums of their places."""
+        rows, codes = counted[:, :1], counted[:, 1:]
+        return np.column_stack([weight * rows, self.factors * (2 * codes - self.last * rows)])
 
     def spread(self, centres: int) -> IntArray:
         """Give centres that lie evenly: on the first side in equal steps, on the others by irrational ones.
@@ -70,7 +94,7 @@ class Space:
             root = (1 + root) ** (1 / (others + 1))
         steps = [1 / centres, *(root ** -(side + 1.0) for side in range(others))]
         cube: FloatArray = np.mod(np.outer(turn, steps), 1)
-        return np.rint((2 * cube - 1) * SIDE).astype(np.int64)
+        return np.rint((2 * cube - 1) * self.factors * self.last).astype(np.int64)
 
     def place(self, point: Sequence[object]) -> tuple[Fraction, ...]:
         """Say where a point of values lies, in codes; refuse what is no point inside the declared bounds."""
@@ -84,50 +108,44 @@ class Space:
 
     def on_grid(self, place: Sequence[Fraction]) -> list[int]:
         """Give the nearest point of the grid to a place in codes."""
-        return [
-            round((2 * code / (column.levels - 1) - 1) * SIDE) if column.levels > 1 else 0
-            for code, column in zip(place, self.columns, strict=True)
-        ]
+        steps = zip(place, self.factors.tolist(), self.last.tolist(), strict=True)
+        return [round(factor * (2 * code - last)) for code, factor, last in steps]
 
-    def value(self, side: int, along: float) -> Fraction | datetime:
+    def value(self, side: int, along: Fraction | int) -> Fraction | datetime:
         """Give the value at a place of the grid along a side."""
-        column = self.columns[side]
-        code = (Fraction(along) / SIDE + 1) * (column.levels - 1) / 2
-        return grid_value(column, min(max(code, Fraction(0)), Fraction(column.levels - 1)))
+        factor, last = int(self.factors[side]), int(self.last[side])
+        code = (Fraction(along) / factor + last) / 2 if factor else Fraction(0)
+        return grid_value(self.columns[side], min(max(code, Fraction(0)), Fraction(last)))
+
+    def nearest(self, centres: IntArray) -> "Nearest":
+        """Find the centre nearest to a row: the one with the highest 2⟨place, centre⟩ − ‖centre‖²."""
+        slopes = 4 * self.factors * centres
+        heights = -2 * (centres * self.factors * self.last).sum(axis=1) - (centres**2).sum(axis=1)
+        return Nearest(slopes.astype(float), heights.astype(float), self.last)
 
 
-def offsets(codes: IntArray, levels: IntArray) -> FloatArray:
-    """Give the place of each row on the grid, whole numbers in floating point."""
-    step = np.where(levels > 1, 2 * SIDE / np.maximum(levels - 1, 1), 0.0)
-    found = codes * step
-    found -= np.where(levels > 1, float(SIDE), 0.0)
-    return np.rint(found, out=found)
+@dataclass(frozen=True, slots=True, eq=False)
+class Nearest:
+    """A public function from rows of codes to the centre that is nearest to each; −1 where a value is missing."""
+
+    slopes: FloatArray
+    heights: FloatArray
+    last: IntArray
+
+    def __call__(self, codes: IntArray) -> IntArray:
+        """Give the number of a centre for every row; of several that are equally near, the first."""
+        found = np.empty((len(codes), 1), np.int64)
+        for start in range(0, len(codes), ROWS_AT_ONCE):
+            piece = codes[start : start + ROWS_AT_ONCE]
+            scores = piece.astype(np.float64) @ self.slopes.T
+            scores += self.heights
+            into = found[start : start + ROWS_AT_ONCE, 0]
+            scores.argmax(axis=1, out=into)
+            if (piece.max(axis=0) > self.last).any():
+                into[(piece > self.last).any(axis=1)] = -1
+        return found
 
 
-def assigned(codes: IntArray, *, centres: IntArray, levels: IntArray, weight: int) -> IntArray:
-    """Give of each row the centre nearest to it, or −1 where a value is missing, the weight, and its place."""
-    found = np.empty((len(codes), 2 + codes.shape[1]), np.int64)
-    found[:, 1] = weight
-    lengths = (centres.astype(float) ** 2).sum(axis=1)
-    for start in range(0, len(codes), ROWS_AT_ONCE):
-        piece = codes[start : start + ROWS_AT_ONCE]
-        places = offsets(piece, levels)
-        into = found[start : start + ROWS_AT_ONCE]
-        into[:, 0] = _nearest(2 * (centres @ places.T) - lengths[:, np.newaxis])
-        into[(piece >= levels).any(axis=1), 0] = -1
-        into[:, 2:] = places
-    return found
-
-
-def _nearest(scores: FloatArray) -> IntArray:
-    """Find the first of the highest scores in each column; by rows, for these lie side by side in memory."""
-    best, place = scores[0].copy(), np.zeros(scores.shape[1], np.int64)
-    for at in range(1, len(scores)):
-        place[scores[at] > best] = at
-        np.maximum(best, scores[at], out=best)
-    return place
-
-
-def weight_of(sides: int, root: int) -> int:
-    """What a row counts for beside its place: SIDE · sides^(1/root)."""
-    return round(SIDE * math.pow(sides, 1 / root))
+def weight_of(space: Space, root: int) -> int:
+    """What a row counts for beside its place: side · columns^(1/root)."""
+    return round(space.side * math.pow(space.sides, 1 / root))

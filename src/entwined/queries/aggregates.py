@@ -173,7 +173,8 @@ class FoldOf(Aggregate):
     64-bit integers; what it says of a row may depend on nothing but that row's codes. Every number of a row is cut
     to its bounds, `least` to `most`, whatever the function says. With `together`, a row whose numbers, signs left
     out, add up to more than that adds nothing. With several `groups` a row's numbers are added up in one of them: the
-    function gives its number, from 0, before the others, and a row of any other group adds nothing.
+    function gives its number, from 0, before the others, and a row of any other group adds nothing. With `adds_codes`
+    it gives nothing else, and the numbers of a row are 1 and its codes.
     """
 
     columns: tuple[str, ...]
@@ -183,6 +184,7 @@ class FoldOf(Aggregate):
     where: Predicate
     together: int | None = None
     groups: int = 1
+    adds_codes: bool = False
     _ends: tuple[IntArray, IntArray] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -206,6 +208,11 @@ class FoldOf(Aggregate):
             raise BadQuery(
                 f"together = {self.together!r}. Give an integer from 0 to 2^63 − 1, or leave it out."
             )
+        plain = self.together is None and not any(self.least) and len(self.least) == 1 + len(self.columns)
+        if self.adds_codes and not plain:
+            raise BadQuery(
+                "A fold that adds codes has other numbers than 1 and its codes. Leave their bounds alone."
+            )
         if not callable(self.function):
             raise BadQuery("The function of a fold cannot be called. Give a function from codes to integers.")
         object.__setattr__(self, "_ends", (np.array(self.least, np.int64), np.array(self.most, np.int64)))
@@ -218,7 +225,7 @@ class FoldOf(Aggregate):
     @property
     def given(self) -> int:
         """How many numbers the function gives of a row."""
-        return len(self.least) + (self.groups > 1)
+        return 1 if self.adds_codes else len(self.least) + (self.groups > 1)
 
     @property
     def values(self) -> frozenset[str]:
@@ -260,6 +267,8 @@ class FoldOf(Aggregate):
         found = self._called(codes)
         if found is None or found.dtype != np.int64 or found.shape != (len(codes), self.given):
             raise ValueError(NO_VECTORS)
+        if self.adds_codes:
+            return RowNumbers(codes, found[:, 0], self.groups, counts=True)
         group, numbers = (found[:, 0], found[:, 1:]) if self.groups > 1 else (None, found)
         cut = within(numbers, *self._ends)
         if self.together is not None and self.together < self._apart:

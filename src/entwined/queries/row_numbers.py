@@ -23,11 +23,15 @@ def together(numbers: IntArray, most: int, exact: type) -> IntArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowNumbers:
-    """Numbers of rows, and the group of each row where there are several; a row of no group adds nothing."""
+    """Numbers of rows, and the group of each row where there are several; a row of no group adds nothing.
+
+    With `counts` a 1 stands before the numbers of each row.
+    """
 
     numbers: IntArray
     group: IntArray | None
     groups: int
+    counts: bool = False
 
     @property
     def vectors(self) -> IntArray:
@@ -35,9 +39,11 @@ class RowNumbers:
         if self.group is None:
             return self.numbers
         rows, each = self.numbers.shape
-        dense = np.zeros((rows, self.groups, each), np.int64)
+        dense = np.zeros((rows, self.groups, self.counts + each), np.int64)
         inside = np.flatnonzero(self._inside(self.group))
-        dense[inside, self.group[inside]] = self.numbers[inside]
+        dense[inside, self.group[inside], int(self.counts) :] = self.numbers[inside]
+        if self.counts:
+            dense[inside, self.group[inside], 0] = 1
         return dense.reshape(rows, -1)
 
     def sums(self, exact: type) -> IntArray:
@@ -47,11 +53,13 @@ class RowNumbers:
         inside = self._inside(self.group)
         all_in = bool(inside.all())
         group, numbers = (self.group, self.numbers) if all_in else (self.group[inside], self.numbers[inside])
-        total: IntArray = np.zeros((self.groups, numbers.shape[1]), exact)
+        total: IntArray = np.zeros((self.groups, self.counts + numbers.shape[1]), exact)
+        if self.counts:
+            total[:, 0] += np.bincount(group, minlength=self.groups)
         if exact is object:
-            np.add.at(total, group, numbers.astype(object))
+            np.add.at(total[:, int(self.counts) :], group, numbers.astype(object))
         else:
-            total += _by_group(group, numbers, self.groups)
+            total[:, int(self.counts) :] += _by_group(group, numbers, self.groups)
         return total.reshape(-1)
 
     def _inside(self, group: IntArray) -> NDArray[np.bool_]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from entwined.numbers import IntArray
 from entwined.tables.engine import FAR, ROWS_AT_ONCE, Dialect, Fold, Key, Shown
+from entwined.tables.holding import Held
 from entwined.tables.origin import Known, Origin, contents, once
 from entwined.tables.spill import Spill, new_spill
 
@@ -57,6 +58,7 @@ class Duck:
         self._frames: Mapping[str, pa.Table] | None = None
         self._lists: dict[tuple[tuple[Key, int], ...], str] = {}
         self._lock = threading.Lock()
+        self.held = Held()
         self._close = weakref.finalize(self, _closed, *place)
 
     @property
@@ -128,7 +130,7 @@ class Duck:
             for name, frame in frames.items():
                 cursor.register(name, frame)
             cursor.execute("BEGIN TRANSACTION")
-            yield Duck.Reader(cursor, lambda: self._mended(turn))
+            yield Duck.Reader(cursor, lambda: self._mended(turn), self.held)
         finally:
             cursor.close()
 
@@ -152,9 +154,12 @@ class Duck:
     class Reader:
         """One moment of the source."""
 
-        def __init__(self, cursor: "duckdb.DuckDBPyConnection", mended: Callable[[], bool]) -> None:
+        def __init__(
+            self, cursor: "duckdb.DuckDBPyConnection", mended: Callable[[], bool], held: Held
+        ) -> None:
             self._cursor = cursor
             self._mended = mended
+            self._held = held
 
         def rows(self, statement: str) -> list[tuple[Any, ...]]:
             """Give rows as they are."""
@@ -167,7 +172,7 @@ class Duck:
 
         def folded(self, statement: str, fold: Fold) -> list[int]:
             """Fold batches as DuckDB streams them; if rows have to be mended, from the start again."""
-            return self._run(lambda: fold(self._batches(statement)))
+            return self._run(lambda: fold(self._held.batches(statement, lambda: self._batches(statement))))
 
         def _batches(self, statement: str) -> Iterator[IntArray]:
             for batch in self._cursor.sql(statement).to_arrow_reader(ROWS_AT_ONCE):

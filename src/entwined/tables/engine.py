@@ -55,8 +55,19 @@ class Reader(Protocol):
         """
 
 
+class Holding(Protocol):
+    """Scanned rows that may be kept."""
+
+    def lending(self) -> AbstractContextManager[None]:
+        """Keep what is scanned until this ends."""
+
+
 class Engine(Protocol):
     """Where rows live. Opening one reads names and types, never rows."""
+
+    @property
+    def held(self) -> "Holding":
+        """What is kept of scanned rows while they are lent."""
 
     @property
     def place(self) -> str:

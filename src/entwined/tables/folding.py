@@ -29,6 +29,10 @@ def check_fold(fold: FoldOf, schema: Schema) -> None:
             f"A fold of {', '.join(fold.columns)} could pass 2^63 in {schema.most_rows:,} rows. Declare a smaller "
             "most_rows, or give closer bounds."
         )
+    if fold.adds_codes and fold.most != (1, *(size - 1 for size in sizes)):
+        raise BadQuery(
+            f"A fold adds the codes of {', '.join(fold.columns)} within other bounds than these have."
+        )
     probes = [[(-1 - probe * (at + 1)) % size for at, size in enumerate(sizes)] for probe in PROBES]
     codes = np.array([[0] * len(sizes), *probes], dtype=np.int64)
     if not _is_of_rows(fold, codes):
@@ -85,7 +89,8 @@ class Folding:
         """Give a fold the codes that it reads of the rows inside."""
         inside = self.inside[at]
         rows = batch if inside is None else batch[batch[:, inside] == 1]
-        return rows[:, self.places[at]]
+        places = self.places[at]
+        return rows if places == tuple(range(rows.shape[1])) else rows[:, places]
 
     def split(self, numbers: Sequence[int]) -> list[Sequence[int]]:
         """Give each fold its numbers back."""

@@ -10,6 +10,7 @@ import numpy as np
 from entwined.errors import BadTable
 from entwined.numbers import IntArray
 from entwined.tables.engine import FAR, ROWS_AT_ONCE, Dialect, Fold, Key, Kind, Shown
+from entwined.tables.holding import Held
 from entwined.tables.origin import Known, version_of
 from entwined.tables.postgres_notes import RowNotes, relations
 from entwined.tables.reading import LARGEST, TINY
@@ -71,6 +72,7 @@ class Postgres:
         self._url = url
         self._relation = ".".join(map(quoted_name, table.split(".", 1)))
         self._lock = threading.Lock()
+        self.held = Held()
         self._link: Link | None = None
         try:
             self._columns = self._describe()
@@ -113,7 +115,7 @@ class Postgres:
             link = self._connected()
             try:
                 link.execute(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                yield Postgres.Reader(link)
+                yield Postgres.Reader(link, self.held)
                 link.execute(b"COMMIT")
             except BaseException:
                 self._drop()
@@ -163,8 +165,9 @@ class Postgres:
     class Reader:
         """One snapshot."""
 
-        def __init__(self, link: Link) -> None:
+        def __init__(self, link: Link, held: Held) -> None:
             self._link = link
+            self._held = held
 
         def rows(self, statement: str) -> list[tuple[Any, ...]]:
             """Give rows as they are."""
@@ -181,11 +184,13 @@ class Postgres:
 
         def folded(self, statement: str, fold: Fold) -> list[int]:
             """Fold batches that are fetched from a cursor of the server, one after another."""
+            return fold(self._held.batches(statement, lambda: self._batches(statement)))
+
+        def _batches(self, statement: str) -> Iterator[IntArray]:
             with self._link.cursor("fold", binary=True) as cursor:
                 cursor.execute(statement.encode())
-                return fold(
-                    np.array(rows, np.int64) for rows in iter(lambda: cursor.fetchmany(ROWS_AT_ONCE), [])
-                )
+                while rows := cursor.fetchmany(ROWS_AT_ONCE):
+                    yield np.array(rows, np.int64)
 
 
 def shown(name: str, kind: str) -> Shown:

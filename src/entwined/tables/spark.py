@@ -100,6 +100,7 @@ class Spark:
         self.changed = False  # it shows no sign
         self.version = version_of(version)
         self.known = Known(tuple(name for name in (named and place, _digest(frame)) if name))
+        self.held = HeldFrames()
         self._views: list[str] = []
         self._lists: dict[tuple[tuple[Key, int], ...], str] = {}
         types = [field.dataType.simpleString() for field in frame.schema.fields]
@@ -138,7 +139,7 @@ class Spark:
     @contextmanager
     def reading(self) -> Iterator["Spark.Reader"]:
         """Read; a frame of Spark is one moment as far as its source is."""
-        yield Spark.Reader(self._session)
+        yield Spark.Reader(self._session, self.held)
 
     def close(self) -> None:
         """Forget the views; a session that the caller made stays."""
@@ -157,8 +158,9 @@ class Spark:
     class Reader:
         """Runs statements."""
 
-        def __init__(self, session: "SparkSession") -> None:
+        def __init__(self, session: "SparkSession", held: "HeldFrames") -> None:
             self._session = session
+            self._held = held
 
         def rows(self, statement: str) -> list[tuple[Any, ...]]:
             """Give rows as they are."""
@@ -171,11 +173,41 @@ class Spark:
 
         def folded(self, statement: str, fold: Fold) -> list[int]:
             """Fold each part of the rows where it lies; what comes here are its sums, or that it failed."""
-            found = self._session.sql(statement).mapInArrow(partly(fold), "sums array<string>").collect()
+            frame = self._held.frame(statement, self._session)
+            found = frame.mapInArrow(partly(fold), "sums array<string>").collect()
             if any(row.sums is None for row in found):
                 raise ValueError("A part of the rows could not be folded.")
             parts = [fold(()), *([int(text) for text in row.sums] for row in found)]
             return [sum(numbers) for numbers in zip(*parts, strict=True)]
+
+
+class HeldFrames:
+    """Frames of scanned rows by statement, kept by Spark where they lie for as long as rows are lent."""
+
+    def __init__(self) -> None:
+        self._lent = 0
+        self._kept: dict[str, DataFrame] = {}
+
+    @contextmanager
+    def lending(self) -> Iterator[None]:
+        """Keep what is scanned until the last lending ends."""
+        self._lent += 1
+        try:
+            yield
+        finally:
+            self._lent -= 1
+            if not self._lent:
+                for frame in self._kept.values():
+                    frame.unpersist()
+                self._kept = {}
+
+    def frame(self, statement: str, session: "SparkSession") -> "DataFrame":
+        """Give the rows of a statement, the same ones again while they are lent."""
+        if not self._lent:
+            return session.sql(statement)
+        if statement not in self._kept:
+            self._kept[statement] = session.sql(statement).persist()
+        return self._kept[statement]
 
 
 def partly(fold: Fold) -> Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:

@@ -1,6 +1,7 @@
 """A table: rows somewhere, seen through a schema. Only the door asks it for an answer, after the charge."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -94,6 +95,10 @@ class Table:
         except Exception:  # noqa: BLE001  (an engine's words are never passed on)
             return False
         return True
+
+    def lending(self) -> AbstractContextManager[None]:
+        """Let the engine keep what it scans until this ends, for who reads the same columns again and again."""
+        return self._rows.engine.held.lending()
 
     def answer(self, aggregates: Sequence[Aggregate]) -> list[IntArray]:
         """Give exact integers, one array an aggregate with one number a public cell, in the order of the codes.

@@ -1,0 +1,140 @@
+"""k-means of 10^6 × 12 beside scikit-learn, round by round, from Parquet and from Spark.
+
+Both have the same starts and number of rounds. Ours adds the first scan, the schema's codes and the noise; scikit-learn
+is given an array. Limits: 2 times its CPU a round, and 4 GiB.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bench.tables import most_megabytes
+from entwined.door.lending import lent
+from entwined.mechanisms.k_means import KMeans
+from entwined.numbers import FloatArray
+from entwined.promise.promise import Promise
+from entwined.schema import Real, Schema
+from entwined.tables import open_table
+
+ROWS = 1_000_000
+COLUMNS = 12
+CENTRES = 8
+ROUNDS = (2, 12)
+MOST_TIMES = 2
+MOST_MEGABYTES = 4096
+
+
+def places() -> tuple[FloatArray, FloatArray]:
+    """Rows around centres in the unit cube, and where the centres start."""
+    rng = np.random.default_rng(11)
+    centres = rng.random((CENTRES, COLUMNS))
+    rows = centres[rng.integers(0, CENTRES, ROWS)] + rng.normal(0, 0.1, (ROWS, COLUMNS))
+    return np.clip(rows, 0, 1), rng.random((CENTRES, COLUMNS)).round(3)
+
+
+def by_scikit_learn(_: Path) -> Callable[[int], object]:
+    """Fit so many rounds on an array."""
+    from sklearn.cluster import KMeans as Theirs
+
+    rows, starts = places()
+    return lambda rounds: Theirs(CENTRES, init=starts, n_init=1, max_iter=rounds, tol=0).fit(rows).n_iter_
+
+
+def ours(source: Any) -> Callable[[int], object]:
+    """Run so many rounds on a table."""
+    schema = Schema(
+        tuple(Real(f"x{at}", Fraction(0), Fraction(1), step=Fraction(1, 1000)) for at in range(COLUMNS)),
+        most_rows=2 * ROWS,
+    )
+    promise, starts = Promise.of(schema.approve()), places()[1].tolist()
+    table = open_table(source, promise.schema)
+
+    def run(rounds: int) -> bytes:
+        mechanism = KMeans.of(promise, schema.names, starts, rounds, Fraction(rounds))
+        with lent(table) as read:
+            return mechanism.run(read, promise.schema)
+
+    return run
+
+
+def by_spark(path: Path) -> Callable[[int], object]:
+    """Run on Spark on this machine."""
+    from pyspark.sql import SparkSession
+
+    from entwined.tables.java import find_java
+
+    find_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    session = SparkSession.builder.appName("k-means").master("local[2]").getOrCreate()
+    return ours(session.read.parquet(str(path)))
+
+
+WAYS: dict[str, Callable[[Path], Callable[[int], object]]] = {
+    "scikit-learn": by_scikit_learn,
+    "parquet": ours,
+    "spark": by_spark,
+}
+
+
+def alone(way: str, path: Path) -> None:
+    """Run one way in this process and print the CPU and the time of a round, and what it all takes."""
+    act = WAYS[way](path)
+    act(1)
+    few, many = (measured(act, rounds) for rounds in ROUNDS)
+    rounds = ROUNDS[1] - ROUNDS[0]
+    print(
+        json.dumps(
+            {
+                "cpu_a_round": (many[0] - few[0]) / rounds,
+                "seconds_a_round": (many[1] - few[1]) / rounds,
+                "cpu_of_12_rounds": many[0],
+                "megabytes": most_megabytes(),
+            }
+        )
+    )
+
+
+def measured(act: Callable[[int], object], rounds: int) -> tuple[float, float]:
+    """The least CPU and time of three runs."""
+    taken = []
+    for _ in range(3):
+        began = time.process_time(), time.perf_counter()
+        act(rounds)
+        taken.append((time.process_time() - began[0], time.perf_counter() - began[1]))
+    return min(cpu for cpu, _ in taken), min(wall for _, wall in taken)
+
+
+def main() -> dict[str, dict[str, float]]:
+    """Measure every way in a process of its own."""
+    found: dict[str, dict[str, float]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.parquet"
+        rows, _ = places()
+        pq.write_table(pa.table({f"x{at}": rows[:, at] for at in range(COLUMNS)}), path)
+        for way in WAYS:
+            done = subprocess.run(
+                [sys.executable, "-m", "bench.k_means", way, str(path)],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            found[way] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        alone(sys.argv[1], Path(sys.argv[2]))
+    else:
+        print(json.dumps(main(), indent=1))
