@@ -18,6 +18,7 @@ PARTS = (
     "models",
     "survey_noise",
     "survey_path",
+    "classifiers",
 )
 RESULTS = Path(__file__).parent / "results"
 
