@@ -78,7 +78,7 @@ DOCUMENTS = [
     *({"kind": "graph", "edges": [[0, 1]], "log_odds": odds} for odds in ("x", None, [], "1e308")),
     *({"kind": "ties", "edges": edges, "coefficient": 0.4} for edges in ("nothing.csv", "/dev/zero", [[0, 0]], [[0, 1, 0.5]], "pipe.csv")),
     *({"kind": "ties", "edges": [[0, 1]], "coefficient": share} for share in ("x", None, [], 2, -1)),
-    *({"kind": "ties", "edges": [[0, 1]], "kernel": kernel} for kernel in ("x", [], [[1, 1]], [[0.5, 0.5]], [[None]], [[0, 1], [0.5, 0.5]])),
+    *({"kind": "ties", "edges": [[0, 1]], "kernel": kernel} for kernel in ("x", [], [[1, 1]], [[0.5, 0.5]], [[None]], [[0, 1, 0], [0, 0, 1], [1, 0, 0]])),
 ]  # fmt: skip
 
 

@@ -30,7 +30,10 @@ class Pull(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Slopes:
-    """The rows' gradients of a loss: entries are whole multiples of 2^−bits, of which `entries` have norm 1."""
+    """The rows' gradients of a loss: entries are whole multiples of 2^−bits, of which `entries` have norm 1.
+
+    Where the count of rows is shown too it is one entry more, and the table enforces the norm.
+    """
 
     features: Features
     curve: MarginLoss
@@ -56,6 +59,11 @@ class Slopes:
         return self.entry / 2.0**self.bits
 
     @property
+    def together(self) -> int | None:
+        """The largest L1 norm of what a row adds, the count included, where the table has to enforce it."""
+        return self.entries * self.entry if self.entries > self.features.entries else None
+
+    @property
     def absolute(self) -> Fraction:
         """The largest L1 norm of a row's gradient."""
         return Fraction(self.features.entries * self.entry, 2**self.bits)
@@ -69,7 +77,7 @@ class Slopes:
             (entry,) * (size + 1),
             partial(_slopes, asked=self, weights=weights * self.unit),
             everything(),
-            together=(self.features.entries + 1) * entry,
+            together=self.together,
         )
 
     @property
