@@ -336,7 +336,7 @@ def test_a_fit_is_a_minimum():
     assert (rows**2).sum(axis=1).max() <= 1 + 1e-12
     assert np.abs(rows).sum(axis=1).max() <= longest + 1e-12
     push, ridge = np.random.default_rng(1).laplace(0, 2, (rows.shape[1], 1)), 0.7
-    weights = classification.Fit.of(rows, profiles.labels).minimisers(push, ridge)
+    weights = classification.RidgeFit.of(rows, profiles.labels).minimisers(push, ridge)
     signs = 2.0 * profiles.labels - 1
     slope = ridge * weights + push - rows.T @ (signs / (1 + np.exp(signs * (rows @ weights[:, 0]))))[:, None]
     assert np.abs(slope).max() < 1e-4

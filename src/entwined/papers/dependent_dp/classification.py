@@ -117,7 +117,7 @@ def joined(label: IntArray, tied: Any, start: int) -> IntArray:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trained:
+class RidgeFit:
     """Rows that a linear model sees, of L2 norm at most 1 with the intercept, and a way to minimise over them."""
 
     rows: NDArray[np.float32]
@@ -126,7 +126,7 @@ class Trained:
     vectors: FloatArray
 
     @classmethod
-    def of(cls, rows: FloatArray, labels: IntArray) -> "Trained":
+    def of(cls, rows: FloatArray, labels: IntArray) -> "RidgeFit":
         """Take the second derivative apart, so that every ridge has its steps."""
         values, vectors = np.linalg.eigh(rows.T @ rows)
         signs = (2 * labels - 1).astype(np.float32)
@@ -180,7 +180,7 @@ def classification(
     order = generator.permutation(profiles.size)
     cut = profiles.size // HELD_OUT
     held, train = order[:cut], order[cut:]
-    fit = Trained.of(rows[train], profiles.labels[train])
+    fit = RidgeFit.of(rows[train], profiles.labels[train])
     found = []
     for number, method in enumerate(methods):
         report(TASK, number, len(methods))
