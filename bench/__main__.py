@@ -19,6 +19,7 @@ PARTS = (
     "survey_noise",
     "survey_path",
     "classifiers",
+    "families",
 )
 RESULTS = Path(__file__).parent / "results"
 

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 
 from bench.measure import command
+from entwined.dependence.places import CityGrid, friends_places
 
 UNITS = 1_000_000
 EDGES = 5_000_000
+PEOPLE = 200_000
+TIES = 1_000_000
 
 
 def chain(folder: Path, rng: np.random.Generator) -> None:
@@ -33,6 +36,25 @@ def graph(folder: Path, rng: np.random.Generator) -> None:
     keys = rng.permutation(keys)[:EDGES]
     write_edges(folder, np.stack(np.divmod(keys, UNITS), axis=1))
     write(folder, {"kind": "graph", "edges": "edges.csv", "log_odds": 0.4})
+
+
+def people(folder: Path, rng: np.random.Generator) -> None:
+    """A network of 200,000 people with 10^6 ties: limit 10 s of CPU."""
+    write_edges(folder, drawn_ties(rng))
+    write(folder, {"kind": "graph", "edges": "edges.csv", "log_odds": 0.4})
+
+
+def ties(folder: Path, rng: np.random.Generator) -> None:
+    """The same people tied one by one, with the places of a city of 20 × 20 cells as values: limit 10 s of CPU."""
+    write_edges(folder, drawn_ties(rng))
+    kernel = friends_places(CityGrid(20, 20).distances())
+    write(folder, {"kind": "ties", "edges": "edges.csv", "kernel": kernel.tolist()})
+
+
+def drawn_ties(rng: np.random.Generator) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """A million pairs of people."""
+    ends = np.sort(rng.integers(0, PEOPLE, (TIES + TIES // 10, 2)), axis=1)
+    return rng.permutation(np.unique(ends[ends[:, 0] < ends[:, 1]], axis=0))[:TIES]
 
 
 def network(folder: Path, rng: np.random.Generator) -> None:
@@ -98,6 +120,8 @@ def write_edges(folder: Path, ends: np.ndarray[Any, np.dtype[np.int64]]) -> None
 MODELS: tuple[Callable[[Path, np.random.Generator], None], ...] = (
     chain,
     graph,
+    people,
+    ties,
     network,
     tree,
     path_tree,

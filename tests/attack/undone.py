@@ -80,7 +80,7 @@ def _raw_spelling(patch):
             return steps(self, coded, raw)
         everything = tuple(column.name for column in self.schema.columns if isinstance(column, Coded))
         made, last = self._coded(everything, (person.column,))
-        return [*made, *self._picked(person, everything, last)], "picked"
+        return [*made, *self._picked(person, everything, last, ())], "picked"
 
     patch.setattr(rows.CodedRows, "steps", raw_steps)
     patch.setattr(

@@ -13,7 +13,7 @@ from entwined.audit.neighbours import neighbouring
 from entwined.audit.planned import staged_release
 from entwined.audit.row_adds import RowAdds
 from entwined.audit.staging import staged_model
-from entwined.dependence import BayesNet, Box, Forms, Groups, Independent, MarkovChain, Variable
+from entwined.dependence import BayesNet, Box, Forms, Graph, Groups, Independent, MarkovChain, Variable
 from entwined.errors import BadInput, BadLoss, DoesNotApply, Refused
 from entwined.queries import Count, GroupBy, Histogram, Marginal, Median, Total
 from entwined.request.request import Question, Request
@@ -132,6 +132,20 @@ def test_what_is_chosen_is_named_and_not_looked_at():
         staged_release(request(schema, [Median("age")]))
 
 
+def test_only_those_who_have_a_bearing_on_the_target_are_met():
+    pairs = Graph(1000, np.arange(1000).reshape(-1, 2), np.array([2.0]))
+    stage = staged_model(pairs, 1, target="node 501")
+    assert (stage.law.units, stage.target, stage.units) == (2, 1, ("node 500", "node 501"))
+    alone = staged_model(Independent(1000), 1, target="40")
+    assert alone.units[alone.target] == "unit 40"
+    with pytest.raises(Refused, match="2,000"):
+        staged_model(MarkovChain(3000, Box.exact([[0.9, 0.1], [0.1, 0.9]])), 1)
+    schema = schema_of(SMALL, unit=Cells())
+    open_values = ew.Declared(Groups(2), columns=("well", "age"))
+    (cells,) = staged_release(request(schema, [Histogram("well"), Histogram("age")], [open_values]))
+    assert cells.values == (("False", "True"), ("0", "2"))
+
+
 def test_models_are_staged_alone():
     stage = staged_model(Groups(5), "0.5", publish="histogram")
     assert [one.largest_change(0) / float(one.noise.scale) for one in stage.plain.shown] == [
@@ -143,8 +157,8 @@ def test_models_are_staged_alone():
     assert staged_model(Independent(3), 1, publish="each", values=4).law.sizes == (4, 4, 4)
     with pytest.raises(BadInput, match="no unit"):
         staged_model(Groups(5), 1, target="Ada")
-    with pytest.raises(Refused, match="2,000 at most"):
-        staged_model(Independent(5000), 1)
+    with pytest.raises(Refused, match="300,000"):
+        staged_model(Independent(500_000), 1)
     with pytest.raises(BadLoss):
         staged_model(Groups(5), "-1")
     with pytest.raises(DoesNotApply):
@@ -164,6 +178,25 @@ def test_neighbouring_tables_differ_in_one_unit():
             assert len(differing) == 1
         if schema.neighbours == "add_remove":
             assert len(there) == len(here) + 1
+
+
+def test_among_many_columns_the_tables_are_as_far_apart_as_was_charged():
+    columns = tuple(Integer(f"c{at}", 0, 40) for at in range(7))
+    schema = Schema(columns, most_rows=1000).approve()
+    queries = [Total(f"c{at}") for at in range(5)] + [
+        Count(where="c5 > 30 and c6 between 10 and 12"),
+        Histogram("c0"),
+    ]
+    batch = request(schema, queries).plan()
+    here, there = (
+        [RowAdds(rows).to(one.statistic.aggregate).sum(axis=0) for one in batch.statistics]
+        for rows in neighbouring(batch)
+    )
+    apart = sum(
+        np.abs(one - other).sum() / float(asked.law.scale)
+        for one, other, asked in zip(here, there, batch.statistics, strict=True)
+    )
+    assert apart == pytest.approx(float(batch.price.nominal))
 
 
 def test_the_family_follows_mendel():

@@ -26,7 +26,7 @@ def test_a_release_keeps_its_claim_and_four_fifths_of_its_noise_do_not():
         plan(ROWS, [Count(where="age >= 2")], loss=1), samples=12_000, false_alarm=FALSE_ALARM
     )
     assert not found.refuted
-    assert 0.85 < found.found.epsilon <= 1
+    assert 0.78 < found.found.epsilon <= 1  # five deviations below what 12,000 samples prove on average
     assert found.catches_planted
     assert found.planted.epsilon > 1
     assert found.control.epsilon < 0.1
@@ -36,10 +36,10 @@ def test_a_release_keeps_its_claim_and_four_fifths_of_its_noise_do_not():
 
 
 def test_gaussian_noise_is_audited_by_one_number():
-    batch = plan(WIDE, [Total("age")], loss=4, delta="1e-5")
-    found = audit_batch(batch, samples=10_000, false_alarm=FALSE_ALARM)
+    batch = plan(WIDE, [Total("age")], loss=8, delta="1e-5")
+    found = audit_batch(batch, samples=8_000, false_alarm=FALSE_ALARM)
     assert not found.refuted
-    assert 0.75 * found.claimed_mu < found.deviations.mu <= found.claimed_mu
+    assert 0.7 * found.claimed_mu < found.deviations.mu <= found.claimed_mu
     assert found.planted_deviations.refutes(found.claimed_mu)
 
 

@@ -50,7 +50,7 @@ def test_no_adversary_learns_more_from_laplace_noise(law):
     rng, units, scale = np.random.default_rng(5), len(law), 20.0
     claimed = bound(Gaussian.of(law), clipped(Fraction(LENGTH) / 20, units)).leakage.per_unit
     worst = 0.0
-    for unit, pair, known, means in secrets(units, rng, 15):
+    for unit, pair, known, means in secrets(units, rng, 8):
         seen = [noisy(*sum_law(law, means, {unit: value}, known, GRID), laplace(scale), 60) for value in pair]
         assert log_ratio(*seen) <= claimed[unit]
         worst = max(worst, log_ratio(*seen) / claimed[unit])
@@ -63,7 +63,7 @@ def test_no_adversary_learns_more_from_gaussian_noise(law):
     rho = Fraction(LENGTH**2) / (2 * 225)
     claimed = bound(Gaussian.of(law), clipped(rho, units, DELTA)).leakage.per_unit
     worst = 0.0
-    for unit, pair, known, means in secrets(units, rng, 12):
+    for unit, pair, known, means in secrets(units, rng, 8):
         seen = [
             noisy(*sum_law(law, means, {unit: value}, known, GRID), gaussian(scale), 120) for value in pair
         ]

@@ -12,7 +12,7 @@ from entwined.bounds import ConcentratedLoss, bound, calibrate, certify, verify
 from entwined.bounds.filled_blanks import laws_of_columns
 from entwined.bounds.profiles.curves import GaussianCurve, epsilon_at_delta
 from entwined.bounds.profiles.profile import Grid
-from entwined.bounds.separable import known_messages
+from entwined.bounds.separable import known_forest
 from entwined.bounds.separable_filled import (
     FilledConcentrated,
     Swap,
@@ -23,6 +23,7 @@ from entwined.bounds.separable_filled import (
 )
 from entwined.bounds.separable_forms import (
     answers_shown,
+    profiles_of,
     separable_blanks_left_out_without_knowledge_bound,
     separable_public_form_without_knowledge_bound,
 )
@@ -73,7 +74,7 @@ def claims(exposed, model, grid, epsilons):
         claimed[places] = np.maximum(claimed[places], found)
 
     for case in answers_shown(model):
-        seen(case.questions, case.profiles(curves, model, known_messages)(grid))
+        seen(case.questions, profiles_of([case], curves, model, known_forest)(grid))
     told = [swayed(exposed, model, asked) for asked in model.asked]
     for s, t in permutations(range(len(told)), 2):
         swap = Swap(

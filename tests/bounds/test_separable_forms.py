@@ -10,11 +10,12 @@ import pytest
 from entwined.bounds import ConcentratedLoss, bound, calibrate, certify, verify
 from entwined.bounds.profiles.curves import GaussianCurve, epsilon_at_delta
 from entwined.bounds.profiles.profile import Grid
-from entwined.bounds.separable import separable_messages_bound, tilted_messages
+from entwined.bounds.separable import separable_messages_bound, tilted_forest
 from entwined.bounds.separable_forms import (
     answers_shown,
     blanks_shown,
-    messages_of_law,
+    forest_of_law,
+    profiles_of,
     separable_blanks_left_out_bound,
     separable_blanks_left_out_without_knowledge_bound,
     separable_public_form_bound,
@@ -27,7 +28,7 @@ from support.joints import joint_of
 from support.sheets import APART, HALF, PART, THREE, answers, copies
 
 DELTA = "1e-6"
-MESSAGES = {"any": tilted_messages, "model": messages_of_law}
+FORESTS = {"any": tilted_forest, "model": forest_of_law}
 LEFT_OUT = {
     "any": separable_blanks_left_out_bound,
     "model": separable_blanks_left_out_without_knowledge_bound,
@@ -35,14 +36,16 @@ LEFT_OUT = {
 PUBLIC = {"any": separable_public_form_bound, "model": separable_public_form_without_knowledge_bound}
 
 
-def claims(cases, curves, model, messages, grid, epsilons):
+def claims(cases, curves, model, forest_of, grid, epsilons):
     """The largest profile of each question over its secrets."""
     claimed = np.zeros((model.units, epsilons.size))
     claimed[-1] = curves[-1].at(np.expm1(epsilons))
-    for case in cases:
-        told = case.profiles(curves, model, messages)(grid)
-        found = np.array([profile.at(np.expm1(epsilons)) for profile in told.profiles])
-        claimed[case.questions] = np.maximum(claimed[case.questions], found)
+    cases = [case for case in cases if case.questions.size]
+    told = profiles_of(cases, curves, model, forest_of)(grid)
+    found = np.array([profile.at(np.expm1(epsilons)) for profile in told.profiles])
+    ends = np.cumsum([case.questions.size for case in cases])
+    for case, mine in zip(cases, np.split(found, ends[:-1]), strict=True):
+        claimed[case.questions] = np.maximum(claimed[case.questions], mine)
     return claimed
 
 
@@ -71,7 +74,7 @@ def compared(seed, models, *, public, gammas=10):
         grid = Grid.up_to(1.02 * span, 384)
         epsilons = np.append(0.0, rng.uniform(0, 0.6 * span, gammas - 1))
         cases = [*answers_shown(model), *([] if public else blanks_shown(model))]
-        for knowledge, messages in MESSAGES.items():
+        for knowledge, messages in FORESTS.items():
             claimed = claims(cases, curves, model, messages, grid, epsilons)
             worst = np.zeros(claimed.shape)
             for cell, truth in true.sticks(np.exp(epsilons), knowledge, public, rng):
@@ -106,7 +109,7 @@ def test_if_forms_are_not_drawn_at_random_more_is_shown():
     true = Questionnaire(joint_of(model.answers), HALF, np.full(2, 0.5), channels)
     curves = [channel_curve(one[:-1]) for one in channels[:-1]] + [Worst(true.moved)]
     epsilons, cases = np.linspace(0, 2, 9), [*answers_shown(model), *blanks_shown(model)]
-    claimed = claims(cases, curves, model, tilted_messages, Grid.up_to(12.0, 384), epsilons)
+    claimed = claims(cases, curves, model, tilted_forest, Grid.up_to(12.0, 384), epsilons)
 
     def broken():
         return any((claimed[cell] < truth).any() for cell, truth in true.sticks(np.exp(epsilons)))

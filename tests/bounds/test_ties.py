@@ -17,6 +17,7 @@ from entwined.dependence import Graph, Groups, Ties
 from entwined.dependence.places import CityGrid, friends_places
 from entwined.loss import Loss
 from support import draw
+from support.growth import leaks_more_as_losses_grow
 from support.oracle import tilted_leakages, worst_leakage, worst_leakages
 
 ROUNDING = 1e-12  # the oracle's own
@@ -129,6 +130,14 @@ def test_no_ties_bound_is_above_the_group_or_below_the_loss_and_each_looser_form
         assert (exact <= anything * (1 + 1e-14)).all()
         assert (exact <= scale).all()
         assert (anything <= message_passing_bound(loss, model).per_unit * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("theorem", THREE, ids=lambda one: one.name)
+def test_more_loss_leaks_more(theorem):
+    ring = np.array([[k, (k + 1) % 8] for k in range(8)] + [[0, 4]])
+    leaks_more_as_losses_grow(theorem, Ties(8, ring, FLIP), seed=10)
+    leaks_more_as_losses_grow(theorem, Ties(8, ring, friends_places(CityGrid(3, 2).distances())), seed=11)
+    leaks_more_as_losses_grow(theorem, Ties(8, ring, coefficients=np.float64(0.4), most_ties=2), seed=12)
 
 
 def test_equation_18_takes_any_distance_and_turning_it_round_solves_for_its_own_scale():

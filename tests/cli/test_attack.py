@@ -108,7 +108,7 @@ def test_what_cannot_be_is_refused_in_a_line(run, here, words, code, said):
 
 
 def test_a_release_is_audited_beside_its_claim(run, here):
-    found = document(run("audit", "release.toml", "--samples", "4000", "--json"))
+    found = document(run("audit", "release.toml", "--samples", "2000", "--json"))
     assert found["claimed_epsilon"] == pytest.approx(0.1)  # a tenth, for groups of ten
     assert 0 <= found["at_least_epsilon"] <= found["claimed_epsilon"]
     assert (found["refuted"], found["false_alarm"]) == (False, 1e-4)

@@ -117,7 +117,7 @@ def test_what_others_decide_is_added_up_with_honest_intervals(folder, run):
     rows = [line.split(",") for line in lines]
     truth = {answer: sum(row[2] == answer for row in rows) for answer in ANSWERS["short"]}
     held = 0
-    for turn in range(12):
+    for turn in range(8):
         turned = [*rows[turn:], *rows[:turn]]  # a table has one ledger, and so has a copy of it
         Path(f"wave{turn}.csv").write_text("\n".join([heading, *map(",".join, turned), ""]))
         asked_of = (*asked, "--table", f"wave{turn}.csv", "--leakage", f"{3 + turn / 100}")
@@ -135,7 +135,7 @@ def test_what_others_decide_is_added_up_with_honest_intervals(folder, run):
         for answer, (value, low, high) in released.items():
             assert 0 <= low <= value <= high
             held += low <= truth[answer] <= high
-    assert held >= 18  # of 24, each held with 95 %: fewer once in a million times
+    assert held >= 11  # of 16, each held with 95 %: fewer once in ten thousand times
 
 
 @pytest.mark.parametrize(("bent", "noise"), [(100, ()), (0, ("--delta", "1e-6"))])

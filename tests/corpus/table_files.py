@@ -218,10 +218,10 @@ def arrays() -> bytes:
 
 
 def bomb() -> bytes:
-    """A zip of 100 MB of zeros."""
+    """A zip of 20 MB of zeros."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as pack:
-        pack.writestr("survey.csv", bytes(100_000_000))
+        pack.writestr("survey.csv", bytes(20_000_000))
     return made.getvalue()
 
 

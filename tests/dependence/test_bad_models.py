@@ -144,9 +144,11 @@ FIELD = {
         {"between": ["b", "c"], "potential": [[1, 2], [3, 4]]},
     ],
 }
+KIN = {"kind": "gaussian", "kinship": [[0.5, 0.25], [0.25, 0.5]], "heritability": 0.5}
 GAUSS = {"kind": "gaussian", "covariance": [[1, 0.5], [0.5, 1]]}
 CLASS = {"kind": "gaussian", "correlation": [[1, [0.1, 0.3]], [[0.1, 0.3], 1]]}
 BOUND = {"kind": "gaussian", "size": 8, "max_correlation": 0.1}
+CITY = {"kind": "places", "edges": [[0, 1]], "across": 2, "down": 2}
 TIES = {"kind": "ties", "edges": [[0, 1], [1, 2]], "coefficient": 0.38}
 TIED = {"kind": "ties", "edges": [[0, 1]], "kernel": [[0.9, 0.1], [0.1, 0.9]]}
 GRAPH = {"kind": "graph", "edges": [[0, 1], [1, 2]], "log_odds": 0.4}
@@ -389,6 +391,17 @@ DOCUMENTS = [
     ({**GAUSS, "covariance": [[1, "0"], ["0", 1]]}, "'0'"),
     ({**GAUSS, "covariance": [[1, [0, 0.1]], [[0, 0.1], 1]]}, "interval"),
     ({**GAUSS, "covariance": [[1, 1e308], [1e308, 1]]}, "covariance"),
+    ({"kind": "gaussian", "size": 3, "equal_correlation": 1}, "not positive definite"),
+    ({"kind": "gaussian", "size": 3, "equal_correlation": [0.1, 0.2]}, "interval"),
+    ({"kind": "gaussian", "size": 3, "equal_correlation": 0.2, "autoregression": 0.2}, "has both"),
+    ({"kind": "gaussian", "size": 10**6, "equal_correlation": 0.2}, "at most 5,000"),
+    ({"kind": "gaussian", "size": 3, "autoregression": 2}, "above 1 in size"),
+    ({**KIN, "heritability": 1.2}, "at most 1"),
+    ({**KIN, "shared": 0.6}, "at most 1"),
+    ({**KIN, "kinship": [[1, 0.5], [0.5, 1]]}, "with oneself"),
+    ({**KIN, "kinship": [[0.5, 0.25]]}, "square"),
+    ({**KIN, "kinship": [[0.5, [0, 0.25]], [0.25, 0.5]]}, "interval"),
+    (without(KIN, "heritability"), "heritability"),
     ({**GAUSS, "covariance": 4}, '"covariance" holds 4'),
     (without(BOUND, "size"), '"size"'),
     ({**BOUND, "size": 0}, "0 units"),
@@ -443,6 +456,18 @@ DOCUMENTS = [
     ({**GRAPH, "edges_digest": "0" * 64}, "edges_digest"),
     ({**GRAPH, "edges_digest": 5}, '"edges_digest" is 5'),
     ({**GRAPH, "strength": 1}, "'strength'"),
+    # places
+    (without(CITY, "down"), '"down"'),
+    (without(CITY, "edges"), '"edges"'),
+    ({**CITY, "nearness": 0}, "b above 0"),
+    ({**CITY, "fall": -1}, "c from 0 on"),
+    ({**CITY, "fall": [1, 2]}, "interval"),
+    ({**CITY, "width": 0}, "width"),
+    ({**CITY, "across": 64, "down": 64}, "larger cells"),
+    ({**CITY, "across": "2"}, '"across"'),
+    ({**CITY, "edges": [[0, 1, 0.5]]}, "Leave these out"),
+    ({**CITY, "log_odds": 1}, "'log_odds'"),
+    ({**CITY, "edges_digest": "0" * 64}, "edges_digest"),
     # ties
     (without(TIES, "edges"), '"edges"'),
     (without(TIES, "coefficient"), "strengths of the ties are not said"),

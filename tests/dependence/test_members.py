@@ -1,5 +1,7 @@
 """Every discrete model has a law to draw from; conditional laws and draws are those of the whole joint law."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -134,7 +136,12 @@ def test_ties_have_a_law_around_each_unit():
     assert law.marginal(1, {0: 1}) == pytest.approx(step[1])
     assert law.marginal(2, {0: 0}) == pytest.approx(step[0])
     assert law.marginal(3, {0: 0, 1: 1}) == pytest.approx([0.75, 0.25])
-    assert ties.around(1).marginal(2, {0: 1, 1: 0}) == pytest.approx([0.75, 0.25])  # friends of friends say nothing
+    assert ties.around(1).marginal(2, {0: 1, 1: 0}) == pytest.approx(
+        [0.75, 0.25]
+    )  # friends of friends say nothing
+    few = replace(ties, most_ties=1).around(0)  # which of the ties say something is left open: here the first
+    assert few.marginal(1, {0: 1}) == pytest.approx(step[1])
+    assert few.marginal(2, {0: 1}) == pytest.approx([0.75, 0.25])
     with pytest.raises(DoesNotApply, match="around"):
         ties.member()
     with pytest.raises(DoesNotApply, match="kernel"):

@@ -112,7 +112,18 @@ DOCUMENTS = {
         "deviations": [2, 3],
     },
     "gaussian correlations": {"kind": "gaussian", "correlation": [[1, 0.25], [0.25, 1]]},
+    "gaussian siblings": {"kind": "gaussian", "size": 3, "equal_correlation": 0.25},
     "graph": {"kind": "graph", "edges": [[0, 1], [1, 2]], "log_odds": 0.4},
+    "places": {
+        "kind": "places",
+        "edges": [[0, 1], [1, 2]],
+        "across": 3,
+        "down": 2,
+        "width": 1.5,
+        "height": 2.0,
+        "nearness": 0.1,
+        "fall": 2.0,
+    },
     "graph class": {"kind": "graph", "edges": [[0, 1], [1, 2]], "log_odds": [0.1, 0.4]},
     "graph of strengths": {"kind": "graph", "units": 5, "edges": [[4, 1, 0.5], [1, 2, "inf"], [0, 4, 0]]},
     "graph without edges": {"kind": "graph", "units": 5, "edges": [], "log_odds": 1},
@@ -367,7 +378,7 @@ def ties_at(folder: Path, rows: str, **fields) -> Ties:
 def test_ties_stand_in_a_file_with_strengths_that_may_have_directions(tmp_path):
     ties = ties_at(tmp_path, "source,target,coefficient,coefficient_back\nzoe,adam,0.5,0.25\nadam,bob,1,1\n")
     assert ties.coefficients.tolist() == [[0.5, 0.25], [1.0, 1.0]]
-    assert [ties.called(place) for place in range(3)] == ["'adam'", "'bob'", "'zoe'"]
+    assert [ties.named(place) for place in range(3)] == ["'adam'", "'bob'", "'zoe'"]
     alike = ties_at(tmp_path, "source,target,coefficient\n5,9,0.5\n", most_ties=3)
     assert alike.coefficients.tolist() == [[0.5, 0.5]]
     assert alike.called(1) == "node 9"

@@ -14,6 +14,7 @@ from entwined.errors import BadInput, BadQuery, OverBudget, Refused, Unreadable
 from entwined.ledger import Kind, Ledger
 from entwined.mechanisms.batch import plan_batch
 from entwined.mechanisms.classifiers.regression import LinearSVM, LogisticRegression
+from entwined.mechanisms.degrees import Degrees
 from entwined.mechanisms.k_means import KMeans
 from entwined.mechanisms.structure_search import StructureSearch
 from entwined.promise.declared import Declared
@@ -50,6 +51,10 @@ def k_means(promise):
     return KMeans.of(promise, "age", 2, 5, Fraction(1, 2))
 
 
+def degrees(promise):
+    return Degrees.of(promise, ["home"], 9, Fraction(1, 2))
+
+
 def regression(promise):
     return LogisticRegression.of(promise, "member", Fraction(1, 2), method="descent", rounds=2)
 
@@ -58,7 +63,7 @@ def machine(promise):
     return LinearSVM.of(promise, "age > 50", Fraction(1, 2), columns=["member"])
 
 
-MECHANISMS = [batch, search, k_means, regression, machine]
+MECHANISMS = [batch, search, k_means, degrees, regression, machine]
 
 
 class Counting(MemoryTable):

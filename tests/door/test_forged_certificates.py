@@ -12,6 +12,7 @@ from entwined.bounds.choose import named
 from entwined.bounds.guarantee import KNOWS
 from entwined.canonical import fraction_text
 from entwined.dependence import BayesNet, Box, Forms, Groups, Independent, MarkovChain, Variable
+from entwined.dependence.families import equal_correlation
 from entwined.door.certificate import certificate, opened, sealed
 from entwined.ledger import Ledger, Mark, Standing
 from entwined.mechanisms.batch import Batch
@@ -94,6 +95,10 @@ KINDS = {
     "cells of a network": lambda place: made(
         place, ANSWERS_SCHEMA, ANSWERS, [Histogram("q1"), Count(where=parse("q0 = '1'", ANSWERS_SCHEMA))],
         [Declared(NET, name="pilot", missing_says_nothing=NET.names), Groups(3)],
+    ),
+    "values that vary together": lambda place: made(
+        place, ROWS_SCHEMA, ROWS, [Mean("age")],
+        [Declared(equal_correlation(2, 0.4), by="home", columns=("age",), missing_says_nothing=("age",))], measure=Concentrated(DELTA),
     ),
     "only the model known": lambda place: people(
         place, models=[Declared(MarkovChain(40, Box.exact(STEP), np.array([0.6, 0.4])), **SAYS_NOTHING)], knowledge="model"

@@ -23,7 +23,7 @@ from entwined.estimate.least_squares import LeastSquares
 from entwined.noise import DiscreteGaussian
 from entwined.progress import listening
 from entwined.queries import Count, GroupBy, Histogram, Marginal, Total, compare
-from entwined.queries.aggregates import Axis
+from entwined.queries.axes import Axis
 from entwined.schema import Boolean, Categorical, Integer, Rows, Schema
 from support.noisy_tables import dense, draws, laplace, marginal, released
 

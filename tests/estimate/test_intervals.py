@@ -22,7 +22,7 @@ from entwined.estimate.layout import Layout, NoisyTable
 from entwined.estimate.least_squares import least_squares
 from entwined.estimate.ratios import Noisy, ratio_interval, variance_interval
 from entwined.noise import DiscreteGaussian
-from entwined.queries.aggregates import Axis
+from entwined.queries.axes import Axis
 from support.noisy_tables import draws, laplace, law_of
 
 RELEASES = 10_000

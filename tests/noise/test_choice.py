@@ -71,12 +71,12 @@ def test_the_loss_is_reached_and_half_of_it_is_caught():
 def test_draws_follow_the_law():
     pick = ExponentialChoice.for_loss(1, Fraction(1))
     utilities = [3, 0, 4, 4, -2, 1]
-    counts = Counter(pick.choose(utilities) for _ in range(30_000))
+    counts = Counter(pick.choose(utilities) for _ in range(12_000))
     observed = [counts[position] for position in range(len(utilities))]
-    assert sum(observed) == 30_000
+    assert sum(observed) == 12_000
 
     def fit(claimed):
-        return stats.chisquare(observed, 30_000 * np.array(claimed.probabilities(utilities))).pvalue
+        return stats.chisquare(observed, 12_000 * np.array(claimed.probabilities(utilities))).pvalue
 
     assert fit(pick) > FALSE_ALARM
     for wrong in (Fraction(6, 5), Fraction(4, 5)):  # the draws are the mutant of these claims

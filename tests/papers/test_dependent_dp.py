@@ -12,15 +12,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from entwined.audit.attack import attack
+from entwined.audit.vectors import Addend, NoisyVector
 from entwined.bounds import bound
 from entwined.bounds.calibrate import largest_multiple
 from entwined.bounds.noisy_sum import NoisySum
 from entwined.bounds.scalar import exact_scalar_accountant_bound
 from entwined.bounds.ties import ties_bound, ties_scale_bound
 from entwined.cli.app import app
-from entwined.dependence import Box, MarkovChain, Ties
+from entwined.dependence import Box, MarkovChain, ProductLaw, Ties
+from entwined.dependence.product_law import UnitTable
 from entwined.errors import BadInput, BadTable
 from entwined.loss import Loss
+from entwined.mechanisms.k_means import KMeans
+from entwined.mechanisms.space import SIDE
+from entwined.noise import DiscreteLaplace
 from entwined.papers import dependent_dp
 from entwined.papers.dependent_dp import (
     NOTICE,
@@ -32,13 +38,17 @@ from entwined.papers.dependent_dp import (
     degree_counts,
     example,
     experiments,
+    figures,
     inference,
     noise_factors,
+    pages,
     star,
     towns,
     verdicts,
 )
 from entwined.papers.dependent_dp.composition import Bits, together, told_truly
+from entwined.promise.promise import Promise
+from entwined.schema import Real, Schema
 
 SOURCE = Path(dependent_dp.__file__).parent
 
@@ -218,7 +228,7 @@ def test_friends_are_nearer_than_strangers(town):
 
 def test_all_others_known_a_release_adds_at_most_epsilon(town):
     place = inference.Attackable.of(town, 25, np.random.default_rng(2))
-    plain = noise_factors.Method(noise_factors.PLAIN, 1.0)
+    plain = noise_factors.NoiseMethod(noise_factors.PLAIN, 1.0)
     for epsilon in (0.5, 2.0):
         found = inference.guess(place, plain, epsilon, 1.0, friends=True, generator=np.random.default_rng(3))
         assert found.leaked == pytest.approx(found.before + found.added)
@@ -229,18 +239,50 @@ def test_all_others_known_a_release_adds_at_most_epsilon(town):
 def test_noise_times_four_fifths_is_caught():
     """All others known: the exact shift is ε with the noise that ε needs, and above it with less."""
     laws = np.stack([star.count_law(0, 0.5, own) for own in (0, 1)])
-    for one in star.friends_attack(3):
+    for one in star.friends_attack(3, 1, np.random.default_rng(1)):
         if one.known == 1:
             assert star.largest_shift(laws, 1 / one.epsilon) <= one.certificate + 1e-9
             assert star.largest_shift(laws, 0.8 / one.epsilon) > 1.2 * one.certificate
 
 
-def test_added_leaks_lie_between_epsilon_and_the_certificate():
-    found = star.friends_attack(20)
-    assert {one.known for one in found} == {0, 0.25, 0.5, 0.75, 1}
-    for one in found:
+@pytest.fixture(scope="module")
+def starred():
+    return star.friends_attack(20, 20, np.random.default_rng(6))
+
+
+def test_added_leaks_lie_between_epsilon_and_the_certificate(starred):
+    assert {one.known for one in starred} == {0, 0.25, 0.5, 0.75, 1}
+    for one in starred:
         assert one.epsilon - 1e-9 <= one.added <= one.dependent + 1e-9 <= one.certificate + 2e-9
         assert (one.added > one.epsilon + 1e-9) == (one.known < 1)
+        assert 0 < one.nats <= one.added
+    most = [one for one in starred if one.epsilon == 1]
+    assert [one.before for one in most] == sorted(one.before for one in most), "more known, more known before"
+    assert most[0].before == pytest.approx(0)
+    assert most[-1].before > 0.5
+
+
+@pytest.mark.parametrize(
+    "known", [0.0, *(pytest.param(known, marks=pytest.mark.slow) for known in (0.5, 1.0))]
+)
+def test_an_attacker_who_sums_over_everybody_learns_as_much(known):
+    """The product's own attacker over 400 cells of each of five people, by quite another calculation."""
+    west = (towns.grid().centres[:, 0] < 0.5).astype(np.int64)
+    tables = tuple(
+        UnitTable((0, friend), noise_factors.kernel() * star.people_in_cells()[:, None] ** (1 / 4))
+        for friend in range(1, 5)
+    )
+    law = ProductLaw((400,) * 5, tables)
+    assert law.marginal(0) == pytest.approx(star.people_in_cells())
+    count = NoisyVector(tuple(Addend((person,), west[:, None]) for person in range(5)), DiscreteLaplace(1))
+    seen = attack(law, [count], 0, known=known, releases=300, generator=np.random.default_rng(7))
+    one = next(
+        one
+        for one in star.friends_attack(4, 100, np.random.default_rng(8))
+        if (one.epsilon, one.known) == (1, known)
+    )
+    assert seen.gained.at_worst == pytest.approx(one.added, abs=1e-6)
+    assert seen.gained.nats == pytest.approx(one.nats, abs=5 * seen.gained.error + 0.01)
 
 
 def test_twins_leak_what_the_exact_accountant_says():
@@ -265,7 +307,7 @@ def test_count_laws_are_binomial():
 
 def test_less_noise_is_more_useful(town):
     generator = np.random.default_rng(4)
-    methods = [noise_factors.Method("little", 1e-6), noise_factors.Method("much", 1e6)]
+    methods = [noise_factors.NoiseMethod("little", 1e-6), noise_factors.NoiseMethod("much", 1e6)]
     graph, profiles = degree_counts.made_up(), classification.made_up()
     for found in (
         clustering.clustering(town, methods, 2, generator),
@@ -278,6 +320,26 @@ def test_less_noise_is_more_useful(town):
         }
         assert accuracy_of["little"] > max(0.7, accuracy_of["much"] + 0.1), found[0].task
     assert all(one.area > 0.7 for one in classification.classification(profiles, methods[:1], 1, generator))
+
+
+def test_clusters_get_the_noise_of_the_mechanism():
+    columns = [f"x{number}" for number in range(12)]
+    schema = Schema(tuple(Real(name, 0, 1, step="0.001") for name in columns), most_rows=2000).approve()
+    made = KMeans.of(Promise.of(schema), columns, 8, 1, 1)
+    assert float(made.noise.scale) / (2 * SIDE) == pytest.approx(inference.SENSITIVITY, rel=1e-4)
+    assert made.weight / (2 * SIDE) == pytest.approx(inference.WEIGHT, rel=1e-4)
+
+
+def test_a_fit_is_a_minimum():
+    profiles = classification.made_up(60)
+    rows, longest = classification.seen_by_model(profiles)
+    assert (rows**2).sum(axis=1).max() <= 1 + 1e-12
+    assert np.abs(rows).sum(axis=1).max() <= longest + 1e-12
+    push, ridge = np.random.default_rng(1).laplace(0, 2, (rows.shape[1], 1)), 0.7
+    weights = classification.Fit.of(rows, profiles.labels).minimisers(push, ridge)
+    signs = 2.0 * profiles.labels - 1
+    slope = ridge * weights + push - rows.T @ (signs / (1 + np.exp(signs * (rows @ weights[:, 0]))))[:, None]
+    assert np.abs(slope).max() < 1e-4
 
 
 def test_scores_by_hand():
@@ -313,8 +375,21 @@ def test_nothing_here_can_release():
             assert not re.match(r"entwined\.(door|request|ledger|noise|tables)\b", name or ""), path
 
 
-def test_the_command_judges_every_figure_and_writes_one_page(tmp_path, monkeypatch):
+def undrawn(found, folder):
+    """Figures take longer than all else: here one is drawn, and the others are empty."""
+    names = [f"figure_{number}" for number in (2, 3, 4, 5, 6, 7, 8, 9, 10)]
+    paths = {name: folder / f"{name}.svg" for name in (*names, "added")}
+    for path in paths.values():
+        path.write_text("<svg></svg>")
+    figures.separation_figure(found).save(paths["figure_6"])
+    return paths
+
+
+@pytest.mark.parametrize("drawn", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_the_command_judges_every_figure_and_writes_one_page(tmp_path, monkeypatch, drawn):
     monkeypatch.delenv(experiments.FOLDER, raising=False)
+    if not drawn:
+        monkeypatch.setattr(pages, "draw_figures", undrawn)
     done = CliRunner().invoke(
         app, ["paper", "dependent-dp", "-o", str(tmp_path / "out"), "--trials", "2", "--json"]
     )

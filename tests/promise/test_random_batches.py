@@ -77,7 +77,7 @@ def worst_stick(laws, chances, epsilon, knowledge):
 
 def test_no_random_batch_leaks_more_than_was_asked():
     rng, tight, theorems = np.random.default_rng(17), [], set()
-    for _ in range(40):
+    for _ in range(25):
         model, chances = tree(rng)
         asked = [
             Count(where=parse(text, CELLS)) for text in {condition(rng) for _ in range(rng.integers(1, 4))}

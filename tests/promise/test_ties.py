@@ -14,7 +14,9 @@ from entwined.schema import Boolean, Categorical, Cells, Schema, Text
 BIT = ("0", "1")
 COLUMNS = (Boolean("a"), Boolean("b"), Boolean("c"))
 CELLS = Schema(COLUMNS, unit=Cells(), rows=9).approve()
-ROWS = Schema((Text("who", compare="loose"), Categorical("place", ("x", "y")), Boolean("ill")), most_rows=9).approve()
+ROWS = Schema(
+    (Text("who", compare="loose"), Categorical("place", ("x", "y")), Boolean("ill")), most_rows=9
+).approve()
 STAR = np.array([[0, 1], [0, 2]])
 COIN = np.full((2, 2), 0.5)
 FLIP = np.array([[0.95, 0.05], [0.05, 0.95]])

@@ -220,7 +220,7 @@ def test_answers_are_those_of_an_engine_that_runs_the_same_text(survey, seed):
     table, engine = survey
     writer = Writer(seed)
     compared = 0
-    for _ in range(100):
+    for _ in range(60):
         keys, asked, where = writer.select()
         text = statement(keys, [one.text for one in asked], where)
         sql = outcome(text)
@@ -231,7 +231,7 @@ def test_answers_are_those_of_an_engine_that_runs_the_same_text(survey, seed):
             assert engine.execute(statement([], ["count(*)"], where)).fetchall() == [(0,)], text
         else:  # nothing that can be inside adds anything, or the same is asked twice, or too much
             assert re.search("no row can|is public|questions|twice", sql), (text, sql)
-    assert compared >= 65
+    assert compared >= 39
 
 
 def run(engine, keys, asked, where):

@@ -308,7 +308,8 @@ def test_the_outlook_reads_no_rows_and_names_every_way(folder):
         0.75,
         1.0,
     )
-    assert model == {"name": "households", "kind": "groups", "source": "declared"}
+    assert set(model.pop("spread").values()) == {hint["instead_of"]}
+    assert model == {"name": "households", "kind": "groups", "source": "declared", "remarks": []}
     assert curve["strength"] == "the size of the largest group"
     assert [point["leakage"] for point in curve["points"]] == pytest.approx([1.25, 1.25, 1.5])
     assert found["asked"] == {"leakage": 1.0}

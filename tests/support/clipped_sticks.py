@@ -37,12 +37,12 @@ def sum_law(covariance, means, secret, known, grid):
     law = np.zeros(2 * (len(edges) - 1) - 1)
     for place in range(len(edges) - 1):  # the first unit's code, and where in that cell it may lie
         ends = norm.cdf(edges[[place, place + 1]], mean[0], deviation)
-        chances = ends[0] + (np.arange(24) + 0.5) / 24 * (ends[1] - ends[0])
+        chances = ends[0] + (np.arange(16) + 0.5) / 16 * (ends[1] - ends[0])
         if ends[1] - ends[0] < 1e-14:
             continue
         for value in norm.ppf(chances, mean[0], deviation):
             second = code_law(mean[1] + slope * (value - mean[0]), rest, low, high, step)
-            law[place : place + len(second)] += second * (ends[1] - ends[0]) / 24
+            law[place : place + len(second)] += second * (ends[1] - ends[0]) / 16
     return fixed, law
 
 

@@ -20,7 +20,7 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from entwined.queries import CountOf, FoldOf, SumOf, TotalsOf
+from entwined.queries import CountOf, DegreesOf, FoldOf, SumOf, TotalsOf
 from entwined.schema import Coded, Person, Rows
 from support.postgres import new_schema
 
@@ -283,12 +283,14 @@ def blank(letter):
 def reference(schema, columns, aggregates):
     """What every engine must answer."""
     rows = coded(schema, columns)
-    return [counted(rows, aggregate) for aggregate in aggregates]
+    return [counted(rows, aggregate, schema) for aggregate in aggregates]
 
 
-def counted(rows, asked):
+def counted(rows, asked, schema=None):
     if isinstance(asked, FoldOf):
         return folded(rows, asked)
+    if isinstance(asked, DegreesOf):
+        return named(rows, asked, schema)
     cells = [0] * asked.cells
     for row in rows:
         if not asked.where.holds(row):
@@ -298,6 +300,19 @@ def counted(rows, asked):
         if at is not None:
             cells[at] += added
     return cells
+
+
+def named(rows, asked, schema):
+    """Count ids by how often they are named."""
+    often = defaultdict(int)
+    for row in rows:
+        for name in asked.columns if asked.where.holds(row) else ():
+            if row[name] != schema.coded(name).missing_code:
+                often[row[name]] += 1
+    return [
+        sum(times == at or (times > at == asked.most) for times in often.values())
+        for at in range(1, asked.most + 1)
+    ]
 
 
 def multiplied(term, row):

@@ -6,6 +6,7 @@ import numpy as np
 
 from entwined.queries import (
     CountOf,
+    DegreesOf,
     FoldOf,
     SumOf,
     TableOf,
@@ -27,6 +28,8 @@ def exact_answer(aggregate, rows):
             return by_cell(aggregate.axes, inside, lambda row: added(aggregate.term, row))
         case FoldOf():
             return folded(aggregate, inside)
+        case DegreesOf():
+            return degrees(aggregate, inside)
     raise TypeError(aggregate)
 
 
@@ -41,6 +44,19 @@ def folded(fold, rows):
             for at, number in enumerate(cut if 0 <= group < fold.groups else ()):
                 sums[group * len(fold.least) + at] += number
     return sums
+
+
+def degrees(asked, rows, missing=None):
+    """Count how often each id is named, one row after another, and how many are named so often."""
+    often = {}
+    for row in rows:
+        for name in asked.columns:
+            if row[name] is not None and row[name] != (missing or {}).get(name):
+                often[row[name]] = often.get(row[name], 0) + 1
+    counts = [0] * asked.most
+    for times in often.values():
+        counts[min(times, asked.most) - 1] += 1
+    return counts
 
 
 def added(term, row):

@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from entwined.estimate.layout import Layout, NoisyTable
 from entwined.noise import DiscreteGaussian, DiscreteLaplace
-from entwined.queries.aggregates import Axis
+from entwined.queries.axes import Axis
 
 
 def laplace(scale: str | int) -> DiscreteLaplace:

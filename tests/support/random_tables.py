@@ -7,6 +7,7 @@ import numpy as np
 from entwined.queries import (
     Axis,
     CountOf,
+    DegreesOf,
     FoldOf,
     SumOf,
     TableOf,
@@ -86,6 +87,7 @@ def random_aggregate(rng, schema):
             TableOf(axes, where),
             TotalsOf(axes[:2], term, where),
             random_fold(rng, coded, where),
+            DegreesOf((rng.choice(coded),), rng.randrange(1, 6), where),
         ]
     )
 

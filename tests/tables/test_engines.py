@@ -47,7 +47,9 @@ def test_every_type_of_column_codes_every_kind_of_value(engine, kind, tmp_path):
 @pytest.mark.parametrize("by_person", [False, True])
 @pytest.mark.parametrize("engine", engines.LIGHT)
 def test_random_batches_are_answered_exactly(engine, by_person, tmp_path):
-    rng = random.Random(f"{list(engines.LIGHT).index(engine) % 3}{by_person}")  # the same batch in several engines
+    rng = random.Random(
+        f"{list(engines.LIGHT).index(engine) % 3}{by_person}"
+    )  # the same batch in several engines
     for turn, rows in enumerate((0, 1, 2, 40, 300)):
         unit = {"unit": Person("who", rng.choice([1, 2, 5])), "neighbours": "add_remove"} if by_person else {}
         schema = Schema(COLUMNS, most_rows=10_000, **unit)

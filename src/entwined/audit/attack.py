@@ -40,7 +40,7 @@ class Before(NamedTuple):
 class Gained(NamedTuple):
     """What releases added: mean nats with its standard error, and the largest shift of log odds.
 
-    `log_odds` is the largest that was seen, `at_worst` that over every number that could be the exact answer, too.
+    `log_odds` is the largest that was seen, `at_worst` that over numbers that could be the exact answer, too.
     """
 
     nats: float
@@ -191,17 +191,24 @@ def _gained(learned: Looked, at_worst: float) -> Gained:
 
 
 def _at_worst(attacker: Attacker | WorldDrawer, people: IntArray) -> float:
-    """Look at every number that could be the exact answer, for some of the populations."""
+    """Look at what could be exact answers, for some of the populations: noise shifts log odds most there."""
     worst = 0.0
     told = people[:, list(attacker.known)]
-    for number in said(
-        "attacking", np.sort(np.unique(told, axis=0, return_index=True)[1])[:LOOKED_AT].tolist()
-    ):
+    first = np.sort(np.unique(told, axis=0, return_index=True)[1])[:LOOKED_AT]
+    for number in said("attacking", first.tolist()):
         answers = attacker.answers(people[number])
-        if answers is not None:
-            alike = np.repeat(people[[number]], len(answers), axis=0)
-            worst = max(worst, float(spans(attacker.learn(alike, answers).log_shifts).max()))
+        found = _alike(attacker, people[number]) if answers is None else answers
+        same = np.repeat(people[[number]], len(found), axis=0)
+        worst = max(worst, float(spans(attacker.learn(same, found).log_shifts).max()))
     return worst
+
+
+def _alike(attacker: Attacker | WorldDrawer, person: IntArray) -> IntArray:
+    """Give the exact answers if everybody who is not known held the same value, for each value."""
+    law, values = attacker.law, np.arange(max(attacker.law.sizes))
+    same = np.minimum(values[:, None], np.array(law.sizes) - 1)
+    same[:, list(attacker.known)] = person[list(attacker.known)]
+    return np.concatenate([one.exact(same) for one in attacker.shown], axis=1)
 
 
 def _told_of(learned: Looked, truth: IntArray, watched: int | None) -> OneRelease:

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ FEW_CODES: Final = 12
 MOST_TRIED: Final = 4096
 FEW_ROWS: Final = 64
 OTHERS: Final = 3
+ROUNDS: Final = 2
 
 Row: TypeAlias = Codes | None  # None for a unit that is in no row at all
 MadeUp: TypeAlias = tuple[Codes, ...]
@@ -35,21 +37,50 @@ def neighbouring(batch: Batch) -> tuple[MadeUp, MadeUp]:
 def two_rows(batch: Batch) -> tuple[Row, Row]:
     """Find two rows that are told apart best; where rows may be absent, one of them is."""
     rows = candidates(batch)
-    if batch.schema.neighbours == "add_remove":
-        size = np.abs(_scaled(batch, rows)).sum(axis=1)
-        return None, rows[int(size.argmax())]
     numbers = _scaled(batch, rows)
+    if batch.schema.neighbours == "add_remove":
+        return None, _nearer(batch, None, rows[int(np.abs(numbers).sum(axis=1).argmax())])
     first = int(np.abs(numbers - numbers[0]).sum(axis=1).argmax())
     second = int(np.abs(numbers - numbers[first]).sum(axis=1).argmax())
-    return rows[second], rows[first]
+    here, there = rows[second], rows[first]
+    for _ in range(ROUNDS):
+        there = _nearer(batch, here, there)
+        here = _nearer(batch, there, here)
+    return here, there
+
+
+def _nearer(batch: Batch, here: Row, there: Codes) -> Codes:
+    """Change a row column by column, each time to what tells it best from the other."""
+    (fixed,) = _scaled(batch, [here])
+    for name in columns_read(batch):
+        tried = [there, *({**there, name: code} for code in _told_apart(batch.schema.coded(name), batch))]
+        there = tried[int(np.abs(_scaled(batch, tried) - fixed).sum(axis=1).argmax())]
+    return there
 
 
 def candidates(batch: Batch) -> list[Codes]:
-    """Give rows with all codes of the columns that are read, or of many the codes where something begins or ends."""
+    """Give rows with all codes of the columns that are read; of too many, rows inside each condition and near them."""
     columns = columns_read(batch)
     choices = [_told_apart(batch.schema.coded(name), batch) for name in columns]
-    codes = itertools.islice(itertools.product(*choices), MOST_TRIED)
-    return [dict(zip(columns, one, strict=True)) for one in codes]
+    if prod(map(len, choices)) <= MOST_TRIED:
+        return [dict(zip(columns, one, strict=True)) for one in itertools.product(*choices)]
+    inside = [
+        {name: _codes_inside(one, batch.schema.coded(name))[0] for name in columns}
+        for one in batch.statistics
+    ]
+    ends = [dict(zip(columns, (codes[side] for codes in choices), strict=True)) for side in (0, -1)]
+    turned = [
+        {**row, name: code}
+        for row in inside
+        for name in columns
+        for code in _told_apart(batch.schema.coded(name), batch)
+    ]
+    return [*inside, *ends, *turned[:MOST_TRIED]]
+
+
+def _codes_inside(asked: Asked, column: Coded) -> list[int]:
+    """Give codes of a column at which the rows inside a condition begin and end."""
+    return [code for ends in asked.statistic.aggregate.where.codes(column.name, column.size) for code in ends]
 
 
 def columns_read(batch: Batch) -> list[str]:
@@ -76,8 +107,7 @@ def _told_apart(column: Coded, batch: Batch) -> list[int]:
         return list(range(column.size))
     ends = {0, column.levels - 1, column.missing_code}
     for one in batch.statistics:
-        for low, high in one.statistic.aggregate.where.codes(column.name, column.size):
-            ends.update((low, high))
+        ends.update(_codes_inside(one, column))
     return sorted(ends)
 
 

@@ -6,7 +6,7 @@ respondent. Where a model leaves values open, each of its units is one of two ro
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import prod
 from typing import Final, TypeAlias
@@ -15,9 +15,9 @@ import numpy as np
 
 from entwined.audit.neighbours import MOST_TRIED, Row, added, columns_read, two_rows
 from entwined.audit.row_adds import Codes, RowAdds
-from entwined.audit.staging import Noised, Stage, place_of, refuse_many
+from entwined.audit.staging import STRANGERS, Circle, Noised, Stage, place_of
 from entwined.audit.vectors import Addend, NoisyVector
-from entwined.dependence import Independent, ProductLaw
+from entwined.dependence import Independent
 from entwined.errors import Refused
 from entwined.mechanisms.asked import Asked
 from entwined.mechanisms.batch import Batch, plan_batch
@@ -28,7 +28,6 @@ from entwined.schema import Coded, Schema
 
 MOST_STATES: Final = 20_000
 ABSENT: Final = "not in the table"
-FEW_ALONE: Final = 6
 
 
 def staged_release(request: Request, target: str | None = None) -> list[Stage]:
@@ -41,17 +40,16 @@ def staged_release(request: Request, target: str | None = None) -> list[Stage]:
         for leak, loss in ((amount, None), (None, amount))
     )
     declared = {name: one for name, (one, _) in promise.judges.items()}
-    alone = {"independent": Declared(Independent(FEW_ALONE))}
+    alone = {"independent": Declared(Independent(STRANGERS))}
     return [_staged(name, one, amount, kept, plain, target) for name, one in (declared or alone).items()]
 
 
 def _staged(
     name: str, one: Declared, amount: Fraction, kept: Batch, plain: Batch, target: str | None
 ) -> Stage:
-    refuse_many(one.model)
     cast = _cells if kept.schema.unit.by_column else _rows
     place = place_of(one.model, target, one.variables(kept.schema) if kept.schema.unit.by_column else ())
-    law, units, values, addends = cast(one, kept, place)
+    circle, units, values, addends = cast(one, kept, place)
     left_out = tuple(_words(asked) for asked in kept.statistics if not _is_seen(asked))
     if len(left_out) == len(kept.statistics):
         raise Refused(
@@ -63,12 +61,11 @@ def _staged(
         shown = tuple(NoisyVector(adds, asked.noise) for asked, adds in each if asked.noise and adds)
         return Noised(shown, float(batch.price.leakage.get(name, batch.price.nominal)))
 
-    return Stage(
-        name, one.model, place, law, float(amount), noised(plain), noised(kept), units, values, left_out
-    )
+    whose = name, one.model, circle.place, circle.law
+    return Stage(*whose, float(amount), noised(plain), noised(kept), units, values, left_out)
 
 
-_Cast: TypeAlias = tuple[ProductLaw, tuple[str, ...], tuple[tuple[str, ...], ...], list[tuple[Addend, ...]]]
+_Cast: TypeAlias = tuple[Circle, tuple[str, ...], tuple[tuple[str, ...], ...], list[tuple[Addend, ...]]]
 
 
 def _rows(one: Declared, batch: Batch, place: int) -> _Cast:
@@ -76,7 +73,8 @@ def _rows(one: Declared, batch: Batch, place: int) -> _Cast:
     schema = batch.schema
     states = one.states(schema)
     rows = list(_states(one, states, batch)) if states else list(two_rows(batch))
-    law = one.model.around(place, len(rows))
+    circle = Circle.of(one.model, place, len(rows))
+    law = circle.law
     if any(law.sizes[unit] != len(rows) for unit in law.people):
         raise Refused(
             f"The model {one.title!r} has other values than rows of this table. Attack the model itself."
@@ -87,7 +85,7 @@ def _rows(one: Declared, batch: Batch, place: int) -> _Cast:
         each = tuple(Addend((unit,), numbers) for unit in law.people)
         addends.append(each if _is_seen(asked) else ())
     named = tuple(_row_words(schema, row) for row in rows)
-    return law, tuple(map(one.model.called, law.people)), (named,) * len(law.people), addends
+    return circle, tuple(map(one.model.called, circle.people)), (named,) * len(law.people), addends
 
 
 def _cells(one: Declared, batch: Batch, place: int) -> _Cast:
@@ -97,35 +95,45 @@ def _cells(one: Declared, batch: Batch, place: int) -> _Cast:
         raise Refused(
             f"The model {one.title!r} has columns that are worked out from others. Attack it without them."
         )
-    law = one.model.around(place, max(schema.coded(name).size for name in names if name in schema.names))
+    circle = Circle.of(one.model, place, 2)
+    people = tuple(names[unit] for unit in circle.people)
+    codes = {
+        unit: _codes(schema.coded(name), circle.law.sizes[unit], name in one.missing_says_nothing)
+        for unit, name in zip(circle.law.people, people, strict=True)
+    }
+    named = dict(zip(circle.law.people, people, strict=True))
     addends = [
-        _cell_addends(asked, names, law, schema) if _is_seen(asked) else () for asked in batch.statistics
+        _cell_addends(asked, named, codes, schema) if _is_seen(asked) else () for asked in batch.statistics
     ]
     values = tuple(
-        tuple(_value_words(schema.coded(names[unit]), code) for code in range(law.sizes[unit]))
-        for unit in law.people
+        tuple(_value_words(schema.coded(named[unit]), code) for code in codes[unit]) for unit in named
     )
-    return law, tuple(names[unit] for unit in law.people), values, addends
+    return circle, people, values, addends
 
 
-def _cell_addends(asked: Asked, names: Sequence[str], law: ProductLaw, schema: Schema) -> tuple[Addend, ...]:
+def _codes(column: Coded, size: int, without: bool) -> Sequence[int]:  # noqa: FBT001  (whether missing is left out)
+    """Say which code each value of a unit is: all of a column's, or the first and the last where values are open."""
+    return range(size) if size == column.size - without else (0, column.levels - 1)
+
+
+def _cell_addends(
+    asked: Asked, named: Mapping[int, str], codes: Mapping[int, Sequence[int]], schema: Schema
+) -> tuple[Addend, ...]:
+    """Say what the cells that a statistic reads add; columns that are no units are as they make it matter most."""
     aggregate = asked.statistic.aggregate
-    scope = tuple(unit for unit in law.people if names[unit] in aggregate.reads)
-    sizes = [law.sizes[unit] for unit in scope]
+    scope = tuple(unit for unit, name in named.items() if name in aggregate.reads)
+    sizes = [len(codes[unit]) for unit in scope]
     if prod(sizes) > MOST_STATES:
         raise Refused(
             f"A statistic reads {prod(sizes):,} joint values, and an attack takes {MOST_STATES:,} at most."
         )
-    others = sorted(aggregate.reads - {names[unit] for unit in scope})
+    others = sorted(aggregate.reads - {named[unit] for unit in scope})
     tried = []
-    for fixed in itertools.islice(
-        itertools.product(*(range(schema.coded(name).size) for name in others)), MOST_TRIED
-    ):
+    every = itertools.product(*(range(schema.coded(name).size) for name in others))
+    for fixed in itertools.islice(every, MOST_TRIED):
         beside = dict(zip(others, fixed, strict=True))
-        cells = itertools.product(*map(range, sizes))
-        rows = [
-            beside | {names[unit]: code for unit, code in zip(scope, cell, strict=True)} for cell in cells
-        ]
+        cells = itertools.product(*(codes[unit] for unit in scope))
+        rows = [beside | dict(zip((named[unit] for unit in scope), cell, strict=True)) for cell in cells]
         tried.append(RowAdds(rows).to(aggregate))
         if np.ptp(tried[-1], axis=0).any():
             break

@@ -38,7 +38,7 @@ FORMAT: Final = "entwined audit 1"
 SAMPLES: Final = 50_000
 FEWEST_SAMPLES: Final = 1_000
 MOST_SAMPLES: Final = 5_000_000
-MOST_NUMBERS: Final = 4_000_000  # that are drawn for one table, unless more samples are asked for
+MOST_NUMBERS: Final = 1_000_000  # that are drawn for one table, unless more samples are asked for
 FALSE_ALARM: Final = 1e-4
 PLANTED: Final = Fraction(4, 5)
 DIGITS: Final = 9  # after which likelihood ratios are taken to be equal
@@ -159,6 +159,10 @@ def audit_batch(
 ) -> ReleaseAudit:
     """Rehearse a batch on two neighbouring tables, and the same batch with too little noise."""
     count = _samples(batch, samples)
+    if not 0 < false_alarm < 1:
+        raise BadInput(
+            f"A false alarm of probability {false_alarm}. Give a number between 0 and 1, such as 1e-4."
+        )
     tables = [MadeUpTable(batch.schema, rows) for rows in neighbouring(batch)]
     power = 1 if batch.promise.measure.is_pure else 2
     weaker = replace(batch, statistics=tuple(one.at((1 / PLANTED) ** power) for one in batch.statistics))

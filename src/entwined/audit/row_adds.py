@@ -7,8 +7,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from entwined.errors import DoesNotApply
 from entwined.numbers import IntArray
-from entwined.queries.aggregates import Aggregate, Axis, FoldOf, Single, TableOf, Term, TotalsOf
+from entwined.queries.aggregates import Aggregate, DegreesOf, FoldOf, Single, TableOf, TotalsOf
+from entwined.queries.axes import Axis, Term
 
 Codes: TypeAlias = Mapping[str, int]
 
@@ -35,6 +37,12 @@ class RowAdds:
     def totals(self, one: TotalsOf) -> IntArray:
         """What the term says in the row's cell."""
         return self._by_cell(one.axes, one.cells, one.term)
+
+    def degrees(self, one: DegreesOf) -> IntArray:
+        """Refuse: how often an id is named is counted over all rows."""
+        raise DoesNotApply(
+            f"How often the ids in {one.columns} are named is no sum over rows. Attack a count or a total."
+        )
 
     def fold(self, one: FoldOf) -> IntArray:
         """What the function says, within its bounds."""

@@ -16,7 +16,9 @@ from entwined.loss import Loss
 from entwined.noise import Additive, DiscreteLaplace
 from entwined.numbers import Amount, positive_fraction
 
-MOST_UNITS: Final = 2000
+MOST_UNITS: Final = 2000  # who depend on each other
+MOST_BUILT: Final = 300_000
+STRANGERS: Final = 6
 
 
 Publish: TypeAlias = Literal["count", "histogram", "each"]
@@ -63,15 +65,14 @@ def staged_model(
 ) -> Stage:
     """Publish something of people drawn from a model, with plain noise of this ε and with noise that leaks no more."""
     promised = positive_fraction(leakage, "Leakage")
-    refuse_many(model)
-    place = place_of(model, target)
-    law = model.around(place, values)
-    law.marginal(law.people[0])  # what is too wide to look at is refused before anything is bounded
+    Circle.of(model, 0, values)  # what is too wide to look at is refused before anything is bounded
+    circle = Circle.of(model, place_of(model, target), values)
+    law = circle.law
     vectors, change = PUBLISHED[publish](law)
     codes = tuple(tuple(f"value {code}" for code in range(law.sizes[unit])) for unit in law.people)
-    units = tuple(model.called(unit) for unit in law.people)
+    units = tuple(map(model.called, circle.people))
     return staged(
-        Stage(model.kind, model, place, law, float(promised), NOTHING, NOTHING, units, codes),
+        Stage(model.kind, model, circle.place, law, float(promised), NOTHING, NOTHING, units, codes),
         vectors,
         change,
         knowledge,
@@ -110,12 +111,39 @@ def place_of(model: Dependence, target: str | None, names: Sequence[str] = ()) -
     )
 
 
-def refuse_many(model: Dependence) -> None:
-    """Refuse a model of more units than can be looked at exactly."""
-    if model.units > MOST_UNITS:
+@dataclass(frozen=True, eq=False)
+class Circle:
+    """Everybody who can have a bearing on a target, by the numbers of the model; somebody alone is met with strangers.
+
+    Whoever else there is is independent of them, so to leave them out is to take them as known.
+    """
+
+    law: ProductLaw
+    place: int
+    members: tuple[int, ...]
+
+    @classmethod
+    def of(cls, model: Dependence, place: int, values: int) -> "Circle":
+        """Find who is linked to a target under one law of a model; refuse more than can be looked at exactly."""
+        _refuse_many(model.units, MOST_BUILT)
+        law = model.around(place, values)
+        linked = law.linked(place)
+        members = linked if len(linked) > 1 else tuple(sorted({place, *law.people[:STRANGERS]}))
+        _refuse_many(len(members), MOST_UNITS)
+        small = law.only(members)
+        small.marginal(members.index(place))
+        return cls(small, members.index(place), members)
+
+    @property
+    def people(self) -> tuple[int, ...]:
+        """The members who are somebody, by the numbers of the model."""
+        return tuple(self.members[place] for place in self.law.people)
+
+
+def _refuse_many(units: int, most: int) -> None:
+    if units > most:
         raise Refused(
-            f"The model has {model.units:,} units, and an exact attack takes {MOST_UNITS:,} at most. Attack a smaller "
-            "model of the same kind."
+            f"{units:,} units are more than an exact attack takes, {most:,}. Attack a smaller model of the kind."
         )
 
 

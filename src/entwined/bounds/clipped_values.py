@@ -14,9 +14,10 @@ from entwined.noise.lattice import probability
 class ClippedValues:
     """Losses of one unit of a group, all of them ε, or with a δ the ρ of Gaussian noise.
 
-    `own`: any change of the unit. `moved`: of it, what moves in proportion to the unit's value, if that goes from one
-    of the `bounds` to the other. `besides`: any change of the unit to what does not. Values are clipped to the bounds
-    and rounded, which takes two of them at most `rounding` further apart.
+    `moved`: what moves in proportion to the unit's value, if that goes from one of the `bounds` to the other.
+    `besides`: any change of the unit to what does not. `own`: any change of the unit at all, a value that goes missing
+    among them; no leakage is taken for less. Values are clipped to the bounds and rounded, which takes two of them at
+    most `rounding` further apart.
 
     >>> sums = ClippedValues.of(1, bounds=(140, 200), units=3)      # heights in cm, and nothing but their sum
     >>> (sums * 2).moved

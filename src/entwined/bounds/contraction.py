@@ -1,8 +1,8 @@
 """T(L; Δ): how much of a leakage L gets through a factor of log odds Δ.
 
-T(L; Δ) = 4 atanh(tanh(L/4) tanh(Δ/4)), Birkhoff's contraction of Hilbert's projective metric. Both forms
-below are accurate to a few units in the last place where they are used, and the result is rounded up by
-more than that.
+T(L; Δ) = 4 atanh(tanh(L/4) tanh(Δ/4)), Birkhoff's contraction of Hilbert's projective metric. With a = e^{L/2} − 1 and
+d = e^{Δ/2} − 1 it is 2 log(1 + a / (1 + (a + 2)/d)), where nothing cancels. All forms below are accurate to a few units
+in the last place where they are used, and the result is rounded up by more than that.
 """
 
 import math
@@ -11,21 +11,34 @@ import numpy as np
 
 from entwined.numbers import ULP, FloatArray
 
-SMALL = 4.0  # below it the tanh form is well conditioned, above it the logarithmic form is
+SMALL = 4.0  # up to it the form with a and d is well conditioned and quick, above it the logarithmic form is
+LARGEST = 600.0  # above it a leaves the range of floats
 SLACK = 1.0 + 32 * ULP
 TINY = 1e-300  # below the normal floats digits get lost
 
 
 def contract(leakage: FloatArray, log_odds: FloatArray) -> FloatArray:
     """T(L; Δ) entry by entry, rounded up; never more than L or Δ."""
-    least = np.minimum(leakage, log_odds)
-    through = tanh_quarter(leakage) * tanh_quarter(log_odds)
+    least, most = np.minimum(leakage, log_odds), np.maximum(leakage, log_odds)
+    small = let_through(np.minimum(least, SMALL), hindrance(most))
     if least.size and least.max() < SMALL:
-        return np.minimum(4 * np.arctanh(through) * SLACK + TINY, least)
+        return np.minimum(small, least)
     apart, together = np.abs(finite_gap(leakage, log_odds)) / 2, (leakage + log_odds) / 2
     large = least + 2 * np.log1p(np.exp(-together)) - 2 * np.log1p(np.exp(-apart))
-    small = 4 * np.arctanh(np.where(least < SMALL, through, 0.0))
-    return np.minimum(np.where(least < SMALL, small, large) * SLACK + TINY, least)
+    return np.minimum(np.where(least < SMALL, small, large * SLACK + TINY), least)
+
+
+def hindrance(log_odds: FloatArray) -> FloatArray:
+    """1/d = 1 / (e^{Δ/2} − 1), which is all that is needed of Δ."""
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.asarray(1.0 / np.expm1(log_odds * 0.5))
+
+
+def let_through(leakage: FloatArray, hindered: FloatArray) -> FloatArray:
+    """T(L; Δ) for L up to `LARGEST` by the hindrance of Δ, rounded up; the caller sees that it is not above L."""
+    growth = np.expm1(leakage * 0.5)
+    with np.errstate(over="ignore"):  # no strength at all lets nothing through
+        return np.asarray(np.log1p(growth / ((growth + 2.0) * hindered + 1.0)) * (2 * SLACK) + TINY)
 
 
 def tanh_quarter(value: FloatArray) -> FloatArray:

@@ -6,15 +6,16 @@ from functools import cached_property
 
 import numpy as np
 
-from entwined.bounds.contraction import contract
+from entwined.bounds.contraction import LARGEST, contract, hindrance, let_through
 from entwined.dependence import Couplings
 from entwined.numbers import ULP, FloatArray, IntArray
 from entwined.progress import report
 
 TOLERANCE = 1e-10
+MANY_MESSAGES, TOLERANCE_OF_MANY = 500_000, 1e-6  # every iterate is a bound, and these take seconds
 MOST_UPDATES = 160_000_000  # message updates after which a good bound is good enough
 BLOCK = 1 << 16  # entries at a time: they stay in the processor's cache
-LEAP_EVERY = 6
+LEAP_EVERY = 12
 MANY_BLOCKS = 16
 
 
@@ -69,7 +70,7 @@ class Messages:
             part = slice(start, start + BLOCK)
             outgoing = np.minimum(leakage[self.graph.unit[part]] - messages[part], self.most[part])
             swapped = outgoing.reshape(-1, 2)[:, ::-1].reshape(-1)
-            better[part] = contract(swapped, self.graph.log_odds[part])
+            better[part] = self.passed(swapped, part)
 
         if len(starts) < MANY_BLOCKS:
             for start in starts:
@@ -78,6 +79,17 @@ class Messages:
             with ThreadPoolExecutor() as workers:  # numpy lets go of the interpreter while it computes
                 list(workers.map(improve, starts))
         return better
+
+    @cached_property
+    def hindered(self) -> FloatArray:
+        """What is needed of the strengths, worked out once."""
+        return hindrance(self.graph.log_odds)
+
+    def passed(self, leakage: FloatArray, part: slice) -> FloatArray:
+        """T of some messages, by the quick form where it holds; at most what comes in."""
+        if leakage.size and leakage.max() > LARGEST:
+            return contract(leakage, self.graph.log_odds[part])
+        return np.minimum(let_through(leakage, self.hindered[part]), leakage)
 
     def gathered(self, leakage: FloatArray, messages: FloatArray) -> FloatArray:
         """Σ_{j∈S_c∖i} M_{j→c} for each entry, whatever the sizes of the factors."""
@@ -116,11 +128,12 @@ def settled_messages(losses: FloatArray, couplings: Couplings) -> tuple[Messages
     messages = contract(couplings.component_totals(losses)[graph.unit], graph.log_odds)
     most = max(8, MOST_UPDATES // max(1, messages.size))
     last = np.zeros_like(messages)
+    tolerance = TOLERANCE if messages.size < MANY_MESSAGES else TOLERANCE_OF_MANY
     for iteration in range(1, most + 1):
         better = np.minimum(system.step(messages), messages)
         before, last, messages = last, messages - better, better
         report("passing messages", iteration, most)
-        if float(np.max(last / np.maximum(better, 1e-300), initial=0.0)) <= TOLERANCE:
+        if float(np.max(last / np.maximum(better, 1e-300), initial=0.0)) <= tolerance:
             break
         if iteration % LEAP_EVERY == 0:
             messages = system.leap(messages, last, before)

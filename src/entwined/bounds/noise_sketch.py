@@ -6,7 +6,7 @@ neighbour's number moves with that of the parts behind it is seen by making all 
 leakage about every unit follows from each loss by products along the tree.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -19,9 +19,10 @@ from entwined.bounds.kernel import Forest, Link
 from entwined.bounds.profiles.composition import TILTS, Composition
 from entwined.bounds.profiles.curves import GaussianCurve, largest_shift
 from entwined.bounds.profiles.gaussian import shift_of
-from entwined.bounds.profiles.passing import TOGETHER, held_by
+from entwined.bounds.profiles.passing import Sways, parts_of, read_rows
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
-from entwined.bounds.separable import Sways, known_forest, tilted_forest
+from entwined.bounds.profiles.sweeping import Sweep
+from entwined.bounds.separable import known_forest, tilted_forest
 from entwined.bounds.separable_forms import CellSecrets
 from entwined.bounds.theorem import Knowledge
 from entwined.dependence import Coupled
@@ -36,11 +37,11 @@ LARGER: Final = 0.05  # by which share losses are made larger to see what moves
 
 @dataclass(frozen=True, eq=False)
 class Swept:
-    """What each node of a forest holds, and what each link took and gave."""
+    """What each node of a forest holds, and what each link took and gave: a moment, at the order that decides."""
 
-    held: list[Composition]
-    took: dict[Link, Composition]
-    gave: dict[Link, Composition]
+    held: Composition
+    took: Mapping[Link, float]
+    gave: Mapping[Link, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,31 +160,26 @@ class NoiseSketch:
     def passed(self, case: CellSecrets, rhos: FloatArray) -> Swept:
         """Pass profiles of the parts that a case reads."""
         forest, sways = self.forest
-        parts = np.zeros(len(forest.order))
-        parts[: self.answers.units] = np.where(case.read, rhos[: self.answers.units], 0.0)
-        own = held_by(TOGETHER, [curve_of(rho) for rho in parts], self.grid)
-        took: dict[Link, Composition] = {}
-        gave: dict[Link, Composition] = {}
+        each = np.zeros(len(forest.order))
+        each[: self.answers.units] = np.where(case.read, rhos[: self.answers.units], 0.0)
+        parts, held = parts_of([[curve_of(rho) for rho in each]], self.grid)
+        took: dict[Link, float] = {}
+        gave: dict[Link, float] = {}
 
-        def send(links: Sequence[Link], held: Sequence[Composition]) -> list[Composition]:
-            swayed = [place for place, link in enumerate(links) if link in sways]
-            found = TOGETHER.send([held[at] for at in swayed], [sways[links[at]] for at in swayed])
-            sent = list(held)
-            for at, message in zip(swayed, found, strict=True):
-                sent[at] = message
-            took.update(zip(links, held, strict=True))
-            gave.update(zip(links, sent, strict=True))
-            return sent
+        def watch(links: Sequence[Link], taken: Composition, given: Composition) -> None:
+            took.update(zip(links, taken.moments[:, self.order].tolist(), strict=True))
+            gave.update(zip(links, given.moments[:, self.order].tolist(), strict=True))
 
-        return Swept(forest.sweep_levels(own, send, Composition.join), took, gave)
+        stack, (rows,) = Sweep(forest, sways, parts, held, [range(len(each))], watch).whole()
+        return Swept(stack.rows(rows), took, gave)
 
     def shown(self, case: CellSecrets, passed: Swept, rhos: FloatArray) -> FloatArray:
         """Read the ε of the questions of a case at δ."""
-        held = [passed.held[unit] for unit in case.questions.tolist()]
-        if case.blank:
-            moved = Composition.of(PrivacyProfile.of(curve_of(rhos[-1]), self.grid))
-            held = [one.join(moved) for one in held]
-        return PrivacyProfile.stacked(TOGETHER.reads(held)).epsilons(self.delta) if held else np.zeros(0)
+        if not case.questions.size:
+            return np.zeros(0)
+        moved = Composition.of(PrivacyProfile.of(curve_of(rhos[-1]), self.grid)) if case.blank else None
+        read = read_rows(passed.held, case.questions.tolist(), moved)
+        return PrivacyProfile.stacked(read).epsilons(self.delta)
 
     def alone(self, epsilons: FloatArray) -> FloatArray:
         """Give about the ρ of Gaussian noise that has these ε at δ, from ε = μ²/2 + μz with z that of the target."""
@@ -197,9 +193,8 @@ class NoiseSketch:
 
     def gain(self, before: Swept, after: Swept, link: Link) -> float:
         """How much of what a link takes more it gives more; in moments, which for Gaussian noise are ρ times s + s²."""
-        more = after.took[link].moments[self.order] - before.took[link].moments[self.order]
-        given = after.gave[link].moments[self.order] - before.gave[link].moments[self.order]
-        return max(float(given / more), 0.0) if more > 0 else 0.0
+        more, given = after.took[link] - before.took[link], after.gave[link] - before.gave[link]
+        return max(given / more, 0.0) if more > 0 else 0.0
 
     @cached_property
     def order(self) -> int:

@@ -94,7 +94,10 @@ def _told(ranges: FloatArray, rates: FloatArray, city: City) -> FloatArray:
     pairs, place = np.unique(np.stack([ranges, rates]), axis=1, return_inverse=True)
     found = np.zeros(pairs.shape[1])
     for odds in street_odds(city):
-        for apart, log_odds in zip(odds.distances.tolist(), odds.log_odds.tolist(), strict=True):
+        ways = zip(odds.distances.tolist(), odds.log_odds.tolist(), strict=True)
+        if np.isinf(rates).all():  # then the range alone counts, whatever the way
+            ways = zip([1.0], [float(odds.log_odds.max())], strict=True)
+        for apart, log_odds in ways:
             logs = np.minimum(pairs[0], pairs[1] * apart)
             found = np.maximum(found, contract(logs, np.full(logs.size, log_odds)) / odds.length)
     return round_up(found)[place.reshape(-1)]

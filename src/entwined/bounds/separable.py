@@ -1,8 +1,8 @@
 """Separable releases: each part reads one unit, so what is shown of several units composes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Final
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from entwined.bounds.profiles.passing import (
     TOGETHER,
     Algebra,
     Held,
+    Sways,
     Told,
     along_chain,
     held_by,
@@ -30,11 +31,10 @@ from entwined.bounds.transport import Run, passages
 from entwined.dependence import Coupled, Couplings, Dependence, MarkovChain
 from entwined.errors import DoesNotApply
 from entwined.loss import Leakage, Loss
-from entwined.numbers import FloatArray, IntArray, float_above
-
-Sways: TypeAlias = Mapping[Link, Sway]
+from entwined.numbers import FloatArray, float_above
 
 MOST_ENTRIES = 20_000
+NOTHING: Final = GaussianCurve(0.0)
 TRUSTED = (
     "The release is one batch of parts with independent noise, fixed before anything was seen, and each part "
     "reads one unit alone."
@@ -170,42 +170,34 @@ def curves_of(loss: ConcentratedLoss, model: Coupled) -> list[ProfileCurve]:
 
 
 def tilted_messages(
-    algebra: Algebra[Held], curves: Sequence[ProfileCurve], model: Coupled, wanted: IntArray | None = None
+    algebra: Algebra[Held], curves: Sequence[ProfileCurve], model: Coupled
 ) -> Callable[[Grid], Told]:
-    """Pass profiles along a chain or through a forest of factors, each tilted as far as its log odds allow.
-
-    What is told is about the units that are wanted, or all of them.
-    """
+    """Pass profiles along a chain or through a forest of factors, each tilted as far as its log odds allow."""
     if isinstance(model, MarkovChain):
         step: Sway = TiltSway(model.log_odds)
         runs = (Run((step,), model.length - 1),)
-        return lambda grid: along_chain(algebra, held_by(algebra, curves, grid), runs, runs).of(wanted)
-    return swayed_messages(algebra, curves, *tilted_forest(model), wanted)
+        return lambda grid: along_chain(algebra, held_by(algebra, curves, grid), runs, runs)
+    return swayed_messages(algebra, curves, *tilted_forest(model))
 
 
 def known_messages(
-    algebra: Algebra[Held], curves: Sequence[ProfileCurve], model: Coupled, wanted: IntArray | None = None
+    algebra: Algebra[Held], curves: Sequence[ProfileCurve], model: Coupled
 ) -> Callable[[Grid], Told]:
-    """Pass profiles along a chain or through a tree whose law is known, to the units that are wanted."""
+    """Pass profiles along a chain or through a tree whose law is known."""
     if isinstance(model, MarkovChain):
         past, future = map(rows_of, passages(model))
-        return lambda grid: along_chain(algebra, held_by(algebra, curves, grid), past, future).of(wanted)
-    return swayed_messages(algebra, curves, *known_forest(model), wanted)
+        return lambda grid: along_chain(algebra, held_by(algebra, curves, grid), past, future)
+    return swayed_messages(algebra, curves, *known_forest(model))
 
 
 def swayed_messages(
-    algebra: Algebra[Held],
-    curves: Sequence[ProfileCurve],
-    forest: Forest,
-    sways: Sways,
-    wanted: IntArray | None,
+    algebra: Algebra[Held], curves: Sequence[ProfileCurve], forest: Forest, sways: Sways
 ) -> Callable[[Grid], Told]:
     """Pass profiles through a forest whose first nodes are the units; the others show nothing of their own."""
-    told = range(len(curves)) if wanted is None else wanted.tolist()
+    nodes = [*curves, *[NOTHING] * (len(forest.order) - len(curves))]
 
     def passed(grid: Grid) -> Told:
-        own = held_by(algebra, [*curves, *[GaussianCurve(0.0)] * (len(forest.order) - len(curves))], grid)
-        return through_forest(algebra, forest, own, sways, told)
+        return Told(through_forest(algebra, forest, nodes, sways, grid), np.arange(len(curves)))
 
     return passed
 

@@ -35,8 +35,8 @@ from entwined.bounds.profiles.passing import (
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.profiles.sway import Carried, TiltSway
 from entwined.bounds.profiles.tails import IN_TAILS, TailLaw
-from entwined.bounds.separable import known_forest, known_messages, refuse_inseparable, wholes
-from entwined.bounds.separable_forms import NOTHING, CellSecrets, answers_shown, rhos_of, worst_shown
+from entwined.bounds.separable import NOTHING, known_forest, refuse_inseparable, wholes
+from entwined.bounds.separable_forms import CellSecrets, answers_shown, profiles_of, rhos_of, worst_shown
 from entwined.bounds.theorem import theorem
 from entwined.dependence import BayesNet, Forms
 from entwined.dependence.forms import Flags
@@ -154,7 +154,7 @@ def separable_blanks_filled_bound(exposed: FilledConcentrated, model: Forms) -> 
     curves, chance = [loss.curve(rho) for rho in rhos_of(loss)], chance_of(loss, model)
     told = [swayed(exposed, model, row) for row in asked]
     worst = np.append(
-        worst_shown(answers_shown(model), loss, model, known_messages),
+        worst_shown(answers_shown(model), loss, model, known_forest),
         wholes(loss, np.zeros(1), rhos_of(loss)[-1]),
     )
     for s, t in telling_pairs(asked):
@@ -195,7 +195,9 @@ class Swap:
 
     def blanks(self, curves: Sequence[ProfileCurve], model: Forms) -> Callable[[Grid], Told]:
         """A blank under s and an answer under t, for each question that only t asks."""
-        answered = CellSecrets(self.blank, self.other, blank=False).profiles(curves, model, known_messages)
+        answered = profiles_of(
+            [CellSecrets(self.blank, self.other, blank=False)], curves, model, known_forest
+        )
 
         def passed(grid: Grid) -> Told:
             left, taken = self.left(grid), self.taken(grid)

@@ -5,20 +5,22 @@ tell of the answer. The two compose: given the parts that both forms have, the o
 form can take them, whatever law their answers have.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Final, TypeAlias
 
 import numpy as np
 
 from entwined.bounds.concentrated_loss import ConcentratedLoss
+from entwined.bounds.kernel import Forest
 from entwined.bounds.profiles.composition import Composition
-from entwined.bounds.profiles.curves import GaussianCurve, ProfileCurve
-from entwined.bounds.profiles.passing import TOGETHER, Algebra, Told, leakage_at
+from entwined.bounds.profiles.curves import ProfileCurve
+from entwined.bounds.profiles.passing import TOGETHER, Sways, Told, leakage_at, parts_of, read_rows
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
-from entwined.bounds.separable import known_messages, refuse_inseparable, tilted_messages, wholes
+from entwined.bounds.profiles.sweeping import Sweep
+from entwined.bounds.separable import NOTHING, known_forest, refuse_inseparable, tilted_forest, wholes
 from entwined.bounds.theorem import theorem
 from entwined.dependence import BayesNet, Forms
 from entwined.dependence.forms import Flags
@@ -27,7 +29,6 @@ from entwined.loss import Leakage, Loss
 from entwined.numbers import FloatArray, IntArray, float_above
 
 MOST_MEETINGS: Final = 24  # sets of questions that two forms share, each of which takes a sweep
-NOTHING: Final = GaussianCurve(0.0)
 TRUSTED: Final = (
     "The release is one batch of parts with independent noise, fixed before anything was seen, and each part reads "
     "one cell alone: the form, or a question where the form asks it. The loss of the form is for all that a change "
@@ -38,9 +39,7 @@ DRAWN: Final = (
     "where the form does not ask, and nowhere else. A question is read only where the form asks it."
 )
 
-Messages: TypeAlias = Callable[
-    [Algebra[Composition], Sequence[ProfileCurve], BayesNet, IntArray], Callable[[Grid], Told]
-]
+ForestOf: TypeAlias = Callable[[BayesNet], tuple[Forest, Sways]]
 
 
 @theorem("any", trusted=f"{TRUSTED} {DRAWN}", needs=("separable",))
@@ -83,7 +82,7 @@ def separable_blanks_left_out_bound(loss: ConcentratedLoss, model: Forms) -> Lea
 
     Source. New here.
     """
-    return _left_out(loss, model, tilted_messages)
+    return _left_out(loss, model, tilted_forest)
 
 
 @theorem("model", trusted=f"{TRUSTED} {DRAWN}", needs=("separable",))
@@ -100,7 +99,7 @@ def separable_blanks_left_out_without_knowledge_bound(loss: ConcentratedLoss, mo
 
     Source. New here.
     """
-    return _left_out(loss, model, messages_of_law)
+    return _left_out(loss, model, forest_of_law)
 
 
 @theorem("any", trusted=f"{TRUSTED} {DRAWN}", needs=("separable",))
@@ -127,7 +126,7 @@ def separable_public_form_bound(loss: ConcentratedLoss, model: Forms) -> Leakage
 
     Source. New here.
     """
-    return _public(loss, model, tilted_messages)
+    return _public(loss, model, tilted_forest)
 
 
 @theorem("model", trusted=f"{TRUSTED} {DRAWN}", needs=("separable",))
@@ -146,7 +145,7 @@ def separable_public_form_without_knowledge_bound(loss: ConcentratedLoss, model:
 
     Source. New here.
     """
-    return _public(loss, model, messages_of_law)
+    return _public(loss, model, forest_of_law)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -157,23 +156,11 @@ class CellSecrets:
     read: Flags
     blank: bool
 
-    def profiles(
-        self, curves: Sequence[ProfileCurve], model: Forms, messages: Messages
-    ) -> Callable[[Grid], Told]:
-        """D_i of the parts that are read, with δ_S if one of the secrets is a blank; the form's curve is the last."""
-        *each, form = curves
-        parts = [curve if there else NOTHING for curve, there in zip(each, self.read.tolist(), strict=True)]
-        passed = messages(TOGETHER, parts, model.answers, self.questions)
-
-        def told(grid: Grid) -> Told:
-            found = passed(grid)
-            mine = [found.profiles[place] for place in found.place.tolist()]
-            if self.blank:
-                moved = Composition.of(PrivacyProfile.of(form, grid))
-                mine = Composition.of(PrivacyProfile.stacked(mine)).join(moved).profile().split()
-            return Told(mine, np.arange(len(mine)))
-
-        return told
+    def parts(self, curves: Sequence[ProfileCurve]) -> list[ProfileCurve]:
+        """The curves of the parts that are read; the form's is the last, and none of them."""
+        return [
+            curve if there else NOTHING for curve, there in zip(curves[:-1], self.read.tolist(), strict=True)
+        ]
 
     def group(self, loss: ConcentratedLoss, model: Forms) -> FloatArray:
         """The ε of all those parts, as far as answers have a bearing on each other."""
@@ -205,14 +192,33 @@ def blanks_shown(model: Forms) -> Iterator[CellSecrets]:
         yield CellSecrets(np.flatnonzero(~read), read, blank=True)
 
 
-def messages_of_law(
-    algebra: Algebra[Composition], curves: Sequence[ProfileCurve], answers: BayesNet, wanted: IntArray
+def profiles_of(
+    cases: Sequence[CellSecrets], curves: Sequence[ProfileCurve], model: Forms, forest_of: ForestOf
 ) -> Callable[[Grid], Told]:
-    """Pass profiles by the law of the answers; by their log odds where it is no one forest."""
+    """D_i of the parts that each case reads, with δ_S where a secret is a blank; the form's curve is the last."""
+    forest, sways = forest_of(model.answers)
+    silent = [NOTHING] * (len(forest.order) - model.answers.units)
+
+    def told(grid: Grid) -> Told:
+        parts, held = parts_of([[*case.parts(curves), *silent] for case in cases], grid)
+        stack, rows = Sweep(forest, sways, parts, held, [case.questions.tolist() for case in cases]).whole()
+        moved = Composition.of(PrivacyProfile.of(curves[-1], grid))
+        found = [
+            profile
+            for case, mine in zip(cases, rows, strict=True)
+            for profile in read_rows(stack, mine, moved if case.blank else None)
+        ]
+        return Told(found, np.arange(len(found)))
+
+    return told
+
+
+def forest_of_law(answers: BayesNet) -> tuple[Forest, Sways]:
+    """The tree of the answers and their law; their log odds where it is no one forest."""
     try:
-        return known_messages(algebra, curves, answers, wanted)
+        return known_forest(answers)
     except DoesNotApply:
-        return tilted_messages(algebra, curves, answers, wanted)
+        return tilted_forest(answers)
 
 
 def rhos_of(loss: ConcentratedLoss) -> tuple[Fraction, ...]:
@@ -221,35 +227,35 @@ def rhos_of(loss: ConcentratedLoss) -> tuple[Fraction, ...]:
 
 
 def worst_shown(
-    cases: Iterator[CellSecrets], loss: ConcentratedLoss, model: Forms, messages: Messages
+    secrets: Iterable[CellSecrets], loss: ConcentratedLoss, model: Forms, forest_of: ForestOf
 ) -> FloatArray:
     """The largest ε of each question over all its secrets."""
-    curves = [loss.curve(rho) for rho in rhos_of(loss)]
     worst = np.zeros(model.answers.units)
-    for case in cases:
-        if case.questions.size:
-            told = case.profiles(curves, model, messages)
-            found = np.minimum(
-                leakage_at(told, loss.largest, loss.delta, TOGETHER.fine), case.group(loss, model)
-            )
-            worst[case.questions] = np.maximum(worst[case.questions], found)
+    cases = [case for case in secrets if case.questions.size]
+    if not cases:
+        return worst
+    told = profiles_of(cases, [loss.curve(rho) for rho in rhos_of(loss)], model, forest_of)
+    found = leakage_at(told, loss.largest, loss.delta, TOGETHER.fine)
+    ends = np.cumsum([case.questions.size for case in cases])
+    for case, shown in zip(cases, np.split(found, ends[:-1]), strict=True):
+        each = np.minimum(shown, case.group(loss, model))
+        worst[case.questions] = np.maximum(worst[case.questions], each)
     return worst
 
 
-def _left_out(loss: ConcentratedLoss, model: Forms, messages: Messages) -> Leakage:
+def _left_out(loss: ConcentratedLoss, model: Forms, forest_of: ForestOf) -> Leakage:
     refuse_inseparable(loss)
     if model.public:
         raise DoesNotApply(
             "Who had which form is public here, and need not be hidden. A public form covers it."
         )
-    answers = worst_shown(answers_shown(model), loss, model, messages)
-    blanks = worst_shown(blanks_shown(model), loss, model, messages)
+    secrets = chain(answers_shown(model), blanks_shown(model))
     form = wholes(loss, np.zeros(1), rhos_of(loss)[-1])
-    return Leakage(np.append(np.maximum(answers, blanks), form))
+    return Leakage(np.append(worst_shown(secrets, loss, model, forest_of), form))
 
 
-def _public(loss: ConcentratedLoss, model: Forms, messages: Messages) -> Leakage:
+def _public(loss: ConcentratedLoss, model: Forms, forest_of: ForestOf) -> Leakage:
     refuse_inseparable(loss)
     if not model.public:
         raise DoesNotApply("Who had which form is a secret here. Blanks left out cover it.")
-    return Leakage(np.append(worst_shown(answers_shown(model), loss, model, messages), 0.0))
+    return Leakage(np.append(worst_shown(answers_shown(model), loss, model, forest_of), 0.0))

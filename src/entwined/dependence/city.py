@@ -15,6 +15,7 @@ from entwined.dependence.graph_files import graph_from
 from entwined.dependence.narrower import Tie
 from entwined.dependence.odds import exact_axis
 from entwined.dependence.places import FALL, NEARNESS, CityGrid, friends_places
+from entwined.dependence.product_law import ProductLaw, UnitTable
 from entwined.errors import BadModel
 from entwined.numbers import FloatArray
 
@@ -61,6 +62,15 @@ class City(Graph):
     def kernel(self) -> FloatArray:
         """Where a friend is, a row for each cell that one may be in; the same in both directions along a tie."""
         return friends_places(self.grid.distances(), nearness=self.nearness, fall=self.fall)
+
+    def member(self, values: int = 2) -> ProductLaw:  # noqa: ARG002  (its cells are its values)
+        """The law that weighs each cell so that, where ties are a forest, places follow the kernel both ways."""
+        factor = (self.grid.distances() + self.nearness) ** -self.fall
+        about = factor.sum(axis=1) / factor.sum(axis=1).max()
+        ties = np.bincount(self.ends.reshape(-1), minlength=self.size).tolist()
+        alone = (UnitTable((unit,), about ** (1 - count)) for unit, count in enumerate(ties))
+        pairs = (UnitTable((first, second), factor) for first, second in self.ends.tolist())
+        return ProductLaw((self.grid.cells,) * self.size, (*alone, *pairs))
 
     @property
     def city(self) -> Document:

@@ -7,7 +7,7 @@ GaussianLaws                     every leakage is per unit of distance between t
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -237,6 +237,11 @@ class MaxCorrelation(GaussianLaws):
     def times_as_strong(self, factor: float) -> "MaxCorrelation":
         """Multiply the bound."""
         return replace(self, max_correlation=self.max_correlation * factor)
+
+
+def members_of(document: Mapping[str, Any]) -> int:
+    """Say how many units the document of a Gaussian model speaks of."""
+    return int(document.get("size") or len(document.get("covariance") or document["correlation"]))
 
 
 def off_diagonal_times(matrix: FloatArray, factor: float) -> FloatArray:

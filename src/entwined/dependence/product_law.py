@@ -122,6 +122,31 @@ class ProductLaw:
     def _open(self, unit: int) -> SumTable:
         return plain_table((unit,), np.ones((1, self.sizes[unit])))
 
+    def linked(self, unit: int) -> tuple[int, ...]:
+        """Give everybody who can have a bearing on a unit, itself among them."""
+        beside: dict[int, list[int]] = {}
+        for number, (scope, _) in enumerate(self.tables):
+            for one in scope:
+                beside.setdefault(one, []).append(number)
+        found, waiting = {unit}, [unit]
+        while waiting:
+            for number in beside.pop(waiting.pop(), ()):
+                more = set(self.tables[number].scope) - found
+                found |= more
+                waiting += more
+        return tuple(sorted(found))
+
+    def only(self, units: Sequence[int]) -> Self:
+        """Give the law of some units who have nothing to do with the others, numbered anew in their order."""
+        places = {unit: place for place, unit in enumerate(units)}
+        tables = tuple(
+            UnitTable(tuple(places[unit] for unit in scope), table)
+            for scope, table in self.tables
+            if scope[0] in places
+        )
+        hidden = tuple(places[unit] for unit in self.hidden if unit in places)
+        return replace(self, sizes=tuple(self.sizes[unit] for unit in units), tables=tables, hidden=hidden)
+
     def tilted(self, weights: Mapping[int, Sequence[float]]) -> Self:
         """Weigh the values of single units: another share of them, or something that is known of each."""
         more = (UnitTable((unit,), np.asarray(given, dtype=np.float64)) for unit, given in weights.items())

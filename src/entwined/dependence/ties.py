@@ -162,10 +162,11 @@ class Ties(Edged):
         places = np.arange(values)
         apart = np.abs(places[:, None] - places) if self.distances is None else self.distances
         back = self.kernel if self.kernel_back is None else self.kernel_back
-        first = settled(self.kernel @ back)
-        second = first @ self.kernel
-        if self.kernel.shape[0] != values:
+        if len(self.kernel) != values:
             return np.ones((len(self.ends), WAYS))  # values without a distance between them
+        law = stationary(self.kernel @ back)
+        first = np.full(values, 1 / values) if law is None else law
+        second = first @ self.kernel
         alone = float(first @ apart**2 @ second)
         tied = float(first @ (self.kernel * apart**2).sum(axis=1))
         return np.full((len(self.ends), WAYS), abs(1 - tied / alone) if alone > 0 else 1.0)
@@ -256,12 +257,3 @@ class Ties(Edged):
             **({"coefficient": 0} if self.coefficients is not None and not edges else {}),
             "source": self.source,
         }
-
-
-def settled(step: FloatArray) -> FloatArray:
-    """The law that a kernel leaves as it is, one of them if there are several."""
-    values = len(step)
-    system = np.vstack([step.T - np.eye(values), np.ones((1, values))])
-    found = np.linalg.lstsq(system, np.append(np.zeros(values), 1.0), rcond=None)[0]
-    law = np.maximum(found, 0.0)
-    return np.asarray(law / law.sum())

@@ -21,7 +21,8 @@ from entwined.estimate.reconciled import Reconciliation, reconciliation
 from entwined.estimate.rounding import Loose
 from entwined.noise import Additive
 from entwined.numbers import IntArray
-from entwined.queries.aggregates import Aggregate, Term
+from entwined.queries.aggregates import Aggregate
+from entwined.queries.axes import Term
 from entwined.queries.predicate import Predicate, nothing
 
 Subject: TypeAlias = tuple[Predicate, Term | None]  # the rows, and what each adds; None counts them

@@ -15,7 +15,7 @@ import numpy as np
 
 from entwined.errors import BadQuery, QueryTooComplex
 from entwined.numbers import IntArray
-from entwined.queries.aggregates import Axis
+from entwined.queries.axes import Axis
 from entwined.queries.diagram import Diagram
 from entwined.queries.predicate import IN, OUT, Predicate
 

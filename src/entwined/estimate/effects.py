@@ -15,7 +15,7 @@ import numpy as np
 
 from entwined.estimate.layout import Cuts, Starts, starts_of
 from entwined.numbers import FloatArray
-from entwined.queries.aggregates import Axis
+from entwined.queries.axes import Axis
 
 Effect: TypeAlias = frozenset[str]  # the columns taken within blocks
 

@@ -17,7 +17,7 @@ import numpy as np
 from entwined.errors import BadNoise
 from entwined.noise import Additive, additive
 from entwined.noise.lattice import probability
-from entwined.numbers import FloatArray, float_above
+from entwined.numbers import FloatArray, IntArray, float_above
 
 HIGHEST_CONFIDENCE: Final = 1 - Fraction(1, 10**9)
 PERIODS: Final = 16.0 * 1.25 ** np.arange(64)  # in standard deviations, until what is beyond can be left out
@@ -26,6 +26,9 @@ BLUR: Final = 1 / 1600  # how far the error is blurred before its law is inverte
 SMOOTHNESS: Final = 8  # the blur is a sum of so many even draws, and its transform falls with this power
 SHARED: Final = 7168  # frequencies that are looked at together: enough for the usual confidences
 NEGLIGIBLE: Final = 5e-4  # the part of the chance of a miss that each of two approximations may cost
+SILENT: Final = -80.0  # e to it is nothing beside 1, and takes as long
+UNHEARD: Final = 1e-15  # terms of a series that are left out where few are larger
+FEW: Final = 400
 TILTS: Final = np.concatenate([np.arange(1, 16) / 8, np.arange(2, 20)])
 
 
@@ -97,7 +100,9 @@ class ErrorLaw:
         logs = -0.5 * self.sampled * np.square(frequencies)
         for share in self.shares:
             logs += share.copies * share.noise.log_transform(share.weight * frequencies)
-        return np.exp(logs)
+        found, heard = np.zeros(logs.shape), logs > SILENT
+        found[heard] = np.exp(logs[heard])
+        return found
 
     def tail(self, distance: float) -> float:
         """Bound P(|error| ≥ distance) by 2 E exp(λ · error) / exp(λ · distance), for the best of some λ."""
@@ -120,25 +125,58 @@ def _half_width(law: ErrorLaw, confidence: Fraction) -> float:
     for period in math.sqrt(law.variance) * PERIODS:
         if law.tail((1 - REACH) * period) > slack:
             continue
-        inside = _blurred(law, period, slack)
-        enough = np.flatnonzero(inside[: int(2 * REACH * len(inside))] - 2 * slack >= wanted)
-        if enough.size:
-            return float((enough[0] + 1) * period / (2 * (len(inside) + 1)) + BLUR * period)
+        blurred = Blurred.of(law, period, slack)
+        enough = blurred.first(wanted + 2 * slack)
+        if enough is not None:
+            return float(enough * period / (2 * (len(blurred.order) + 1)) + BLUR * period)
     raise BadNoise(f"No interval of confidence {confidence} was found for {law}. Ask for a lower one.")
 
 
-def _blurred(law: ErrorLaw, period: float, slack: float) -> FloatArray:
-    """Give P(|error + blur| ≤ h), on a circle of this period, for all h on a grid from 0 to half of it.
+@dataclass(frozen=True, eq=False, slots=True)
+class Blurred:
+    """P(|error + blur| ≤ h), on a circle of some period, for all h on a grid from 0 to half of it, by its sine series.
 
     The blur is at most BLUR periods either way, so P(|error| ≤ h + BLUR · period) is at least this, less what
     the circle wraps around and less the frequencies left out. With s for SMOOTHNESS, frequency k adds at most
     2 (s / (2π · BLUR · k))^s / (πk), so all above K add at most 2 (s / (2π · BLUR · K))^s / (πs).
     """
-    from scipy.fft import dst
 
-    order, blur = _blur(slack)
-    terms = _transformed(law, period, -(-len(order) // SHARED))[: len(order)] * blur / (math.pi * order)
-    return np.asarray(order / (len(order) + 1) + dst(terms, type=1))
+    order: FloatArray
+    terms: FloatArray
+
+    @classmethod
+    def of(cls, law: ErrorLaw, period: float, slack: float) -> Self:
+        """Work out the series."""
+        order, blur = _blur(slack)
+        transform = _transformed(law, period, -(-len(order) // SHARED))[: len(order)]
+        return cls(order, transform * blur / (math.pi * order))
+
+    def first(self, wanted: float) -> int | None:
+        """Find the first place of the grid that has so much, in the part where quantiles are looked for."""
+        from scipy.fft import dst
+
+        heard = np.flatnonzero(np.abs(self.terms) > UNHEARD)
+        if heard.size <= FEW:
+            return self._first_of_few(heard, wanted + UNHEARD * 2 * len(self.order))
+        inside = self.order / (len(self.order) + 1) + dst(self.terms, type=1)
+        enough = np.flatnonzero(inside[: int(2 * REACH * len(inside))] >= wanted)
+        return int(enough[0]) + 1 if enough.size else None
+
+    def _first_of_few(self, heard: IntArray, wanted: float) -> int | None:
+        """Halve the grid, with the terms that count."""
+        size = len(self.order)
+        twice, turns = 2 * self.terms[heard], self.order[heard] * (math.pi / (size + 1))
+
+        def inside(place: int) -> float:
+            return place / (size + 1) + float(twice @ np.sin(turns * place))
+
+        below, enough = 0, int(2 * REACH * size)
+        if inside(enough) < wanted:
+            return None
+        while enough - below > 1:
+            middle = (below + enough) // 2
+            below, enough = (below, middle) if inside(middle) >= wanted else (middle, enough)
+        return enough
 
 
 @lru_cache(maxsize=64)

@@ -10,7 +10,7 @@ import numpy as np
 from entwined.errors import BadQuery
 from entwined.noise import Additive
 from entwined.numbers import IntArray
-from entwined.queries.aggregates import Axis
+from entwined.queries.axes import Axis
 
 Starts: TypeAlias = tuple[int, ...]  # the first code of every cell along an axis, the missing code last
 

@@ -32,7 +32,7 @@ from entwined.schema import Schema
 
 BETAS: Final = (Fraction(1, 10), Fraction(1, 20), Fraction(1, 100))
 PERIOD: Final = 64.0  # in deviations and steps: what is beyond half of it has no chance to speak of
-TERMS: Final = 8192
+TERMS: Final = 2048
 AGREED: Final = "Counts are taken to be well above zero, and rounding to whole numbers is left out."
 QUARTER: Final = "their values a quarter of the range off its middle."
 WEIGHED: Final = " Weights are taken to be in the middle of their range on average."

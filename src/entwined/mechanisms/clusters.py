@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from entwined.mechanisms.sheet import Cell, Sheet
+from entwined.mechanisms.sheet import Cell, Sheet, short
 from entwined.mechanisms.space import SIDE, Space
 from entwined.noise import Additive
 from entwined.numbers import FloatArray, IntArray
@@ -169,15 +169,11 @@ class Rounds:
             ratio = math.inf if surely < 1 else (width + width * SIDE / self.weight) / surely
             rows.append((size, reach, min(100 * ratio / (2 * SIDE), 100.0), surely < 1))
         notes = (
-            f"Noise: {self.noise.words(_short)} on sums where a row counts {self.weight:,}, its place up to ±{SIDE:,}.",
+            f"Noise: {self.noise.words(short)} on sums where a row counts {self.weight:,}, its place up to ±{SIDE:,}.",
         )
         return Sheet(
             ("rows of a centre", "± rows", "± at most, % of a column's range", "drowned"), tuple(rows), notes
         )
-
-
-def _short(number: Fraction) -> str:
-    return f"{float(number):.4g}"
 
 
 def _cell(place: Place) -> Cell:

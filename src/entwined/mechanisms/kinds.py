@@ -7,6 +7,7 @@ from entwined.door.mechanism import Mechanism
 from entwined.errors import BadCertificate
 from entwined.mechanisms.batch import Batch
 from entwined.mechanisms.classifiers.regression import LinearSVM, LogisticRegression
+from entwined.mechanisms.degrees import Degrees
 from entwined.mechanisms.k_means import KMeans
 from entwined.mechanisms.offered import Offered
 from entwined.mechanisms.structure_search import StructureSearch
@@ -22,11 +23,11 @@ class Readable(Protocol):
         """Read a mechanism as it was written."""
 
 
-KINDS: Final[tuple[Readable, ...]] = (Batch, StructureSearch, KMeans, LogisticRegression, LinearSVM)
 OFFERED: Final[Mapping[str, type[Offered]]] = {
-    one.kind: one for one in (KMeans, LogisticRegression, LinearSVM)
+    one.kind: one for one in (KMeans, Degrees, LogisticRegression, LinearSVM)
 }
 """What a release file may ask for."""
+KINDS: Final[tuple[Readable, ...]] = (Batch, StructureSearch, KMeans, Degrees, LogisticRegression, LinearSVM)
 _BY_NAME: Final = {kind.kind: kind for kind in KINDS}
 
 

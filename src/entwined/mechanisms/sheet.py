@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias
 
 from entwined.canonical import Document
@@ -22,6 +23,11 @@ class Sheet:
         """The table as JSON."""
         rows = [dict(zip(self.headings, map(_plain, row), strict=True)) for row in self.rows]
         return {"columns": list(self.headings), "rows": rows, "notes": list(self.notes)}
+
+
+def short(number: Fraction) -> str:
+    """Write a number in a few digits."""
+    return f"{float(number):.4g}"
 
 
 def _plain(cell: Cell) -> Cell:

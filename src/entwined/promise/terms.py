@@ -24,7 +24,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from entwined.canonical import Document
-from entwined.dependence.gaussian import GaussianLaws
+from entwined.dependence.gaussian import GaussianLaws, members_of
 from entwined.errors import Refused
 from entwined.promise.differences import columns_of, without
 from entwined.promise.part import Part
@@ -121,9 +121,7 @@ def _picking(terms: Mapping[str, Any]) -> list[Any]:
 
 def _units(model: Mapping[str, Any]) -> int | None:
     """Give how many rows of a group a Gaussian model speaks of; none for other models."""
-    if model["kind"] != GaussianLaws.kind:
-        return None
-    return int(model.get("size") or len(model.get("covariance") or model["correlation"]))
+    return members_of(model) if model["kind"] == GaussianLaws.kind else None
 
 
 def _require_codes(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:

@@ -15,7 +15,8 @@ for.
 `rows`.
 """
 
-from entwined.queries.aggregates import Aggregate, Axis, CountOf, FoldOf, SumOf, TableOf, Term, TotalsOf
+from entwined.queries.aggregates import Aggregate, CountOf, DegreesOf, FoldOf, SumOf, TableOf, TotalsOf
+from entwined.queries.axes import Axis, Term
 from entwined.queries.conditions import Condition, among, between, compare, is_missing
 from entwined.queries.counts import Count, Histogram, Marginal
 from entwined.queries.cover import Cover, Layers
@@ -47,6 +48,7 @@ __all__ = [
     "CountOf",
     "Cover",
     "Custom",
+    "DegreesOf",
     "Effective",
     "Expression",
     "FilledHistogram",

@@ -6,8 +6,7 @@
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, Protocol, Self, TypeAlias, TypeVar
@@ -16,6 +15,7 @@ import numpy as np
 
 from entwined.errors import BadQuery
 from entwined.numbers import IntArray
+from entwined.queries.axes import Axis, Term
 from entwined.queries.predicate import Predicate
 from entwined.queries.row_numbers import RowNumbers, together, within
 from entwined.queries.sensitivity import Sensitivity
@@ -28,93 +28,6 @@ NO_VECTORS: Final = "The function of a fold gave no 64-bit integers, one row of 
 Made = TypeVar("Made")
 Made_co = TypeVar("Made_co", covariant=True)
 Function: TypeAlias = Callable[[IntArray], IntArray]
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """A column of a table of counts: `width` codes a cell, missing in the last cell if it is kept at all.
-
-    Cells that are not of one width begin at the codes of `cuts`. Where cells are bands they have `labels`, and the
-    axis perhaps a name of its own; to count, these do not matter.
-    """
-
-    column: str
-    levels: int
-    width: int = 1
-    keeps_missing: bool = True
-    cuts: tuple[int, ...] = ()
-    labels: tuple[str, ...] = field(default=(), compare=False)
-    name: str = field(default="", compare=False)
-
-    @property
-    def starts(self) -> Sequence[int]:
-        """The first code of every cell, that for missing left out."""
-        return self.cuts or range(0, self.levels, self.width)
-
-    @property
-    def cells(self) -> int:
-        """How many cells there are along this axis."""
-        return len(self.starts) + self.keeps_missing
-
-    def cell(self, code: int) -> int | None:
-        """Give the cell of a code; None if its row is left out."""
-        if code < self.levels:
-            return bisect_right(self.cuts, code) - 1 if self.cuts else code // self.width
-        return self.cells - 1 if self.keeps_missing else None
-
-    def is_finer(self, other: "Axis") -> bool:
-        """Say whether the cells of another axis are sums of its cells."""
-        same = (self.column, self.levels, self.keeps_missing) == (
-            other.column,
-            other.levels,
-            other.keeps_missing,
-        )
-        if not same or self.cuts:
-            return same and set(other.starts) <= set(self.starts)
-        return all(start % self.width == 0 for start in other.starts)
-
-    def joined(self, other: "Axis") -> list[int]:
-        """Give for each cell of a coarser axis the first of the cells that add up to it."""
-        places = [
-            self.cell(start) for start in (*other.starts, *((self.levels,) if self.keeps_missing else ()))
-        ]
-        return [place for place in places if place is not None]
-
-    @property
-    def title(self) -> str:
-        """What stands above its cells: the name of the bands, or the column."""
-        return self.name or self.column
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """What a row adds to a sum: (factor · code + offset) to a power, or that times the same of another column."""
-
-    column: str
-    power: int = 1
-    factor: int = 1
-    offset: int = 0
-    times: "Term | None" = None
-
-    def __post_init__(self) -> None:
-        if self.times is not None and (self.power != 1 or self.times.power != 1):
-            raise BadQuery("A product of a power is added up. Take the column itself.")
-        if len(set(self.columns)) < len(self.columns):
-            raise BadQuery(f"Column {self.column!r} is weighted by itself. Take another column of weights.")
-
-    @property
-    def factors(self) -> "tuple[Term, ...]":
-        """The term, and what it is multiplied by."""
-        return (self,) if self.times is None else (self, *self.times.factors)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that are multiplied."""
-        return tuple(one.column for one in self.factors)
-
-    def value(self, code: int) -> int:
-        """Give what a row with this code adds, before it is multiplied by what another column says."""
-        return int((self.factor * code + self.offset) ** self.power)
 
 
 class Aggregate(ABC):
@@ -366,6 +279,33 @@ class FoldOf(Aggregate):
         return engine.fold(self)
 
 
+@dataclass(frozen=True, slots=True)
+class DegreesOf(Aggregate):
+    """How many ids are named once, twice, … in columns of the rows inside; the last number is of `most` times or more.
+
+    An id that is named nowhere is not counted. A row that names one id in two columns names it twice, and a column
+    without a value names nobody.
+    """
+
+    columns: tuple[str, ...]
+    most: int
+    where: Predicate
+
+    @property
+    def cells(self) -> int:
+        """One integer a degree."""
+        return self.most
+
+    @property
+    def values(self) -> frozenset[str]:
+        """The columns of ids."""
+        return frozenset(self.columns)
+
+    def asked_of(self, engine: "Asking[Made]") -> Made:
+        """Have ids counted by how often they are named."""
+        return engine.degrees(self)
+
+
 Single: TypeAlias = CountOf | SumOf
 
 
@@ -383,3 +323,6 @@ class Asking(Protocol[Made_co]):
 
     def fold(self, one: FoldOf) -> Made_co:
         """Have vectors added up."""
+
+    def degrees(self, one: DegreesOf) -> Made_co:
+        """Have ids counted by how often they are named."""

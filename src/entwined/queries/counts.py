@@ -9,7 +9,8 @@ from operator import and_
 from typing import ClassVar, Final, Self, TypeAlias
 
 from entwined.errors import BadQuery
-from entwined.queries.aggregates import Axis, CountOf, TableOf, Term, TotalsOf
+from entwined.queries.aggregates import CountOf, TableOf, TotalsOf
+from entwined.queries.axes import Axis, Term
 from entwined.queries.conditions import is_missing
 from entwined.queries.predicate import Predicate
 from entwined.queries.query import Answer, Field, Numbers, Sampled, T, Titled

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from entwined.queries.aggregates import Aggregate, FoldOf, Single, TableOf, TotalsOf
+from entwined.queries.aggregates import Aggregate, DegreesOf, FoldOf, Single, TableOf, TotalsOf
 from entwined.queries.terms import extremes_inside
 from entwined.schema import Schema
 
@@ -44,4 +44,9 @@ class _Extents:
         """Every number has bounds of its own, and all of a row's perhaps one together."""
         far = one.largest
         lows = tuple(self.rows * min(max(least, -far), 0) for least in one.least)
-        return lows, tuple(self.rows * max(min(most, far), 0) for most in one.most)
+        highs = tuple(self.rows * max(min(most, far), 0) for most in one.most)
+        return lows * one.groups, highs * one.groups
+
+    def degrees(self, one: DegreesOf) -> Extent:
+        """Every row may name other ids in each of its columns."""
+        return 0, self.rows * len(one.columns)

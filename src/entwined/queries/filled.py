@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from entwined.errors import BadQuery
-from entwined.queries.aggregates import Axis
+from entwined.queries.axes import Axis
 from entwined.queries.counts import CellValue, labels, table_of
 from entwined.queries.predicate import everything
 from entwined.queries.query import Field, Numbers, Query, T, Titled

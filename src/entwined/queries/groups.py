@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import ClassVar, Self
 
 from entwined.errors import BadQuery
-from entwined.queries.aggregates import Axis
+from entwined.queries.axes import Axis
 from entwined.queries.conditions import is_missing
 from entwined.queries.counts import (
     CellValue,

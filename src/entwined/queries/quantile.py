@@ -9,7 +9,8 @@ import numpy as np
 
 from entwined.errors import BadQuery, QueryTooComplex
 from entwined.numbers import FloatArray, IntArray
-from entwined.queries.aggregates import Axis, TableOf
+from entwined.queries.aggregates import TableOf
+from entwined.queries.axes import Axis
 from entwined.queries.conditions import is_missing
 from entwined.queries.query import TOO_LARGE, Answer, Field, Numbers, Query, T, Titled
 from entwined.queries.sensitivity import Sensitivity

@@ -10,7 +10,7 @@ from typing import ClassVar, Final, Self, TypeAlias, TypedDict, TypeVar
 
 from entwined.canonical import Document
 from entwined.errors import BadQuery, QueryTooComplex
-from entwined.queries.aggregates import Axis
+from entwined.queries.axes import Axis
 from entwined.queries.predicate import Predicate, everything
 from entwined.queries.sensitivity import Reach, Sensitivity
 from entwined.queries.shapes import Shapes

@@ -15,7 +15,8 @@ import numpy as np
 
 from entwined.errors import BadQuery
 from entwined.numbers import IntArray
-from entwined.queries.aggregates import Axis, FoldOf
+from entwined.queries.aggregates import FoldOf
+from entwined.queries.axes import Axis
 from entwined.queries.conditions import is_missing
 from entwined.queries.counts import without_missing
 from entwined.queries.predicate import Predicate, everything

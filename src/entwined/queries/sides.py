@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from entwined.canonical import Document
 from entwined.errors import BadQuery
-from entwined.queries.aggregates import Axis
+from entwined.queries.axes import Axis
 from entwined.schema import Bands, Coded, Schema
 
 Side: TypeAlias = str | Bands

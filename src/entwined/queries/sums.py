@@ -11,7 +11,8 @@ from fractions import Fraction
 from typing import ClassVar, Final, Literal, TypeAlias, get_args
 
 from entwined.errors import BadQuery
-from entwined.queries.aggregates import CountOf, SumOf, Term
+from entwined.queries.aggregates import CountOf, SumOf
+from entwined.queries.axes import Term
 from entwined.queries.conditions import is_missing
 from entwined.queries.counts import COUNT, counted
 from entwined.queries.diagram import Range

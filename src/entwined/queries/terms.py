@@ -10,7 +10,7 @@ from datetime import datetime
 from fractions import Fraction
 
 from entwined.errors import BadQuery
-from entwined.queries.aggregates import Term
+from entwined.queries.axes import Term
 from entwined.queries.diagram import Range
 from entwined.queries.predicate import Predicate
 from entwined.queries.sensitivity import Sensitivity

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from entwined.errors import BadQuery
-from entwined.queries.aggregates import SumOf, Term
+from entwined.queries.aggregates import SumOf
+from entwined.queries.axes import Term
 from entwined.queries.conditions import is_missing
 from entwined.queries.predicate import Predicate
 from entwined.queries.query import Field, Query, Titled

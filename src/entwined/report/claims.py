@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from entwined.dependence.gaussian import GaussianLaws, members_of
 from entwined.report.words import figure, readable
 from entwined.schema.unit import Unit, unit_from
 
@@ -14,6 +15,7 @@ NEARLY: Final = 0.999
 ADVERSARIES: Final = {
     "any": "knows how the data depend on each other and may even know every other value, or anything that "
     "depends on one of them",
+    "values": "knows how the data depend on each other and may even know every other value, each exactly or not at all",
     "model": "knows how the data depend on each other, but nobody's values",
 }
 SOURCES: Final = {
@@ -47,6 +49,8 @@ class Claims:
     @property
     def secret(self) -> str:
         """What the promise is about."""
+        if self.models and len(self._by_distance) == len(self.models):
+            return " and ".join(map(_between, self._by_distance))
         may_leave = not self.models and self.certificate["neighbours"] == "add_remove"
         return self.unit.presence if may_leave else self.unit.content
 
@@ -60,7 +64,13 @@ class Claims:
         """Who it is promised against."""
         if not self.models:
             return "may know everybody else's values, all of them independent of yours"
-        return ADVERSARIES[self.certificate["knowledge"]]
+        known = self.certificate["knowledge"]
+        return ADVERSARIES["values" if known == "any" and self._by_distance else known]
+
+    @property
+    def _by_distance(self) -> list[Mapping[str, Any]]:
+        """The models that are about values by their distance."""
+        return [model for model in self.models if _is_gaussian(model["declared"]["model"])]
 
     @property
     def leakage(self) -> float:
@@ -117,7 +127,19 @@ class Claims:
 
 def _most(model: Mapping[str, Any]) -> int:
     """How many rows of a group, a series or a node are kept, as the door keeps them."""
-    return int(model.get("largest", model.get("length", 1)))
+    return members_of(model) if _is_gaussian(model) else int(model.get("largest", model.get("length", 1)))
+
+
+def _is_gaussian(model: Mapping[str, Any]) -> bool:
+    """Whether a model is about values by their distance."""
+    return model.get("kind") == GaussianLaws.kind
+
+
+def _between(model: Mapping[str, Any]) -> str:
+    """Say which secrets a model of distances is about."""
+    low, high = (figure(float(exact(end))) for end in model["certificate"]["inputs"]["loss"]["bounds"])
+    (column,) = model["declared"]["columns"]
+    return f"which of any two values between {low} and {high} the row about you has in {readable(column)}"
 
 
 def worst(price: Mapping[str, Any]) -> float:
@@ -172,6 +194,13 @@ def model_words(declared: Mapping[str, Any]) -> str:
             return f"a field of {len(variables):,} quantities that pull at their neighbours"
         case {"kind": "graph"}:
             return f"a network{by} in which neighbours depend on each other"
+        case {"kind": "gaussian"}:
+            told = readable(", ".join(declared.get("columns", ())) or "values")
+            return (
+                f"{told} of groups of at most {members_of(model):,}{by}: numbers that vary together, Gaussian"
+            )
+        case {"kind": "places"}:
+            return f"a city{by} in which friends are near each other"
         case {"kind": "independent"}:
             return "nothing depends on anything else"
     return f"a model of kind {readable(model.get('kind', 'unknown'))}"

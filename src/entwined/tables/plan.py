@@ -14,22 +14,23 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from entwined.canonical import canonical
 from entwined.errors import BadQuery, QueryTooComplex
 from entwined.numbers import IntArray
 from entwined.queries.aggregates import (
     Aggregate,
     Asking,
-    Axis,
+    DegreesOf,
     FoldOf,
     Single,
     TableOf,
-    Term,
     TotalsOf,
 )
+from entwined.queries.axes import Axis, Term
 from entwined.queries.predicate import Predicate, codes_in
 from entwined.queries.query import MOST_CELLS, TOO_LARGE
 from entwined.queries.terms import moves_inside
-from entwined.schema import Schema
+from entwined.schema import Column, Schema
 from entwined.tables.folding import check_fold, tabled
 
 FEW_CELLS: Final = 2**16
@@ -46,6 +47,7 @@ class Found:
     tables: Sequence[tuple[TableOf, IntArray]]
     totals: Sequence[IntArray]
     folds: Sequence[IntArray]
+    degrees: Sequence[IntArray]
 
     def counts(self, table: TableOf) -> IntArray:
         """Give a table of counts, from itself or from a larger one."""
@@ -64,6 +66,7 @@ class Plan:
     tables: tuple[TableOf, ...]
     totals: tuple[TotalsOf, ...]
     folds: tuple[FoldOf, ...]
+    degrees: tuple[DegreesOf, ...]
     makers: tuple[Maker, ...]
 
 
@@ -72,7 +75,12 @@ def plan(schema: Schema, aggregates: Iterable[Aggregate]) -> Plan:
     wanted = _Wanted(schema)
     makers = tuple(_checked(schema, aggregate).asked_of(wanted) for aggregate in aggregates)
     return Plan(
-        tuple(wanted.singles), _merged(wanted.tables), tuple(wanted.sums), tuple(wanted.folds), makers
+        tuple(wanted.singles),
+        _merged(wanted.tables),
+        tuple(wanted.sums),
+        tuple(wanted.folds),
+        tuple(wanted.named),
+        makers,
     )
 
 
@@ -85,6 +93,7 @@ class _Wanted(Asking[Maker]):
     tables: list[TableOf] = field(default_factory=list)
     sums: dict[TotalsOf, int] = field(default_factory=dict)
     folds: list[FoldOf] = field(default_factory=list)
+    named: list[DegreesOf] = field(default_factory=list)
 
     def single(self, one: Single) -> Maker:
         """Fetch one number."""
@@ -121,6 +130,23 @@ class _Wanted(Asking[Maker]):
         table = TableOf(axes, one.where)
         self.tables.append(table)
         return lambda found: whole(tabled(one, sizes, found.counts(table)))
+
+    def degrees(self, one: DegreesOf) -> Maker:
+        """Have the engine count how often each id is named, and then how many are named so often."""
+        alike = {_without_name(self.schema.grouping(name)) for name in one.columns}
+        if len(alike) > 1:
+            raise BadQuery(
+                f"The columns {', '.join(one.columns)} are declared in different ways, and one id might be two. "
+                "Declare them alike."
+            )
+        self.named.append(one)
+        at = len(self.named) - 1
+        return lambda found: found.degrees[at]
+
+
+def _without_name(column: Column) -> str:
+    """Say how a column is declared, but for what it is called."""
+    return canonical({key: value for key, value in column.document.items() if key not in ("name", "label")})
 
 
 def _by_code(table: TableOf) -> TableOf:

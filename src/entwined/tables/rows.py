@@ -102,9 +102,10 @@ class CodedRows:
             steps, last = self._coded(tuple(coded), tuple(raw))
             return steps, last
         everything = tuple(column.name for column in self.schema.columns if isinstance(column, Coded))
-        named = {one.column for one in (person, self.homes) if one is not None}
-        steps, last = self._coded(everything, tuple(self.in_order(named - set(everything))))
-        steps = [*steps, *self._picked(person, everything, last)]
+        named = {one.column for one in (person, self.homes) if one is not None}.union(raw)
+        kept = tuple(self.in_order(named - set(everything)))
+        steps, last = self._coded(everything, kept)
+        steps = [*steps, *self._picked(person, everything, last, raw)]
         if self.homes is None:
             return steps, "picked"
         return [*steps, *self._few_a_home(self.homes, everything)], "at_home"
@@ -165,23 +166,46 @@ class CodedRows:
             joins += f" LEFT JOIN {relation} AS {list_name} ON {rows}.{raw} = {list_name}.value"
         return f"SELECT {', '.join(found)} FROM {rows}{joins}"
 
-    def _picked(self, person: Person, coded: Sequence[str], rows: str) -> Steps:
+    def _picked(self, person: Person, coded: Sequence[str], rows: str, raw: Sequence[str]) -> Steps:
         """Keep at most so many rows a person: the first by all their codes, whatever else the table holds.
 
-        Rows with equal codes are interchangeable. A row that names no person belongs to nobody and is left out. With a
-        column that orders steps, so is a row without a step, and of the rows of one step the first by all codes stays:
-        which steps are kept depends on nothing but that column.
+        Rows with equal codes are interchangeable; where ids are read `raw`, these come after codes. A row that names
+        no person belongs to nobody and is left out. With a column that orders steps, so is a row without a step, and
+        of the rows of one step the first by all codes stays: which steps are kept depends on nothing but that column.
         """
         who = self._together(person.column)
         home = "" if self.homes is None else f", {self._home(self.homes, who)} AS home"
         steps = [("grouped", f"SELECT {rows}.*, {who} AS who{home} FROM {rows}")]
-        by_codes = ", ".join(map(self.code, coded)) or "who"
+        by_codes = ", ".join((*map(self.code, coded), *map(self.raw, raw))) or "who"
         if self.first is None:
             return [*steps, *_first("grouped", "picked", "who", by_codes, person.most, "who IS NOT NULL")]
         step, none = self.code(self.first), self.schema.coded(self.first).missing_code
         there = f"who IS NOT NULL AND {step} <> {none}"
         steps += _first("grouped", "steps", f"who, {step}", by_codes, 1, there)
         return [*steps, *_first("steps", "picked", "who", step, person.most, "1 = 1")]
+
+    def is_coded(self, name: str) -> bool:
+        """Say whether a column has codes."""
+        return isinstance(self.schema.column(name), Coded)
+
+    def named(self, columns: Sequence[str], written: str) -> tuple[list[str], str]:
+        """Give what each of these columns names somebody by as it is written, and what is compared of that.
+
+        Columns that could call one id two things are refused.
+        """
+        kinds = set()
+        for name in columns:
+            grouping, shown = self.schema.grouping(name), self.shown(name)
+            refuse_uncertain(grouping, shown)
+            kinds.add("code" if self.is_coded(name) else shown.kind)
+        if len(kinds) > 1:
+            raise BadTable(
+                f"The columns {', '.join(columns)} name ids as {' and as '.join(sorted(kinds))}. Give them one type."
+            )
+        first = columns[0]
+        column, shown = self.schema.column(first), self.shown(first)
+        compared = together(column, written, written, shown, self.engine.dialect)
+        return [self.code(name) if self.is_coded(name) else self.raw(name) for name in columns], compared
 
     def _together(self, name: str) -> str:
         """Give what rows that belong together by a column share."""

@@ -14,7 +14,8 @@ import numpy as np
 
 from entwined.numbers import IntArray
 from entwined.progress import report
-from entwined.queries.aggregates import Aggregate, Axis, FoldOf, Single, TableOf, Term, TotalsOf
+from entwined.queries.aggregates import Aggregate, DegreesOf, FoldOf, Single, TableOf, TotalsOf
+from entwined.queries.axes import Axis, Term
 from entwined.queries.predicate import Predicate
 from entwined.tables.conditions import holds
 from entwined.tables.engine import Reader
@@ -125,6 +126,30 @@ class Statement:
             tuple(None if shared else len(names) + at for at in range(len(wanted))),
         )
 
+    def degrees(self, one: DegreesOf) -> str:
+        """Ask for ids by how often they are named: 0, the cell, the count.
+
+        Ids are counted as they are written first, and then by what is compared of them, which is dear for texts.
+        """
+        ids, compared = self.rows.named(one.columns, "written")
+        raw = tuple(name for name in one.columns if not self.rows.is_coded(name))
+        coded = {name for name in one.columns if self.rows.is_coded(name)}.union(one.where.columns)
+        steps, last = self.rows.steps(self.rows.in_order(coded), raw)
+        kept = self._filter(one.where)
+        ends = " UNION ALL ".join(f"SELECT {each} AS written FROM {last}{kept}" for each in ids)
+        often = f"CASE WHEN SUM(times) < {one.most} THEN SUM(times) ELSE {one.most} END"
+        steps = [
+            *steps,
+            ("ends", ends),
+            ("spelled", "SELECT written, COUNT(*) AS times FROM ends GROUP BY written"),
+            ("ids", f"SELECT {compared} AS who, times FROM spelled"),
+            ("named", f"SELECT CAST({often} AS BIGINT) AS often, COUNT(who) AS told FROM ids GROUP BY who"),
+        ]
+        counted = (
+            "SELECT 0 AS which, often - 1 AS cell, COUNT(*) AS n FROM named WHERE told > 0 GROUP BY often"
+        )
+        return statement(steps, counted)
+
     def _columns(self, wanted: Sequence[Aggregate]) -> list[str]:
         return self.rows.in_order(name for one in wanted for name in one.reads)
 
@@ -208,6 +233,7 @@ class Prepared:
     tables: tuple[tuple[str, tuple[TableOf, ...]], ...]
     totals: tuple[tuple[str, tuple[TotalsOf, ...]], ...]
     folds: tuple[tuple[str, Folding], ...]
+    degrees: tuple[tuple[str, tuple[DegreesOf, ...]], ...]
 
     def answers(self, reader: Reader) -> list[IntArray]:
         """Read the rows, once a statement."""
@@ -221,16 +247,21 @@ class Prepared:
             tables += _counts(reader.counts(ask), wanted)
         for ask, asked in self._said(self.totals, len(self.singles) + len(self.tables)):
             totals += _sums(reader.rows(ask), asked)
-        for ask, folding in self._said(self.folds, self.scans - len(self.folds)):
+        for ask, folding in self._said(self.folds, self.scans - len(self.folds) - len(self.degrees)):
             folds += map(whole, folding.split(reader.folded(ask, folding.over)))
+        degrees = [
+            counts
+            for ask, wanted in self._said(self.degrees, self.scans - len(self.degrees))
+            for counts in _counts(reader.counts(ask), wanted)
+        ]
         report(READING, self.scans, self.scans)
-        found = Found(singles, tuple(zip(self.plan.tables, tables, strict=True)), totals, folds)
+        found = Found(singles, tuple(zip(self.plan.tables, tables, strict=True)), totals, folds, degrees)
         return [make(found) for make in self.plan.makers]
 
     @property
     def scans(self) -> int:
         """How often the rows are read."""
-        return len(self.singles) + len(self.tables) + len(self.totals) + len(self.folds)
+        return sum(map(len, (self.singles, self.tables, self.totals, self.folds, self.degrees)))
 
     def _said(self, statements: Iterable[Scan], done: int) -> Iterator[Scan]:
         """Report each statement when its turn comes."""
@@ -248,6 +279,7 @@ def prepared(rows: CodedRows, plan: Plan) -> Prepared:
         tuple((asked.tables(batch), batch) for batch in _batches(plan.tables, MOST_SETS)),
         tuple((asked.totals(batch), batch) for batch in _batches(plan.totals, MOST_SUMS)),
         (asked.folds(plan.folds),) if plan.folds else (),
+        tuple((asked.degrees(one), (one,)) for one in plan.degrees),
     )
 
 
@@ -256,7 +288,7 @@ def _batches(wanted: tuple[One, ...], most: int) -> Iterator[tuple[One, ...]]:
         yield wanted[start : start + most]
 
 
-def _counts(found: IntArray, wanted: Sequence[TableOf]) -> list[IntArray]:
+def _counts(found: IntArray, wanted: Sequence[TableOf | DegreesOf]) -> list[IntArray]:
     """Lay (table, cell, count) rows out as whole tables; what was not found is 0, what is outside is left out."""
     inside = found[found[:, 1] >= 0]
     cells = []

@@ -34,31 +34,30 @@ def clipped_values_bound(release: ClippedValues, model: GaussianLaws) -> Leakage
 
     Theorem. Let the values of a group of m units be Gaussian, their law any of a class, and let groups be independent
     of each other. Values are clipped to bounds that are M apart and rounded, which takes two of them at most s further
-    apart. Let a release have loss ε₀ for any change of one unit; of it, let ε fall in proportion to how far the unit's
-    clipped and rounded value moves, for M, and ε' for any change of the unit fall on the rest. Let L_i bound
-    1 + Σ_{j∈U} |β_j| for all laws of the class, all sets of known units and the regression β of the others on unit i,
-    and k = min(m − 1, L_i − 1 + (m − 1) s/M). Then for two values of unit i inside the bounds, and any known values,
-    the leakage is at most ε₀ + k ε + (m − 1) ε'. With Gaussian noise of losses ρ₀, ρ and ρ' no more is shown than by
-    Gaussian noise whose centre moves by √(2ρ₀) + √(2 (k² ρ + (m − 1)² ρ')) deviations. For a
-    class whose deviations may be as small as one likes it is reached by a sum without rounding, where a law with 0 ≤ β
-    ≤ 1 reaches L_i.
+    apart. Let the loss of a release fall in two parts: ε for a value that moves by M, in proportion to how far the
+    clipped and rounded value moves and with nothing else of a unit but whether it has one, and ε' for any change of a
+    unit. Let L_i bound 1 + Σ_{j∈U} |β_j| for all laws of the class, all sets of known units and the regression β of
+    the others on unit i, and k = min(m, L_i + (m − 1) s/M). Then for two values of unit i inside the bounds, and any
+    known values, the leakage is at most k ε + m ε'. With Gaussian noise of losses ρ and ρ' no more is shown than by
+    Gaussian noise whose centre moves by √(2 (k² ρ + m² ρ')) deviations. It is never taken for less than the loss of
+    any change of one unit alone. For a class whose deviations may be as small as one likes it is reached by a sum
+    without rounding, where a law with 0 ≤ β ≤ 1 reaches L_i.
 
     Checked. L is the smallest that one of the theorems of pure losses proves for losses of 1: gaussian exact, tree,
-    walk and variance, max correlation, correlation intervals, weak correlation; where none applies k is m − 1.
+    walk and variance, max correlation, correlation intervals, weak correlation; where none applies k is m.
 
     Trusted. The values of a group are jointly Gaussian before they are clipped and rounded, with a law of the class,
     whatever their means are, and no group has more than m units.
 
     Proof. Let a and b be two values of unit i, at most M apart. Given x_K the laws of x_U for x_i = a and b are shifts
     of each other by β (a − b): pair x_U with x_U + β (b − a), the same values missing in both, whatever else the units
-    hold. Clipping takes no two values apart, so under this pairing unit j of U moves by at most |β_j| M + s, and by no
-    more than M, and all of U by k M together. Along such a pair the release loses at most ε₀ for unit i, k ε for what
-    moves in proportion, and ε' for the rest of each unit of U, so the chance of any output changes by a factor of at
-    most exp(ε₀ + k ε + (m − 1) ε'), and so does its average over all pairs. Other groups have the same law on both
-    sides. With Gaussian noise the centres of all answers move by a vector: that of unit i is at most √(2ρ₀) deviations
-    long, those of U at most √(2k²ρ) and (m − 1) √(2ρ') in answers that are different ones, and lengths add at most.
-    Mixtures over pairs are no further apart than the pairs. A cap on that length holds for every pair of tables, so
-    answers may be chosen as one goes.
+    hold. Clipping takes no two values apart, so under this pairing unit i moves by at most M and unit j of U by at
+    most |β_j| M + s, none by more than M: all together by k M. Along such a pair the first part of the release loses
+    at most k ε, and the second ε' for each unit, so the chance of any output changes by a factor of at most exp(k ε +
+    m ε'), and so does its average over all pairs. Other groups have the same law on both sides. With Gaussian noise
+    the centres of all answers move by a vector: in those of the first part by at most k √(2ρ) deviations, in the
+    others by m √(2ρ'). Mixtures over pairs are no further apart than the pairs. A cap on that length holds for every
+    pair of tables, so answers may be chosen as one goes.
 
     Source. Shift coupling as in metric privacy; Lange et al. (2025) for clipped values; new here with rounding, with
     other statistics beside, and with Gaussian noise.
@@ -105,20 +104,19 @@ def _regressed(model: GaussianLaws) -> FloatArray | None:
 
 
 def _leakage(release: ClippedValues, factors: FloatArray | None) -> Leakage:
-    others = release.units - 1
-    apart = others * float_above(release.rounding / release.length)
-    lengths = np.full(release.units, float(others))
+    units = release.units
+    apart = (units - 1) * float_above(release.rounding / release.length)
+    lengths = np.full(units, float(units))
     if factors is not None:
-        lengths = np.minimum(round_up(factors - 1 + apart), others)
+        lengths = np.minimum(round_up(factors + apart), units)
     own, moved, besides = (float_above(loss) for loss in (release.own, release.moved, release.besides))
     if not release.delta:
-        return Leakage(round_up(own + lengths * moved + others * besides, 8))
+        return Leakage(np.maximum(round_up(lengths * moved + units * besides, 8), own))
     alone, along, rest = (
         shift_of(rho) if rho else 0.0 for rho in (release.own, release.moved, release.besides)
     )
-    shifts, place = np.unique(
-        round_up(alone + np.hypot(lengths * along, others * rest), 8), return_inverse=True
-    )
+    together = np.maximum(round_up(np.hypot(lengths * along, units * rest), 8), alone)
+    shifts, place = np.unique(together, return_inverse=True)
     found = [
         epsilon_at_delta(GaussianCurve(shift), release.delta) if shift else 0.0 for shift in shifts.tolist()
     ]

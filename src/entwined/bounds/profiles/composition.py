@@ -50,12 +50,15 @@ class Composition:
         shows = np.asarray(deltas.any(axis=-1))
         masses = masses_of(profile)
         lacking = np.max(deltas - deltas[..., -1:] - tails_of(masses, grid, 0.0), axis=-1, initial=0.0)
+        both = np.empty((*shows.shape, 2 * grid.size + 1))
+        both[..., grid.size :] = masses
+        np.multiply(masses[..., :0:-1], falling_of(grid)[grid.size : 0 : -1], out=both[..., : grid.size])
         law = np.zeros((*shows.shape, 2 * ROOM * grid.size))
         law[..., : grid.size + 1] = masses
-        law[..., -grid.size :] = (masses[..., 1:] * falling_of(grid)[1 : grid.size + 1])[..., ::-1]
+        law[..., -grid.size :] = both[..., : grid.size]
         infinity = deltas[..., -1] + lacking + 4 * grid.size * ULP
-        total, spread = law.sum(axis=-1) + infinity, np.sqrt(np.square(law).sum(axis=-1))
-        tilted = np.log(np.concatenate([law[..., -grid.size :], masses], axis=-1) @ tilts_of(grid).T + TINY)
+        total, spread = both.sum(axis=-1) + infinity, np.sqrt(np.einsum("...k,...k->...", both, both))
+        tilted = np.log(both @ tilts_of(grid).T + TINY)
         return cls(
             grid,
             np.fft.rfft(law),
@@ -80,6 +83,36 @@ class Composition:
         """Take a stack apart."""
         rows = zip(self.spectrum, self.moments, self.infinity, self.total, self.spread, strict=True)
         return [Composition(self.grid, *row) for row in rows]
+
+    @classmethod
+    def concatenated(cls, stacks: Sequence["Composition"]) -> "Composition":
+        """Put stacks on top of each other; they share a grid."""
+        if len(stacks) == 1:
+            return stacks[0]
+        rows = [(one.spectrum, one.moments, one.infinity, one.total, one.spread) for one in stacks]
+        return cls(stacks[0].grid, *map(np.concatenate, zip(*rows, strict=True)))
+
+    def __len__(self) -> int:
+        """How many there are in a stack."""
+        return len(self.total)
+
+    def rows(self, which: slice | Sequence[int]) -> "Composition":
+        """Some of a stack."""
+        at = which if isinstance(which, slice) else np.asarray(which, np.int64)
+        return Composition(
+            self.grid,
+            self.spectrum[at],
+            self.moments[at],
+            self.infinity[at],
+            self.total[at],
+            self.spread[at],
+        )
+
+    def with_rows(self, which: Sequence[int], others: "Composition") -> "Composition":
+        """The same stack with others in these rows."""
+        order = np.arange(len(self))
+        order[np.asarray(which, np.int64)] = len(self) + np.arange(len(others))
+        return Composition.concatenated([self, others]).rows(order.tolist())
 
     @property
     def is_nothing(self) -> NDArray[np.bool_]:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from itertools import cycle
-from typing import Final, Generic, TypeVar
+from itertools import chain, cycle
+from typing import Final, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from entwined.bounds.profiles.composition import Composition
 from entwined.bounds.profiles.curves import LARGEST_EPSILON, ProfileCurve, epsilon_at_delta
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.profiles.sway import Sway
+from entwined.bounds.profiles.sweeping import Sweep
 from entwined.bounds.transport import Run
 from entwined.errors import DoesNotApply
 from entwined.numbers import FloatArray, IntArray
@@ -29,11 +30,16 @@ NEAR: Final = (1e-6, 1e-13)  # messages this close together are tried as a ceili
 CEILING: Final = (1e-5, 1e-12)
 
 Held = TypeVar("Held")
+Sways: TypeAlias = Mapping[Link, Sway]
+Sweeping: TypeAlias = Callable[[Forest, Sequence[ProfileCurve], Sways, Grid], list[PrivacyProfile]]
 
 
 @dataclass(frozen=True, slots=True)
 class Algebra(Generic[Held]):
-    """How what a unit holds is put together; `silent` is what shows nothing, `fine` how many points a grid needs."""
+    """How what a unit holds is put together; `silent` is what shows nothing, `fine` how many points a grid needs.
+
+    `sweep` goes through a forest where there is a quicker way than from node to node.
+    """
 
     hold: Callable[[PrivacyProfile], Held]
     join: Callable[[Held, Held], Held]
@@ -42,6 +48,7 @@ class Algebra(Generic[Held]):
     split: Callable[[Held], list[Held]]
     silent: Callable[[Held], bool]
     fine: int
+    sweep: Sweeping | None = None
 
     def send(self, held: Sequence[Held], sways: Sequence[Sway]) -> list[Held]:
         """What neighbours get of each."""
@@ -51,6 +58,13 @@ class Algebra(Generic[Held]):
         """Read each, some at a time."""
         some = [held[first : first + AT_ONCE] for first in range(0, len(held), AT_ONCE)]
         return [profile for each in some for profile in self.read(self.stack(each)).split()]
+
+
+def at_once(forest: Forest, curves: Sequence[ProfileCurve], sways: Sways, grid: Grid) -> list[PrivacyProfile]:
+    """What each node shows by ⊗, level by level."""
+    parts, held = parts_of([curves], grid)
+    stack, (rows,) = Sweep(forest, sways, parts, held, [range(len(curves))]).whole()
+    return read_rows(stack, rows)
 
 
 def itself(profile: PrivacyProfile) -> PrivacyProfile:
@@ -66,6 +80,7 @@ TOGETHER: Final = Algebra(
     Composition.split,
     lambda held: bool(held.is_nothing),
     1024,
+    at_once,
 )
 """⊗: parts that each read one unit, with independent noise."""
 IN_TURN: Final = Algebra(
@@ -91,10 +106,6 @@ class Told:
         """The ε of every unit at δ."""
         return PrivacyProfile.stacked(self.profiles).epsilons(delta)[self.place]
 
-    def of(self, wanted: IntArray | None) -> "Told":
-        """Tell of some units, or of all."""
-        return self if wanted is None else Told(self.profiles, self.place[wanted])
-
 
 def held_by(algebra: Algebra[Held], curves: Sequence[ProfileCurve], grid: Grid) -> list[Held]:
     """What each curve shows, equal ones once."""
@@ -104,6 +115,23 @@ def held_by(algebra: Algebra[Held], curves: Sequence[ProfileCurve], grid: Grid) 
     held = [one for each in some for one in algebra.split(algebra.hold(PrivacyProfile.stacked(each)))]
     each = dict(zip(different, held, strict=True))
     return [each[curve] for curve in curves]
+
+
+def parts_of(cases: Sequence[Sequence[ProfileCurve]], grid: Grid) -> tuple[Composition, list[list[int]]]:
+    """What each curve shows, equal ones once, and which of them each case has."""
+    row = {curve: at for at, curve in enumerate(dict.fromkeys(chain.from_iterable(cases)))}
+    read = [PrivacyProfile.of(curve, grid) for curve in row]
+    some = [read[first : first + AT_ONCE] for first in range(0, len(read), AT_ONCE)]
+    parts = Composition.concatenated([Composition.of(PrivacyProfile.stacked(each)) for each in some])
+    return parts, [[row[curve] for curve in curves] for curves in cases]
+
+
+def read_rows(
+    stack: Composition, rows: Sequence[int], more: Composition | None = None
+) -> list[PrivacyProfile]:
+    """Read some of a stack, with what they have more."""
+    some = [stack.rows(rows[first : first + AT_ONCE]) for first in range(0, len(rows), AT_ONCE)]
+    return [one for each in some for one in (each if more is None else each.join(more)).profile().split()]
 
 
 def leakage_at(
@@ -194,26 +222,17 @@ def relay(
 
 
 def through_forest(
-    algebra: Algebra[Held],
-    forest: Forest,
-    own: Sequence[Held],
-    sways: Mapping[Link, Sway],
-    wanted: Sequence[int],
-) -> Told:
-    """What each of the units that are wanted shows, with all that comes from its neighbours."""
-    leading = set(wanted)
-    for unit in reversed(forest.order):
-        if unit in leading:
-            leading.add(forest.parent[unit])
-    used = {
-        link: sway for link, sway in sways.items() if forest.parent[link[1]] != link[0] or link[1] in leading
-    }
-    held = forest.sweep_levels(own, partial(send_swayed, algebra, used), algebra.join)
-    return Told(algebra.reads([held[unit] for unit in wanted]), np.arange(len(wanted)))
+    algebra: Algebra[Held], forest: Forest, curves: Sequence[ProfileCurve], sways: Sways, grid: Grid
+) -> list[PrivacyProfile]:
+    """What each node shows, with all that comes from its neighbours."""
+    if algebra.sweep is not None:
+        return algebra.sweep(forest, curves, sways, grid)
+    own = held_by(algebra, curves, grid)
+    return algebra.reads(forest.sweep_levels(own, partial(send_swayed, algebra, sways), algebra.join))
 
 
 def send_swayed(
-    algebra: Algebra[Held], sways: Mapping[Link, Sway], links: Sequence[Link], held: Sequence[Held]
+    algebra: Algebra[Held], sways: Sways, links: Sequence[Link], held: Sequence[Held]
 ) -> list[Held]:
     """Send what is held over many links at once; one without a sway passes all on, and nothing stays nothing."""
     sent = list(held)

@@ -1,7 +1,7 @@
 """A profile: a curve that is known at the points of a grid and joined by chords, so never below the truth."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -168,20 +168,25 @@ class Chords:
     def of(cls, grid: Grid, excess: FloatArray, weight: FloatArray | None = None) -> Self:
         """Read at γ = 1 + excess, a little to the left of it."""
         left = excess * SHADE
-        cell = np.minimum((np.log1p(left) / grid.step).astype(np.int32), grid.size)
-        after = np.minimum(cell + 1, grid.size)
-        width = np.maximum(grid.excess[after] - grid.excess[cell], ULP)
-        share = np.clip((left - grid.excess[cell]) / width, 0.0, 1.0)
+        cell = np.minimum(np.log1p(left) / grid.step, grid.size - 1).astype(np.int32)
+        start = grid.excess[cell]
+        width = np.maximum(grid.excess[cell + 1] - start, ULP)
+        share = np.clip((left - start) / width, 0.0, 1.0)
         return cls(cell, share, np.full(np.shape(excess), UP) if weight is None else weight * UP)
 
     def read(self, deltas: FloatArray) -> FloatArray:
         """Read a profile there, or each of a stack."""
-        after = np.minimum(self.cell + 1, deltas.shape[-1] - 1)
         if deltas.ndim == 1:
-            first, second = deltas[self.cell], deltas[after]
+            first, second = deltas[self.cell], deltas[self.cell + 1]
         else:
-            first, second = (np.take_along_axis(deltas, at, -1) for at in (self.cell, after))
+            flat = self.cell + np.arange(0, deltas.size, deltas.shape[-1])[:, None]
+            first, second = deltas.ravel()[flat], deltas.ravel()[1:][flat]
         return np.asarray(((1 - self.share) * first + self.share * second) * self.weight)
+
+    def rows(self, which: Sequence[int]) -> "Chords":
+        """Some of a stack."""
+        at = np.asarray(which, np.int64)
+        return Chords(self.cell[at], self.share[at], self.weight[at])
 
 
 def above_chord(start: tuple[float, float], middle: tuple[float, float], end: tuple[float, float]) -> bool:
@@ -194,6 +199,26 @@ def passage(grid: Grid, sway: Sway) -> Chords:
     """S_t on a grid: t(γ) times the profile at 1 + (γ − 1)/t(γ)."""
     weight, further = further_on(sway.at(grid.excess), grid.excess)
     return Chords.of(grid, further, weight)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Passages:
+    """S_t of several sways on a grid, a row each."""
+
+    row: Mapping[Sway, int]
+    chords: Chords
+
+    def through(self, profiles: PrivacyProfile, sways: Sequence[Sway]) -> PrivacyProfile:
+        """S_t of each of a stack, by a sway of its own."""
+        chords = self.chords.rows([self.row[sway] for sway in sways])
+        return PrivacyProfile(profiles.grid, chords.read(profiles.deltas))
+
+
+@lru_cache(maxsize=4)
+def passages(grid: Grid, sways: tuple[Sway, ...]) -> Passages:
+    """Work out S_t of different sways at once."""
+    weight, further = further_on(np.stack([sway.at(grid.excess) for sway in sways]), grid.excess)
+    return Passages({sway: row for row, sway in enumerate(sways)}, Chords.of(grid, further, weight))
 
 
 def both_sides(profile: PrivacyProfile) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 from entwined.canonical import Document
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery
-from entwined.mechanisms.classifiers.methods import FINE, Choices, Task, expectations, on_grid
+from entwined.mechanisms.classifiers.methods import FINE, Aim, Choices, expectations, on_grid
 from entwined.mechanisms.classifiers.slopes import Slopes
 from entwined.mechanisms.fitting import worst_change
 from entwined.mechanisms.sheet import Sheet
@@ -53,7 +53,7 @@ class Descent:
     noise: Additive
 
     @classmethod
-    def of(cls, promise: Promise, task: Task, loss: Fraction, choices: Choices) -> "Descent":
+    def of(cls, promise: Promise, task: Aim, loss: Fraction, choices: Choices) -> "Descent":
         """Settle the noise of each round under a promise."""
         if choices.ridge is not None:
             raise BadQuery(

@@ -26,7 +26,7 @@ MOST_EXACT_ROWS: Final = 2**21
 MOST_BITS: Final = 48
 
 
-class Task(NamedTuple):
+class Aim(NamedTuple):
     """What is to be learned: the loss of a margin, and the features that it is a margin of."""
 
     curve: MarginLoss

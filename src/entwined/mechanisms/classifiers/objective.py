@@ -13,8 +13,8 @@ from entwined.door.mechanism import Read
 from entwined.errors import BadQuery, Refused
 from entwined.mechanisms.classifiers.methods import (
     FINE,
+    Aim,
     Choices,
-    Task,
     expectations,
     found,
     moved_by,
@@ -87,7 +87,7 @@ class Objective:
     hiding: DiscreteLaplace
 
     @classmethod
-    def of(cls, promise: Promise, task: Task, loss: Fraction, choices: Choices) -> "Objective":
+    def of(cls, promise: Promise, task: Aim, loss: Fraction, choices: Choices) -> "Objective":
         """Settle ridge and noise under a promise of pure loss; the usual ridge goes by the noise."""
         if choices.rounds is not None:
             raise BadQuery(
@@ -149,14 +149,14 @@ class Objective:
         return np.clip(self.hiding.add(near), -FURTHEST, FURTHEST)
 
 
-def _usual(promise: Promise, task: Task, scale: float, loss: float) -> float:
+def _usual(promise: Promise, task: Aim, scale: float, loss: float) -> float:
     """Give a ridge about as large as the noise, larger where noise is strong, and so that the bend costs little."""
     schema = promise.schema
     strong = NOISY * scale / (schema.rows or schema.most_rows)
     return max(scale * max(RIDGE, strong), USUAL_BENT * schema.unit.most_rows * float(task.curve.bend) / loss)
 
 
-def _bent(task: Task, ridge: Fraction) -> Fraction:
+def _bent(task: Aim, ridge: Fraction) -> Fraction:
     """log(1 + bend/Λ), rounded up."""
     return Fraction(math.ceil(math.log1p(float(task.curve.bend / ridge)) * CHARGES + SAFE), CHARGES)
 

@@ -10,7 +10,7 @@ import numpy as np
 from entwined.canonical import Document, fraction_text
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery
-from entwined.mechanisms.classifiers.methods import FINE, Choices, Task, found, moved_by, on_grid
+from entwined.mechanisms.classifiers.methods import FINE, Aim, Choices, found, moved_by, on_grid
 from entwined.mechanisms.classifiers.minimum import MARGIN, Precision
 from entwined.mechanisms.classifiers.slopes import Slopes
 from entwined.mechanisms.fitting import worst_change
@@ -49,7 +49,7 @@ class Output:
     noise: Additive
 
     @classmethod
-    def of(cls, promise: Promise, task: Task, loss: Fraction, choices: Choices) -> "Output":
+    def of(cls, promise: Promise, task: Aim, loss: Fraction, choices: Choices) -> "Output":
         """Settle ridge and noise; the usual ridge makes noise and weights about equally long."""
         if choices.rounds is not None:
             raise BadQuery(

@@ -14,7 +14,7 @@ from entwined.errors import BadQuery
 from entwined.mechanisms.classifiers.descent import Descent
 from entwined.mechanisms.classifiers.features import Features
 from entwined.mechanisms.classifiers.margin_losses import Logistic, MarginLoss, RoundedHinge
-from entwined.mechanisms.classifiers.methods import FINE, Choices, Method, Task
+from entwined.mechanisms.classifiers.methods import FINE, Aim, Choices, Method
 from entwined.mechanisms.classifiers.objective import Objective
 from entwined.mechanisms.classifiers.output import Output
 from entwined.mechanisms.classifiers.rule import LinearRule
@@ -69,7 +69,7 @@ class _Classifier:
         chosen = method or (Objective.name if promise.measure.is_pure else Descent.name)
         if chosen not in METHODS:
             raise BadQuery(f"method = {chosen!r:.60}. Give one of {', '.join(METHODS)}.")
-        way = METHODS[chosen].of(promise, Task(cls.curve, features), exact, Choices(ridge, rounds))
+        way = METHODS[chosen].of(promise, Aim(cls.curve, features), exact, Choices(ridge, rounds))
         return cls(label, features, exact, way)
 
     @classmethod

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from entwined.papers.dependent_dp.noise_factors import Method
+from entwined.papers.dependent_dp.noise_factors import NoiseMethod
 
 ALPHA: Final = 1000.0
 EPSILONS: Final = tuple(round(0.1 * step, 1) for step in range(1, 11))
@@ -50,7 +50,7 @@ class Tenth(NamedTuple):
         return bool(bdtrc(self.happened - 1, self.trials, self.claimed) <= FALSE_ALARM)
 
 
-def reaches(methods: Sequence[Method]) -> list[Exceeded]:
+def reaches(methods: Sequence[NoiseMethod]) -> list[Exceeded]:
     """exp(−εα/DS) for every method."""
     return [
         Exceeded(one.name, epsilon, ALPHA, exp(-epsilon * ALPHA / one.factor))
@@ -59,7 +59,7 @@ def reaches(methods: Sequence[Method]) -> list[Exceeded]:
     ]
 
 
-def needed(methods: Sequence[Method]) -> list[Needed]:
+def needed(methods: Sequence[NoiseMethod]) -> list[Needed]:
     """The same solved for ε."""
     return [
         Needed(one.name, ALPHA, beta, -log(beta) * one.factor / ALPHA) for one in methods for beta in BETAS

@@ -126,18 +126,18 @@ def apart(town: Town, pairs: IntArray) -> FloatArray:
 
 
 def layout(town: Town, generator: np.random.Generator, rounds: int = 60) -> FloatArray:
-    """Where to draw each person of figure 2: friends pull, all push (Fruchterman and Reingold)."""
-    places = generator.normal(size=(town.size, 2))
-    wanted = 1 / np.sqrt(town.size)
-    adjacency = town.adjacency
+    """Where figure 2 draws those who hang together: friends pull, all push (Fruchterman and Reingold)."""
+    members = town.hanging_together
+    adjacency = town.adjacency[members][:, members]
+    places = generator.normal(size=(len(members), 2))
+    wanted = 1 / np.sqrt(len(members))
     for step in range(rounds):
         gaps = places[:, None] - places
         lengths = np.sqrt((gaps**2).sum(axis=2)) + 1e-6
         push = (gaps * (wanted**2 / lengths**2)[..., None]).sum(axis=1)
-        pull = np.empty_like(push)
         weights = adjacency.multiply(lengths / wanted).tocsr()
-        pull[:] = weights @ places - np.asarray(weights.sum(axis=1)).reshape(-1, 1) * places
-        force = push + pull - places * wanted * 5
+        pull = weights @ places - np.asarray(weights.sum(axis=1)).reshape(-1, 1) * places
+        force = push + pull
         size = np.sqrt((force**2).sum(axis=1, keepdims=True)) + 1e-9
         places = places + force / size * np.minimum(size, 0.1 * (1 - step / rounds))
     return places

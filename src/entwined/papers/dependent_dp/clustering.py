@@ -7,8 +7,8 @@ import numpy as np
 
 from entwined.numbers import FloatArray
 from entwined.papers.dependent_dp.closeness import REGIONS, assigned, moved
-from entwined.papers.dependent_dp.inference import SENSITIVITY
-from entwined.papers.dependent_dp.noise_factors import Method
+from entwined.papers.dependent_dp.inference import SENSITIVITY, WEIGHT
+from entwined.papers.dependent_dp.noise_factors import NoiseMethod
 from entwined.papers.dependent_dp.towns import PLACES, Town
 from entwined.papers.dependent_dp.utility import Utility, averaged
 
@@ -28,21 +28,21 @@ def public_start(town: Town) -> FloatArray:
 def noisy_centroids(
     vectors: FloatArray, start: FloatArray, factor: float, generator: np.random.Generator
 ) -> FloatArray:
-    """Lloyd's rounds with Laplace noise on sums and counts; `factor` is that of the noise, over ε."""
+    """Lloyd's rounds with the noise of `mechanisms.k_means` on sums and counts; `factor` is that on it, over ε."""
     middles = start
     scale = factor * SENSITIVITY * NOISY_ROUNDS
     for _ in range(NOISY_ROUNDS):
         own = assigned(vectors, middles)
         sums = np.zeros_like(middles)
         np.add.at(sums, own, vectors - 0.5)
-        counts = np.bincount(own, minlength=len(middles)) + generator.laplace(0, scale, len(middles))
+        counts = np.bincount(own, minlength=len(middles)) + generator.laplace(0, scale / WEIGHT, len(middles))
         sums += generator.laplace(0, scale, sums.shape)
         middles = np.clip(sums / np.maximum(counts, 1)[:, None] + 0.5, 0, 1)
     return middles
 
 
 def clustering(
-    town: Town, methods: Sequence[Method], splits: int, generator: np.random.Generator
+    town: Town, methods: Sequence[NoiseMethod], splits: int, generator: np.random.Generator
 ) -> list[Utility]:
     """Every method at every ε, over random splits."""
     vectors, start = town.vectors, public_start(town)

@@ -14,7 +14,7 @@ import numpy as np
 
 from entwined.numbers import FloatArray, IntArray
 
-TRIALS: Final = 400
+TRIALS: Final = 150
 
 
 @dataclass(frozen=True, slots=True, eq=False)

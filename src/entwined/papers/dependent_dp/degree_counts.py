@@ -14,7 +14,7 @@ import numpy as np
 
 from entwined.dependence.snap_edges import read_published_edges
 from entwined.numbers import IntArray
-from entwined.papers.dependent_dp.noise_factors import Method
+from entwined.papers.dependent_dp.noise_factors import NoiseMethod
 from entwined.papers.dependent_dp.utility import Utility, averaged
 
 TASK: Final = "degree distribution"
@@ -64,7 +64,7 @@ def made_up(people: int = 500, seed: int = 7) -> SocialGraph:
 
 
 def degree_counts(
-    network: SocialGraph, methods: Sequence[Method], runs: int, generator: np.random.Generator
+    network: SocialGraph, methods: Sequence[NoiseMethod], runs: int, generator: np.random.Generator
 ) -> list[Utility]:
     """1 − ‖C − C′‖₁ / ‖C + C′‖₁ for every method at every ε; counts below 0 are 0."""
     exact = np.bincount(network.degrees).astype(np.float64)

@@ -23,7 +23,7 @@ from entwined.papers.dependent_dp.noise_factors import (
     PLAIN,
     PUBLISHED,
     Coefficients,
-    Method,
+    NoiseMethod,
     coefficients,
     kernel_log_odds,
     linear_factor,
@@ -31,6 +31,7 @@ from entwined.papers.dependent_dp.noise_factors import (
     sound_factor,
     strongest_ties,
 )
+from entwined.papers.dependent_dp.per_kilometre import PerKilometre, per_kilometre
 from entwined.papers.dependent_dp.towns import Town
 from entwined.papers.dependent_dp.twins import Twins
 from entwined.papers.dependent_dp.utility import Utility
@@ -39,6 +40,8 @@ FOLDER: Final = "ENTWINED_DATA"
 TRIALS: Final = 100  # splits and draws; the paper's figure 9(a) has 1000
 SEED: Final = 3  # figures are the same on every machine; noise for people never comes from here
 FEWEST_TARGETS: Final = 20
+MOST_FITS: Final = 10  # draws of a classifier, each of which is a fit
+QUIET: Final = NoiseMethod("without noise", 1e-6)
 UNDERESTIMATES: Final = (0.8, 0.9)
 
 
@@ -61,7 +64,7 @@ class TiedTable(NamedTuple):
     people: int
     most_ties: int
     component: int
-    methods: list[Method]
+    methods: list[NoiseMethod]
     strongest: float | None
 
 
@@ -81,6 +84,7 @@ class Reproduction:
     prior: Prior
     guesses: list[Guessed]
     added: list[star.AddedLeak]
+    per_kilometre: list[PerKilometre]
     ties: list[TiedTable]
     reaches: list[accuracy.Exceeded]
     needed: list[accuracy.Needed]
@@ -102,6 +106,7 @@ class Reproduction:
             },
             "attacks": rows(self.guesses),
             "added": rows(self.added),
+            "per_kilometre": rows(self.per_kilometre),
             "methods": [
                 {"table": table.table, **one._asdict(), "promises": one.promises}
                 for table in self.ties
@@ -159,10 +164,11 @@ def run(data: PaperData, trials: int = TRIALS) -> Reproduction:
     alike = alikeness(data.profiles)
     ties = [_friends(data.town), _profiles(data.profiles, alike), _graph(data.graph)]
     friends, profiles, graph = (one.methods for one in ties)
-    place = Attackable.of(data.town, max(FEWEST_TARGETS, 2 * trials), generator)
+    targets = max(FEWEST_TARGETS, 2 * trials)
+    place = Attackable.of(data.town, targets, generator)
     utilities = [
         *clustering(data.town, friends, trials, generator),
-        *classification.classification(data.profiles, profiles, trials, generator),
+        *classification.classification(data.profiles, [QUIET, *profiles], min(trials, MOST_FITS), generator),
         *degree_counts.degree_counts(data.graph, graph, trials, generator),
     ]
     return Reproduction(
@@ -177,7 +183,8 @@ def run(data: PaperData, trials: int = TRIALS) -> Reproduction:
         distances=pair_distances(data.town, generator),
         prior=prior_of_one(place),
         guesses=guesses(place, _attacked(friends, data.town), generator),
-        added=_added(data),
+        added=_added(data, targets, generator),
+        per_kilometre=per_kilometre(data.town),
         ties=ties,
         reaches=accuracy.reaches(friends),
         needed=accuracy.needed(friends),
@@ -187,20 +194,20 @@ def run(data: PaperData, trials: int = TRIALS) -> Reproduction:
     )
 
 
-def _added(data: PaperData) -> list[star.AddedLeak]:
+def _added(data: PaperData, draws: int, generator: np.random.Generator) -> list[star.AddedLeak]:
     """What plain counts add about the person with most friends, and about twins."""
-    found = star.friends_attack(int(data.town.degrees.max()))
+    found = star.friends_attack(int(data.town.degrees.max()), draws, generator)
     for one in data.twins:
         found += star.twins_attack(one.law, one.kind)
     return found
 
 
-def _attacked(friends: list[Method], town: Town) -> list[Method]:
+def _attacked(friends: list[NoiseMethod], town: Town) -> list[NoiseMethod]:
     """Plain noise, the paper's, and the paper's with underestimated coefficients (figure 7)."""
     by_name = {one.name: one for one in friends}
     rho = coefficients(0.1).published
     less = [
-        Method(f"{PUBLISHED}, ρ × {share:g}", 1 + share * rho * int(town.degrees.max()))
+        NoiseMethod(f"{PUBLISHED}, ρ × {share:g}", 1 + share * rho * int(town.degrees.max()))
         for share in UNDERESTIMATES
     ]
     return [by_name[PLAIN], by_name[PUBLISHED], *less]
@@ -235,6 +242,6 @@ def _graph(graph: SocialGraph) -> TiedTable:
     return TiedTable("graph", graph.source, graph.people, most, graph.component, every, strongest)
 
 
-def _strongest(people: int, ties: "np.ndarray[Any, np.dtype[np.int64]]", every: list[Method]) -> float:
+def _strongest(people: int, ties: "np.ndarray[Any, np.dtype[np.int64]]", every: list[NoiseMethod]) -> float:
     """How weak ties must be for the sound bound to ask for no more noise than the paper's mechanism."""
     return strongest_ties(people, ties, next(one.factor for one in every if one.name == PUBLISHED))

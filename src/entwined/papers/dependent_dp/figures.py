@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import altair as alt
 
 COLOURS: Final = ("#5b6b78", "#b3541e", "#1b6b93", "#2f9e8f", "#7a5195", "#d98e5f", "#8c3b0f", "#c7b446")
+NUMBERS: Final = ",~r"
 SMALL: Final = {"width": 320, "height": 220}
-EDGES: Final = 3000  # drawn at most
 
 
 def draw_figures(found: Reproduction, folder: Path) -> dict[str, Path]:
@@ -55,56 +55,43 @@ def lines(  # noqa: PLR0913  (what a chart of lines is)
     """Lines with points, one colour a kind, panels side by side."""
     import altair as alt
 
-    kinds = list(dict.fromkeys(str(one[colour]) for one in values))
     scale = alt.Scale(type="log", nice=False) if log else alt.Scale(zero=True)
-    chart = (
-        alt.Chart(alt.InlineData(values=values))
-        .mark_line(point=alt.OverlayMarkDef(size=25))
-        .encode(
-            x=alt.X(f"{x}:Q", title=x),
-            y=alt.Y(f"{y}:Q", title=y, scale=scale, axis=alt.Axis(format="~g", tickCount=5)),
-            color=alt.Color(
-                f"{colour}:N",
-                sort=None,
-                scale=alt.Scale(domain=kinds, range=list((COLOURS * len(kinds))[: len(kinds)])),
-                legend=alt.Legend(title=None, orient="bottom", columns=2, labelLimit=400),
-            ),
+    axis = alt.Axis(format="~g" if log else NUMBERS, tickCount=5)
+    chart: Any = alt.Chart(alt.InlineData(values=values)).mark_line(point=alt.OverlayMarkDef(size=25))
+    chart = chart.encode(
+        x=alt.X(f"{x}:Q", title=x),
+        y=alt.Y(f"{y}:Q", title=y, scale=scale, axis=axis),
+        color=_colours(list(dict.fromkeys(str(one[colour]) for one in values)), colour),
+    ).properties(**SMALL)
+    if panel is not None:
+        chart = chart.facet(column=alt.Column(f"{panel}:N", title=None, sort=None)).resolve_scale(
+            y="independent"
         )
-        .properties(**SMALL)
-    )
-    heading = alt.TitleParams(title, anchor="start")
-    if panel is None:
-        alone: alt.TopLevelMixin = chart.properties(title=heading)
-        return alone
-    faceted: Any = chart.facet(column=alt.Column(f"{panel}:N", title=None, sort=None)).resolve_scale(
-        y="independent"
-    )
-    result: alt.TopLevelMixin = faceted.properties(title=heading)
-    return result
+    titled: alt.TopLevelMixin = chart.properties(title=alt.TitleParams(title, anchor="start"))
+    return titled
+
+
+def _colours(kinds: list[str], field: str) -> "alt.Color":
+    import altair as alt
+
+    scale = alt.Scale(domain=kinds, range=list((COLOURS * len(kinds))[: len(kinds)]))
+    legend = alt.Legend(title=None, orient="bottom", columns=2, labelLimit=400)
+    return alt.Color(f"{field}:N", sort=None, scale=scale, legend=legend)
 
 
 def coloured_graph(found: Reproduction) -> "alt.TopLevelMixin":
     """Figure 2: people, friendships, and the cluster of each person's pattern."""
     import altair as alt
 
-    town, places = found.data.town, found.drawn
-    shown = np.flatnonzero(town.degrees > 0)
+    town = found.data.town
+    places = dict(zip(town.hanging_together.tolist(), found.drawn.tolist(), strict=True))
     points = [
-        {
-            "x": float(places[one, 0]),
-            "y": float(places[one, 1]),
-            "cluster": str(found.colours.clusters[one] + 1),
-        }
-        for one in shown
+        {"x": x, "y": y, "cluster": str(found.colours.clusters[one] + 1)} for one, (x, y) in places.items()
     ]
     ends = [
-        {
-            "x": float(places[a, 0]),
-            "y": float(places[a, 1]),
-            "x2": float(places[b, 0]),
-            "y2": float(places[b, 1]),
-        }
-        for a, b in town.friends[:EDGES]
+        dict(zip(("x", "y", "x2", "y2"), (*places[a], *places[b]), strict=True))
+        for a, b in town.friends.tolist()
+        if a in places
     ]
     x, y = alt.X("x:Q", axis=None), alt.Y("y:Q", axis=None)
     rules = (
@@ -114,7 +101,9 @@ def coloured_graph(found: Reproduction) -> "alt.TopLevelMixin":
     circles = alt.Chart(alt.InlineData(values=points)).mark_circle(size=22).encode(x=x, y=y, color=colour)
     chart: alt.TopLevelMixin = alt.layer(rules, circles).properties(width=560, height=460)
     return chart.properties(
-        title=alt.TitleParams("Figure 2: friends, coloured by cluster of places", anchor="start")
+        title=alt.TitleParams(
+            "Figure 2: those who hang together, coloured by the cluster of their places", anchor="start"
+        )
     )
 
 
@@ -131,7 +120,7 @@ def distances_figure(found: Reproduction) -> "alt.TopLevelMixin":
         alt.Chart(alt.InlineData(values=values))
         .mark_line()
         .encode(
-            x=alt.X("kilometres:Q", scale=alt.Scale(type="log"), axis=alt.Axis(format="~g", tickCount=5)),
+            x=alt.X("kilometres:Q", scale=alt.Scale(type="log"), axis=alt.Axis(format=NUMBERS, tickCount=5)),
             y=alt.Y("share of pairs:Q"),
             color=alt.Color(
                 "kind:N", sort=None, scale=alt.Scale(range=list(COLOURS[1:4])), legend=alt.Legend(title=None)

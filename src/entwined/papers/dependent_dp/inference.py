@@ -16,14 +16,15 @@ import numpy as np
 from entwined.learning.checkins import distances
 from entwined.numbers import FloatArray, IntArray
 from entwined.papers.dependent_dp.closeness import CLUSTERS, assigned, centroids
-from entwined.papers.dependent_dp.noise_factors import Method, kernel
+from entwined.papers.dependent_dp.noise_factors import NoiseMethod, kernel
 from entwined.papers.dependent_dp.towns import CITIES, PLACES, Town, from_city, grid
 
 EPSILONS: Final = (0.1, 0.5, 1.0, 1.5, 2.0)
 SHARES: Final = (0.25, 0.5, 0.75, 1.0)
-SENSITIVITY: Final = 2 * (
-    2 * PLACES * 0.5 + 1
-)  # a pattern leaves one cluster and another enters one, counts too
+WEIGHT: Final = 0.5 * (2 * PLACES) ** (
+    1 / 3
+)  # of a count beside coordinates of at most ½: least noise in centroids
+SENSITIVITY: Final = 2 * (2 * PLACES * 0.5 + WEIGHT)  # a pattern leaves one cluster and another enters one
 
 
 class Guessed(NamedTuple):
@@ -93,10 +94,10 @@ class Attackable:
         own = self.town.vectors[target]
         vectors = np.repeat(own[None], grid().cells, axis=0)
         vectors[:, :2] = self.first_places[self.town.city[target]]
-        ones = np.ones((len(vectors), 1))
+        ones = np.full((len(vectors), 1), WEIGHT)
         there = assigned(vectors, self.middles)
         added = np.concatenate([vectors - 0.5, ones], axis=1)
-        return added, there, np.append(own - 0.5, 1.0), int(assigned(own[None], self.middles)[0])
+        return added, there, np.append(own - 0.5, WEIGHT), int(assigned(own[None], self.middles)[0])
 
 
 def likelihoods(noisy: FloatArray, added: FloatArray, there: IntArray, scale: float) -> FloatArray:
@@ -120,7 +121,7 @@ def entropy(law: FloatArray) -> float:
 
 def guess(
     place: Attackable,
-    method: Method,
+    method: NoiseMethod,
     epsilon: float,
     known: float,
     *,
@@ -171,14 +172,16 @@ def _one(
 
 def unknown_variance(place: Attackable, unknown: IntArray) -> FloatArray:
     """How much the sums of each cluster vary with people who are not known."""
-    vectors = np.concatenate([place.town.vectors[unknown] - 0.5, np.ones((len(unknown), 1))], axis=1)
+    vectors = np.concatenate([place.town.vectors[unknown] - 0.5, np.full((len(unknown), 1), WEIGHT)], axis=1)
     own = assigned(place.town.vectors[unknown], place.middles)
     squares = np.zeros((CLUSTERS, vectors.shape[1]))
     np.add.at(squares, own, vectors**2)
     return squares + 1e-9
 
 
-def guesses(place: Attackable, methods: Sequence[Method], generator: np.random.Generator) -> list[Guessed]:
+def guesses(
+    place: Attackable, methods: Sequence[NoiseMethod], generator: np.random.Generator
+) -> list[Guessed]:
     """Figures 5, 7 and 10: without friends, with friends for every method, and with a part of the others known."""
     plain, *protected = methods
     found = []

@@ -35,7 +35,7 @@ PROMISES: Final = {
 }
 
 
-class Method(NamedTuple):
+class NoiseMethod(NamedTuple):
     """A method, and the factor on the noise that an independent table would need."""
 
     name: str
@@ -47,17 +47,19 @@ class Method(NamedTuple):
         return PROMISES[self.name]
 
 
-def methods(people: int, component: int, most_ties: int, sound: float, linear: float | None) -> list[Method]:
+def methods(
+    people: int, component: int, most_ties: int, sound: float, linear: float | None
+) -> list[NoiseMethod]:
     """All methods on one table whose ties have Equation 26 as their kernel."""
     return [
-        Method(PLAIN, 1.0),
-        *([] if linear is None else [Method(ZHU, linear)]),
-        Method(EXACT, tied_factor(most_ties, "exact")),
-        Method(PUBLISHED, tied_factor(most_ties, "published")),
-        Method(SOUND, min(sound, component)),
-        Method(HOUSEHOLDS, 4.0),
-        Method(COMPONENT, float(component)),
-        Method(EVERYBODY, float(people)),
+        NoiseMethod(PLAIN, 1.0),
+        *([] if linear is None else [NoiseMethod(ZHU, linear)]),
+        NoiseMethod(EXACT, tied_factor(most_ties, "exact")),
+        NoiseMethod(PUBLISHED, tied_factor(most_ties, "published")),
+        NoiseMethod(SOUND, min(sound, component)),
+        NoiseMethod(HOUSEHOLDS, 4.0),
+        NoiseMethod(COMPONENT, float(component)),
+        NoiseMethod(EVERYBODY, float(people)),
     ]
 
 

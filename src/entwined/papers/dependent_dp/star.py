@@ -7,76 +7,120 @@ those who are not.
 """
 
 from collections.abc import Sequence
-from math import exp, log, tanh
+from math import ceil, exp, log, tanh
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from entwined.dependence.places import FALL, NEARNESS
 from entwined.numbers import FloatArray
 from entwined.papers.dependent_dp.noise_factors import coefficients, kernel, kernel_log_odds
-from entwined.papers.dependent_dp.towns import SIDE, grid
+from entwined.papers.dependent_dp.towns import grid
 
 EPSILONS: Final = (0.1, 0.2, 0.5, 1.0, 1.5, 2.0)
+REACH: Final = 30  # deviations that noise goes, or so
 SHARES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 class AddedLeak(NamedTuple):
-    """What a release of loss ε adds about one person, exactly, beside bounds on it."""
+    """What is known of one person before, and what a release of loss ε adds, exactly, beside bounds on it.
+
+    `before` and `nats` are mean information; `added` is the largest shift of log odds over all outputs.
+    """
 
     story: str
     epsilon: float
     known: float
     unknown: int
+    before: float
+    nats: float
     added: float
     dependent: float
     certificate: float
 
 
-def friends_attack(most_friends: int) -> list[AddedLeak]:
+def friends_attack(most_friends: int, draws: int, generator: np.random.Generator) -> list[AddedLeak]:
     """The person with the most friends, and a count of the people in the western half of the city."""
     law, own = kernel(), grid().centres[:, 0] < 1 / 2
-    strength = kernel_log_odds()
     west = law[:, own].sum(axis=1)
     found = []
-    for epsilon in EPSILONS:
-        rho = coefficients(epsilon).exact
-        for share in SHARES:
-            unknown = round((1 - share) * most_friends)
-            laws = np.stack([count_law(unknown, float(west[cell]), int(own[cell])) for cell in corners()])
-            found.append(
-                AddedLeak(
-                    "friends",
-                    epsilon,
-                    share,
-                    unknown,
-                    largest_shift(laws, 1 / epsilon),
-                    epsilon * (1 + rho * unknown),
-                    epsilon + unknown * passed_on(epsilon, strength),
-                )
+    for share in SHARES:
+        unknown = round((1 - share) * most_friends)
+        priors = known_friends(most_friends - unknown, draws, generator)
+        laws = np.stack([count_law(unknown, float(west[cell]), int(own[cell])) for cell in range(len(own))])
+        before = float(entropies(people_in_cells()[None])[0] - entropies(priors).mean())
+        found += [
+            AddedLeak(
+                "friends",
+                epsilon,
+                share,
+                unknown,
+                before,
+                mean_information(priors, laws, epsilon),
+                largest_shift(laws, 1 / epsilon),
+                epsilon * (1 + coefficients(epsilon).exact * unknown),
+                epsilon + unknown * passed_on(epsilon, kernel_log_odds()),
             )
+            for epsilon in EPSILONS
+        ]
     return found
 
 
-def corners() -> list[int]:
-    """Cells of every column in the middle row: the count tells east from west alone."""
-    row = SIDE // 2 * SIDE
-    return list(range(row, row + SIDE))
+def people_in_cells() -> FloatArray:
+    """In which cells people are under Equation 26, which is the same for both of two friends: in proportion to sums."""
+    weights = (grid().distances() + NEARNESS) ** -FALL
+    return np.asarray(weights.sum(axis=1) / weights.sum())
+
+
+def known_friends(friends: int, draws: int, generator: np.random.Generator) -> FloatArray:
+    """Draw people with so many friends: what is believed of each once the friends' cells are known, a row each."""
+    alone, law = people_in_cells(), kernel()
+    rows = []
+    for cell in generator.choice(len(alone), size=draws, p=alone):
+        seen = generator.choice(len(alone), size=friends, p=law[cell])
+        logs = np.log(alone) + np.log(law[:, seen]).sum(axis=1)
+        belief = np.exp(logs - logs.max())
+        rows.append(belief / belief.sum())
+    return np.array(rows)
+
+
+def entropies(laws: FloatArray) -> FloatArray:
+    """The entropy of each row in nats."""
+    return np.asarray(-(laws * np.log(np.where(laws > 0, laws, 1.0))).sum(axis=1))
+
+
+def mean_information(priors: FloatArray, laws: FloatArray, epsilon: float) -> float:
+    """E[H(prior) − H(posterior)] over the outputs of a count with discrete Laplace noise, exactly, mean over priors."""
+    counts = np.arange(laws.shape[1])
+    outputs = np.arange(-ceil(REACH / epsilon), laws.shape[1] + ceil(REACH / epsilon))
+    noise = np.exp(-epsilon * np.abs(outputs[None] - counts[:, None])) * np.tanh(epsilon / 2)
+    seen = laws @ noise
+    logs = (seen * np.log(np.maximum(seen, 1e-300))).sum(axis=1)
+    together = priors @ seen
+    return float((priors @ logs - (together * np.log(np.maximum(together, 1e-300))).sum(axis=1)).mean())
 
 
 def twins_attack(law: FloatArray, story: str) -> list[AddedLeak]:
     """One of two twins, and a count of those who have the trait; `law` is that of the other's given one's own."""
     strength = abs(log(law[0, 0] * law[1, 1] / (law[0, 1] * law[1, 0])))
+    alone = np.array([law[1, 0], law[0, 1]]) / (law[1, 0] + law[0, 1])
     found = []
-    for epsilon in EPSILONS:
-        for known in (0.0, 1.0):
-            other = [[law[a, 0], law[a, 1]] if not known else [1.0, 0.0] for a in (0, 1)]
-            laws = np.zeros((2, 3))
-            for a in (0, 1):
-                laws[a, a : a + 2] += other[a]
-            dependent = epsilon + (0.0 if known else pair_share(law, epsilon))
-            certificate = epsilon + (0.0 if known else min(epsilon, passed_on(epsilon, strength)))
+    for known in (0, 1):
+        laws = np.zeros((2, 3))
+        for a in (0, 1):
+            laws[a, a : a + 2] = [1.0, 0.0] if known else law[a]
+        backward = (
+            alone * law.T / (law.T @ alone)[:, None]
+        )  # what is believed of one where the other is known
+        priors, weights = (backward, law.T @ alone) if known else (alone[None], np.ones(1))
+        before = float(entropies(alone[None])[0] - weights @ entropies(priors))
+        for epsilon in EPSILONS:
+            nats = [mean_information(prior[None], laws, epsilon) for prior in priors]
+            more = 0.0 if known else pair_share(law, epsilon)
+            proved = 0.0 if known else passed_on(epsilon, strength)
             added = largest_shift(laws, 1 / epsilon)
-            found.append(AddedLeak(story, epsilon, known, int(1 - known), added, dependent, certificate))
+            figures = float(weights @ nats), added, epsilon + more, epsilon + proved
+            found.append(AddedLeak(story, epsilon, float(known), 1 - known, before, *figures))
     return found
 
 

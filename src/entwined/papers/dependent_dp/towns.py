@@ -61,11 +61,17 @@ class Town:
         return np.bincount(self.friends.reshape(-1), minlength=self.size)
 
     @cached_property
-    def component(self) -> int:
-        """How many people the largest group holds in which everyone is reached through friends."""
+    def hanging_together(self) -> IntArray:
+        """The largest group of people in which everyone is reached through friends."""
         from scipy.sparse.csgraph import connected_components
 
-        return int(np.bincount(connected_components(self.adjacency, directed=False)[1]).max())
+        labels = connected_components(self.adjacency, directed=False)[1]
+        return np.flatnonzero(labels == np.bincount(labels).argmax())
+
+    @property
+    def component(self) -> int:
+        """How many they are."""
+        return len(self.hanging_together)
 
     @cached_property
     def vectors(self) -> FloatArray:

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from entwined.papers.dependent_dp.noise_factors import Method
+from entwined.papers.dependent_dp.noise_factors import NoiseMethod
 from entwined.progress import report
 
 EPSILONS: Final = tuple(round(0.1 * step, 1) for step in range(1, 11))
@@ -27,7 +27,7 @@ Measure = Callable[[float, np.random.Generator], float]
 
 
 def averaged(
-    task: str, methods: Sequence[Method], runs: int, measure: Measure, generator: np.random.Generator
+    task: str, methods: Sequence[NoiseMethod], runs: int, measure: Measure, generator: np.random.Generator
 ) -> list[Utility]:
     """Measure every method at every ε; `measure` is given the factor over ε and answers with an accuracy."""
     found = []

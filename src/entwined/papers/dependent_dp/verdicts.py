@@ -193,7 +193,8 @@ def _ninth(found: Reproduction) -> list[Judged]:
     limits = {one.table: one.strongest for one in found.ties}
     adult = (
         f"The constant answer is right for {found.data.profiles.constant:.1%}. The printed similarity is at most "
-        f"{rounded(found.alike.printed_largest)}, so no pair exceeds 0.8; cosine is used here"
+        f"{rounded(found.alike.printed_largest)}, so no pair exceeds 0.8; cosine is used here. Twice the "
+        "baseline cannot be: a coin is right for half of the people"
     )
     return [
         _accuracy(found, one)

@@ -9,7 +9,7 @@ from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from entwined.queries.aggregates import Axis
+from entwined.queries.axes import Axis
 from entwined.queries.conditions import is_missing
 from entwined.queries.counts import Count
 from entwined.queries.groups import GroupBy
