@@ -18,8 +18,13 @@ PARTS = (
     "models",
     "survey_noise",
     "survey_path",
+<<<<<<< HEAD
     "families",
     "classifiers",
+=======
+    "classifiers",
+    "families",
+>>>>>>> classify
 )
 RESULTS = Path(__file__).parent / "results"
 

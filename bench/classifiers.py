@@ -41,7 +41,7 @@ def adult() -> tuple[str, Rows, Rows]:
     folder = Path(os.environ.get("ENTWINED_DATA", "/nowhere")) / "adult"
     if not folder.is_dir():
         rng = np.random.default_rng(0)
-        return "generated", *(generated(rng, rows) for rows in (32_561, 16_281))
+        return "generated", generated(rng, 32_561), generated(rng, 16_281)
     halves = []
     for name in ("train", "test"):
         with gzip.open(folder / f"adult_{name}.csv.gz", "rt") as file:
