@@ -18,13 +18,9 @@ PARTS = (
     "models",
     "survey_noise",
     "survey_path",
-<<<<<<< HEAD
     "families",
+    "k_means",
     "classifiers",
-=======
-    "classifiers",
-    "families",
->>>>>>> classify
 )
 RESULTS = Path(__file__).parent / "results"
 
