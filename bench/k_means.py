@@ -115,7 +115,7 @@ def measured(act: Callable[[int], object], rounds: int) -> tuple[float, float]:
     return min(cpu for cpu, _ in taken), min(wall for _, wall in taken)
 
 
-def main() -> dict[str, dict[str, float]]:
+def run() -> dict[str, dict[str, float]]:
     """Measure every way in a process of its own."""
     found: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -137,4 +137,4 @@ if __name__ == "__main__":
     if len(sys.argv) > 2:
         alone(sys.argv[1], Path(sys.argv[2]))
     else:
-        print(json.dumps(main(), indent=1))
+        print(json.dumps(run(), indent=1))
