@@ -25,7 +25,7 @@ def test_bound_prints_the_contract(chain):
     done = entwined("bound", "chain.json", "--loss", "0.1", "--json", folder=chain)
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
-    assert list(found) == ["leakage", "theorem", "per_unit", "alternatives", "hints"]
+    assert list(found) == ["leakage", "theorem", "per_unit", "spread", "alternatives", "hints"]
     assert found["theorem"] == "message passing"
     assert found["leakage"] == pytest.approx(0.8926558, rel=1e-6)
     assert len(found["per_unit"]) == 100

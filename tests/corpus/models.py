@@ -136,7 +136,7 @@ DECLARED = [
     ("columns over rows", 'model = {kind = "groups", largest = 2}\ncolumns = ["age"]', "columns"),
     ("columns of another type", 'model = {kind = "groups", largest = 2}\ncolumns = "age"', "columns"),
     ("an order without a series", 'model = {kind = "groups", largest = 2}\norder = "age"', "order"),
-    ("a Gaussian", 'model = {kind = "gaussian", size = 8, max_correlation = 0.1}', "distance"),
+    ("a Gaussian", 'model = {kind = "gaussian", size = 8, max_correlation = 0.1}', "columns"),
     (
         "an exploratory model",
         'model = {kind = "groups", largest = 2, source = "exploratory"}',

@@ -381,7 +381,7 @@ def test_ties_stand_in_a_file_with_strengths_that_may_have_directions(tmp_path):
     assert [ties.named(place) for place in range(3)] == ["'adam'", "'bob'", "'zoe'"]
     alike = ties_at(tmp_path, "source,target,coefficient\n5,9,0.5\n", most_ties=3)
     assert alike.coefficients.tolist() == [[0.5, 0.5]]
-    assert alike.called(1) == "node 9"
+    assert alike.named(1) == "node 9"
     assert alike.document["edges_digest"] == hashlib.sha256((tmp_path / "ties.csv").read_bytes()).hexdigest()
     assert_same(alike, model_from(alike.document, tmp_path))
     (tmp_path / "other").mkdir()
