@@ -54,7 +54,12 @@ def test_a_mechanism_is_planned_released_verified_and_given_again(folder, run):
     assert (code, one["name"], one["kind"]) == (0, "Where people are", "k_means")
     assert 1.9 < one["price"]["leakage"]["groups by home"] <= 2
     assert one["expected"]["columns"][0] == "rows of a centre"
-    assert "2 centres, 2 rounds" in run("plan", "release.toml")[1]
+    code, out, _ = run("plan", "release.toml", "--html", "plan.html")
+    assert "2 centres, 2 rounds" in out
+    page = (folder / "plan.html").read_text()
+    assert "k-means of x, y: 2 centres, 2 rounds" in page
+    assert "rows of a centre" in page
+    assert "entwined verify" not in page
 
     code, out, _ = run("release", "release.toml", "-o", "out", "--yes", "--json")
     told = json.loads(out)
@@ -118,6 +123,8 @@ def test_beside_questions_both_are_charged_certified_and_shown(folder, run):
     plan = json.loads(run("plan", "release.toml", "--json")[1])
     assert 2.9 < plan["budget"]["after"]["leakage"]["groups by home"] <= 3
     assert [one["name"] for one in plan["mechanisms"]] == ["Where people are"]
+    assert run("plan", "release.toml", "--html", "plan.html")[0] == 0
+    assert "What mechanisms will give" in (folder / "plan.html").read_text()
     code, out, _ = run("release", "release.toml", "-o", "out", "--yes")
     assert code == 0
     assert "k-means" in out

@@ -6,12 +6,14 @@ from typing import Any, Final
 from entwined.canonical import Document
 from entwined.report.claims import Claims, model_words, times, worst
 from entwined.report.page import rendered
-from entwined.report.ways import BudgetShown
+from entwined.report.ways import BudgetShown, budget_of
 from entwined.report.words import figure, readable
 from entwined.request.computed import Computation
 from entwined.schema import Schema
+from entwined.schema.unit import unit_from
 
 MOST_LINES: Final = 200
+LONGEST_CELL: Final = 160
 
 
 def computed_page(
@@ -44,16 +46,49 @@ def shown(computed: Sequence[Computation]) -> list[Document]:
 
 
 def _shown(one: Computation) -> Document:
-    lines = [[_cell(cell) for cell in row] for row in one.sheet.rows[:MOST_LINES]]
-    return {
-        "name": readable(one.name),
+    sheet = {"columns": one.sheet.headings, "rows": one.sheet.rows, "notes": one.sheet.notes}
+    return _table(one.name, one.says, sheet) | {
         "stem": one.stem,
-        "says": readable(one.says, 600),
-        "headings": [readable(heading) for heading in one.sheet.headings],
-        "lines": lines,
-        "hidden": len(one.sheet.rows) - len(lines),
-        "notes": [readable(note, 600) for note in one.sheet.notes],
         "leakage": figure(Claims(one.certificate).leakage, up=True),
+    }
+
+
+def planned_page(document: Mapping[str, Any]) -> str:
+    """Write the plan of mechanisms without questions as one HTML file that needs nothing else."""
+    return rendered(
+        "planned.html",
+        many=False,
+        title=readable(document.get("title") or "Planned computations"),
+        failed=[readable(one, 600) for one in document.get("failed_checks", ())],
+        unit=unit_from(document["unit"]),
+        computed=planned(document.get("mechanisms", ())),
+        budget=budget_of(document),
+    )
+
+
+def planned(mechanisms: Sequence[Mapping[str, Any]]) -> list[Document]:
+    """Make what a template shows of mechanisms before they run."""
+    return [
+        _table(one["name"], one["says"], _in_rows(one["expected"]))
+        | {"stem": "", "leakage": figure(worst(one["price"]), up=True)}
+        for one in mechanisms
+    ]
+
+
+def _in_rows(sheet: Mapping[str, Any]) -> Document:
+    """A sheet of a document, with its cells in the order of its columns."""
+    return {**sheet, "rows": [[row[name] for name in sheet["columns"]] for row in sheet["rows"]]}
+
+
+def _table(name: str, says: str, sheet: Mapping[str, Any]) -> Document:
+    lines = [[_cell(cell) for cell in row] for row in sheet["rows"][:MOST_LINES]]
+    return {
+        "name": readable(name),
+        "says": readable(says, 600),
+        "headings": [readable(heading) for heading in sheet["columns"]],
+        "lines": lines,
+        "hidden": len(sheet["rows"]) - len(lines),
+        "notes": [readable(note, 600) for note in sheet["notes"]],
     }
 
 
@@ -63,4 +98,4 @@ def _cell(cell: object) -> tuple[str, bool]:
         return ("yes" if cell else "no"), False
     if isinstance(cell, int | float):
         return figure(cell), True
-    return ("–" if cell is None else readable(str(cell), 60)), False
+    return ("–" if cell is None else readable(str(cell), LONGEST_CELL)), False

@@ -9,6 +9,7 @@ from entwined.estimate.usefulness import Usefulness
 from entwined.progress import said
 from entwined.report import charts
 from entwined.report.claims import SOURCES
+from entwined.report.computed_page import planned, planned_page
 from entwined.report.drawings import Drawing
 from entwined.report.model_checks import checks_in
 from entwined.report.multiples import FEW
@@ -18,6 +19,7 @@ from entwined.report.stronger import stronger_in
 from entwined.report.useful import useful_plan
 from entwined.report.ways import WayShown, budget_of, exploratory, leaks_drawing, promised, ways_of
 from entwined.report.words import figure, readable
+from entwined.request.tasks_outlook import FORMAT as FORMAT_OF_MECHANISMS
 from entwined.schema.unit import unit_from
 
 FORMATS: Final = ("entwined plan 2", "entwined plan 1")
@@ -28,11 +30,13 @@ USUAL: Final = 0.05  # has a column of its own
 
 def plan_page(document: Mapping[str, Any]) -> str:
     """Write a plan as one HTML file that needs nothing else."""
-    if document.get("format") not in FORMATS:
+    if document.get("format") not in (*FORMATS, FORMAT_OF_MECHANISMS):
         raise BadInput(
             f"This is no plan: its format is not {FORMATS[0]!r}. Give what `entwined plan --json` wrote."
         )
     try:
+        if document["format"] == FORMAT_OF_MECHANISMS:
+            return planned_page(document)
         return rendered("plan.html", **_content(document))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
         raise BadInput("A part of the plan is missing or is not what it should be.") from None
@@ -63,6 +67,7 @@ def _content(document: Mapping[str, Any]) -> Document:
         "rivals": document.get("rivals", ()),
         "leaks": leaks_drawing(document),
         "statistics": [] if many else shown,
+        "computed": planned(document.get("mechanisms", ())),
         "topics": sheet(document["statistics"], shown) if many else [],
         "assumes": " ".join(dict.fromkeys(one["assumes"] for one in shown if one["assumes"])),
         "models": [_model(model) for model in document["models"]],
