@@ -13,6 +13,7 @@ from entwined.errors import BadQuery, BadTable, EntwinedError
 from entwined.ledger import Ledger
 from entwined.mechanisms.degrees import Degrees, _statistic, likeness, nearest_counts
 from entwined.mechanisms.kinds import mechanism_from
+from entwined.mechanisms.offered import settled
 from entwined.promise.declared import Declared
 from entwined.promise.measure import measure_of
 from entwined.promise.promise import Promise
@@ -122,7 +123,7 @@ MODELS = {
 @pytest.mark.parametrize("model", MODELS)
 def test_degrees_are_found_under_every_model_and_noise(tmp_path, model, delta):
     promise = Promise.of(EDGES, [MODELS[model]], measure=measure_of(delta))
-    mechanism = Degrees.asked(promise, {"columns": ["one", "other"], "most": 40}, leakage=6)
+    mechanism = settled(Degrees, promise, {"columns": ["one", "other"], "most": 40}, leakage=6)
     price = promise.price({part.key: part for part in mechanism.parts(promise)})
     assert 5.9 < price.worst <= 6
     frame = edges()
@@ -197,7 +198,7 @@ def test_numbers_that_agree_are_the_nearest_that_are_not_below_zero():
 )
 def test_what_is_no_degree_distribution_is_refused(given, why):
     with pytest.raises(EntwinedError, match=why):
-        Degrees.asked(Promise.of(EDGES), given, leakage=1)
+        settled(Degrees, Promise.of(EDGES), given, leakage=1)
 
 
 def test_ids_that_could_be_called_two_things_are_refused():

@@ -14,6 +14,7 @@ from entwined.ledger import Ledger
 from entwined.mechanisms.clusters import Rounds
 from entwined.mechanisms.k_means import KMeans, _fold, _statistic
 from entwined.mechanisms.kinds import mechanism_from
+from entwined.mechanisms.offered import settled
 from entwined.mechanisms.space import SIDE, Space, weight_of
 from entwined.promise.declared import Declared
 from entwined.promise.measure import measure_of
@@ -85,7 +86,7 @@ FRIENDS = Declared(Graph(4000, np.array([[0, 1], [1, 2]]), np.float64(0.2)))
 @pytest.mark.parametrize("model", [HOMES, FRIENDS], ids=["groups", "graph"])
 def test_clusters_are_found_under_every_model_and_noise(tmp_path, model, delta):
     promise = Promise.of(PLACES, [model], measure=measure_of(delta))
-    mechanism = KMeans.asked(promise, {"columns": ["x", "y"], "centres": 3, "rounds": 3}, leakage=4)
+    mechanism = settled(KMeans, promise, {"columns": ["x", "y"], "centres": 3, "rounds": 3}, leakage=4)
     price = promise.price({part.key: part for part in mechanism.parts(promise)})
     assert 3.9 < price.worst <= 4
     with (
@@ -161,7 +162,7 @@ def test_centres_that_drown_say_so_and_start_again_beside_the_largest():
 )
 def test_what_is_no_k_means_is_refused(given, why):
     with pytest.raises(BadQuery, match=why):
-        KMeans.asked(Promise.of(PLACES), given, leakage=1)
+        settled(KMeans, Promise.of(PLACES), given, leakage=1)
 
 
 def test_truth_values_have_distances_too_and_public_columns_need_no_noise():

@@ -1,7 +1,7 @@
 """How many ids are named how often: the degree distribution of a graph whose rows are edges."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Self
@@ -12,7 +12,6 @@ from entwined.canonical import Document, canonical, fraction_from, fraction_text
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery
 from entwined.mechanisms.fitting import losses, worst_change
-from entwined.mechanisms.offered import within
 from entwined.mechanisms.sheet import Sheet, short
 from entwined.noise import Additive
 from entwined.numbers import Amount, FloatArray, positive_fraction
@@ -105,21 +104,14 @@ class Degrees:
         return cls(named, most, exact, promise.measure.added(exact, worst))
 
     @classmethod
-    def asked(
-        cls,
-        promise: Promise,
-        given: Mapping[str, Any],
-        *,
-        leakage: Amount | None = None,
-        loss: Amount | None = None,
-    ) -> Self:
-        """Settle it from the fields of a file."""
+    def maker(cls, promise: Promise, given: Mapping[str, Any]) -> Callable[[Fraction], Self]:
+        """How it is made from the fields of a file."""
         columns, most = given.get("columns"), given.get("most")
         if not isinstance(columns, list | tuple) or most is None:
             raise BadQuery(
                 'A degree distribution needs columns = ["from", "to"] and most = 50, the last degree.'
             )
-        return within(promise, lambda each: cls.of(promise, columns, most, each), leakage=leakage, loss=loss)
+        return lambda each: cls.of(promise, columns, most, each)
 
     @property
     def document(self) -> Document:

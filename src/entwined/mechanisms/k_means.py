@@ -1,7 +1,7 @@
 """k-means over columns of numbers: Lloyd's rounds, each from one noisy scan."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Self
@@ -13,7 +13,6 @@ from entwined.door.mechanism import Read
 from entwined.errors import BadQuery
 from entwined.mechanisms.clusters import Clusters, Rounds
 from entwined.mechanisms.fitting import losses, worst_change
-from entwined.mechanisms.offered import within
 from entwined.mechanisms.sheet import Sheet
 from entwined.mechanisms.space import Space, weight_of
 from entwined.noise import Additive
@@ -103,22 +102,13 @@ class KMeans:
         return cls(space, centres, starts, turns, exact, weight, noise)
 
     @classmethod
-    def asked(
-        cls,
-        promise: Promise,
-        given: Mapping[str, Any],
-        *,
-        leakage: Amount | None = None,
-        loss: Amount | None = None,
-    ) -> Self:
-        """Settle it from the fields of a file."""
+    def maker(cls, promise: Promise, given: Mapping[str, Any]) -> Callable[[Fraction], Self]:
+        """How it is made from the fields of a file."""
         columns, starts = given.get("columns"), given.get("starts", given.get("centres"))
         if not columns or ("starts" in given) == ("centres" in given):
             raise BadQuery('k-means needs columns = ["x", "y"], and either centres = 3 or their starts.')
         rounds = given.get("rounds", USUAL_ROUNDS)
-        return within(
-            promise, lambda each: cls.of(promise, columns, starts, rounds, each), leakage=leakage, loss=loss
-        )
+        return lambda each: cls.of(promise, columns, starts, rounds, each)
 
     @property
     def document(self) -> Document:

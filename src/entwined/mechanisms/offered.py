@@ -10,7 +10,7 @@ from entwined.mechanisms.sheet import Sheet
 from entwined.numbers import Amount
 from entwined.promise.promise import Promise
 
-Made = TypeVar("Made", bound=Mechanism[Any])
+Made = TypeVar("Made", bound="Offered")
 
 
 @runtime_checkable
@@ -22,15 +22,11 @@ class Offered(Mechanism[Any], Protocol):
     """What a release file says of it, beside kind, name, leakage and loss."""
 
     @classmethod
-    def asked(
-        cls,
-        promise: Promise,
-        given: Mapping[str, Any],
-        *,
-        leakage: Amount | None = None,
-        loss: Amount | None = None,
-    ) -> Self:
-        """Settle it from the fields of a file, within a leakage or a nominal loss; refuse whatever is wrong."""
+    def maker(cls, promise: Promise, given: Mapping[str, Any]) -> Callable[[Fraction], Self]:
+        """How it is made from the fields of a file for a loss in the promise's measure; refuse whatever is wrong.
+
+        Its parts have to grow in proportion to that loss.
+        """
 
     @property
     def words(self) -> str:
@@ -44,12 +40,15 @@ class Offered(Mechanism[Any], Protocol):
         """What came out, for people and programs."""
 
 
-def within(
-    promise: Promise, make: Callable[[Fraction], Made], *, leakage: Amount | None, loss: Amount | None
+def settled(
+    kind: type[Made],
+    promise: Promise,
+    given: Mapping[str, Any],
+    *,
+    leakage: Amount | None = None,
+    loss: Amount | None = None,
 ) -> Made:
-    """Settle a mechanism, made for a loss in the promise's measure, with the most that a leakage or a nominal ε allows.
-
-    Its parts have to grow in proportion to the loss it is made for.
-    """
+    """Settle a mechanism from the fields of a file, with the most that a leakage or a nominal ε allows."""
+    make = kind.maker(promise, given)
     each, _, _ = fitted_parts(promise, lambda one: make(one).parts(promise), leakage, loss)
     return make(each)

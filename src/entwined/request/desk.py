@@ -18,6 +18,7 @@ from entwined.ledger import History
 from entwined.ledger.calendar import Allowance
 from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.mechanisms.kinds import OFFERED
+from entwined.mechanisms.offered import settled
 from entwined.numbers import Amount
 from entwined.promise.price import Price
 from entwined.promise.promise import Dependences, promise_of
@@ -128,7 +129,7 @@ class Desk(Door):
         unknown = sorted(given.keys() - set(OFFERED[kind].fields))
         if unknown:
             raise BadQuery(f"{kind} has no {unknown[0]!r:.60}. It has {', '.join(OFFERED[kind].fields)}.")
-        mechanism = OFFERED[kind].asked(self.promise, given, leakage=leakage, loss=loss)
+        mechanism = settled(OFFERED[kind], self.promise, given, leakage=leakage, loss=loss)
         return self.admit(mechanism, analyst=analyst)
 
     def compare(self, release: Release) -> Comparing:

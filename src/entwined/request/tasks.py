@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from entwined.errors import BadQuery, EntwinedError
-from entwined.mechanisms.offered import Offered
+from entwined.mechanisms.offered import Offered, settled
 from entwined.promise.promise import Promise
 
 LONGEST: Final = 60
@@ -41,7 +41,7 @@ class Task:
     def settled(self, promise: Promise) -> Offered:
         """Work out its noise and what it is charged; no row is read."""
         try:
-            return self.kind.asked(promise, self.given, leakage=self.leakage, loss=self.loss)
+            return settled(self.kind, promise, self.given, leakage=self.leakage, loss=self.loss)
         except EntwinedError as wrong:
             raise type(wrong)(f"[[mechanism]] {self.name!r}: {wrong}") from None
 

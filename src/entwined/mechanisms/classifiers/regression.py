@@ -1,7 +1,7 @@
 """Logistic regression and the linear support vector machine as mechanisms."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Self
@@ -19,7 +19,6 @@ from entwined.mechanisms.classifiers.objective import Objective
 from entwined.mechanisms.classifiers.output import Output
 from entwined.mechanisms.classifiers.rule import LinearRule
 from entwined.mechanisms.fitting import losses
-from entwined.mechanisms.offered import within
 from entwined.mechanisms.sheet import Sheet
 from entwined.numbers import Amount, positive_fraction
 from entwined.promise.part import Part
@@ -73,27 +72,15 @@ class _Classifier:
         return cls(label, features, exact, way)
 
     @classmethod
-    def asked(
-        cls,
-        promise: Promise,
-        given: Mapping[str, Any],
-        *,
-        leakage: Amount | None = None,
-        loss: Amount | None = None,
-    ) -> Self:
-        """Settle it from the fields of a file."""
+    def maker(cls, promise: Promise, given: Mapping[str, Any]) -> Callable[[Fraction], Self]:
+        """How it is made from the fields of a file."""
         label, columns = given.get("label"), given.get("columns")
         if not isinstance(label, str) or not (columns is None or _are_names(columns)):
             raise BadQuery(
                 f'{cls.kind} needs label = "…", a column of two values or a condition; columns are names.'
             )
         more = {key: given[key] for key in ("method", "ridge", "rounds") if key in given}
-        return within(
-            promise,
-            lambda each: cls.of(promise, label, each, columns=columns, **more),
-            leakage=leakage,
-            loss=loss,
-        )
+        return lambda each: cls.of(promise, label, each, columns=columns, **more)
 
     @property
     def document(self) -> Document:
