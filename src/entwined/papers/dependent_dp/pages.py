@@ -1,8 +1,6 @@
 """The folder a reader gets: one page that needs nothing else, everything as JSON, utility as CSV, figures as SVG."""
 
-import csv
 import html
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -10,20 +8,13 @@ from typing import Final
 import numpy as np
 
 from entwined.canonical import Document
-from entwined.errors import BadInput
 from entwined.papers.dependent_dp import NOTICE
 from entwined.papers.dependent_dp.experiments import Reproduction
 from entwined.papers.dependent_dp.figures import draw_figures
 from entwined.papers.dependent_dp.utility import EPSILONS
 from entwined.papers.dependent_dp.verdicts import rounded, verdicts
+from entwined.papers.folder import STYLE, made, write_document, write_table, write_text
 
-STYLE: Final = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; color: #22303a; }
-table { border-collapse: collapse; margin: 1rem 0; font-size: 13px; }
-th, td { border-bottom: 1px solid #d6dde2; padding: .25rem .6rem; text-align: left; vertical-align: top; }
-.notice { background: #fbe9df; padding: .6rem 1rem; } .wrong { color: #b3541e; } .reproduced { color: #1b6b93; }
-svg { max-width: 100%; height: auto; } h2 { margin-top: 2.2rem; }
-"""
 KNOWN_BEFORE: Final = (
     "Equation 11 subtracts a posterior with friends from a prior without. The columns split it: what friends' values "
     "said before anything was released, and what the release added. If all others are known a release of loss ε adds "
@@ -70,39 +61,20 @@ would depend on each other."""
 
 def write(found: Reproduction, folder: Path) -> list[Path]:
     """Write the folder and say which files it has."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        figures = draw_figures(found, folder)
-        text = json.dumps(document(found), ensure_ascii=False, allow_nan=False, indent=1)
+    with made(folder):
+        figures, written = draw_figures(found, folder), document(found)
         paths = [
-            _write(folder / "report.html", page(found, figures)),
-            _write(folder / "results.json", text + "\n"),
+            write_text(folder / "report.html", page(found, figures)),
+            write_document(folder / "results.json", written),
+            write_table(folder / "utility.csv", written["utility"]),
         ]
-        paths.append(_table_file(folder / "utility.csv", document(found)["utility"]))
         return [*paths, *figures.values()]
-    except OSError as reason:
-        raise BadInput(
-            f"{folder} cannot be written: {reason.strerror}. Give a folder you may write to."
-        ) from None
 
 
 def document(found: Reproduction) -> Document:
     """Everything, the verdicts first."""
     judged = [one._asdict() for one in verdicts(found)]
     return {"notice": NOTICE, "verdicts": judged, **found.document()}
-
-
-def _write(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def _table_file(path: Path, rows: Sequence[Document]) -> Path:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
 
 
 def page(found: Reproduction, figures: dict[str, Path]) -> str:
