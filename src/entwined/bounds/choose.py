@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, Generic
 
+from entwined.bounds.attributes.parameter_quilt import parameter_quilt_bound
 from entwined.bounds.blocks import block_messages_bound, block_transport_bound
 from entwined.bounds.concentrated_group import concentrated_group_bound
 from entwined.bounds.elimination import elimination_bound, elimination_without_knowledge_bound
@@ -107,6 +108,7 @@ THEOREMS: tuple[Theorem, ...] = (
     *CLIPPED_THEOREMS,
     places_messages_bound,
     places_transport_bound,
+    parameter_quilt_bound,
 )
 
 
