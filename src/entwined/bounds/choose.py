@@ -32,7 +32,7 @@ from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.outside import theorems_of
 from entwined.bounds.pairwise import pairwise_bound, pairwise_scale_bound
 from entwined.bounds.places import places_messages_bound, places_transport_bound
-from entwined.bounds.quilt import markov_quilt_bound, tree_quilt_bound
+from entwined.bounds.quilt import markov_quilt_bound, network_quilt_bound, tree_quilt_bound
 from entwined.bounds.scalar import exact_scalar_accountant_bound
 from entwined.bounds.separable import (
     separable_group_bound,
@@ -72,6 +72,7 @@ THEOREMS: tuple[Theorem, ...] = (
     markov_closed_form_bound,
     markov_quilt_bound,
     tree_quilt_bound,
+    network_quilt_bound,
     elimination_bound,
     elimination_without_knowledge_bound,
     pairwise_bound,

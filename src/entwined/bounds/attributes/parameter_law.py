@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from entwined.bounds.kernel import MANY, TOO_SMALL
+from entwined.bounds.shown_ratios import shown_ratios
 from entwined.dependence import BayesNet
 from entwined.errors import DoesNotApply
 from entwined.numbers import ULP, FloatArray
@@ -32,23 +33,13 @@ def max_influence(network: BayesNet, column: str, shown: Sequence[str]) -> float
 
 @lru_cache(maxsize=20_000)
 def influences(network: BayesNet, place: int, shown: tuple[int, ...], sets: Sets | None = None) -> FloatArray:
-    """For each two values of a parameter (or sets of them, averaged) the largest log ratio of what is shown.
-
-    Entry (a, b) is log p(x | a) / p(x | b) at its largest over the x that can occur given a: infinite where b rules
-    one out, and 0 where a or b cannot occur, which is no secret.
-    """
+    """For each two values of a parameter (or sets of them, averaged) the largest log ratio of what is shown."""
     weights = joint_of(network, (place, *shown)).reshape(len(network.values[place]), -1)
+    if not shown:
+        return np.zeros((len(sets or weights),) * 2)
     if sets is not None:
         weights = np.stack([weights[list(one)].sum(axis=0) for one in sets])
-    totals = weights.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(weights) - np.log(totals)[:, None]
-        gaps = np.stack([np.fmax.reduce(row - logs, axis=1) for row in logs])  # 0/0 shows nothing
-    largest = float(np.max(-logs, where=np.isfinite(logs), initial=0.0))
-    possible = totals > 0
-    secret = possible[:, None] & possible & ~np.eye(len(totals), dtype=bool)
-    widened = np.maximum(gaps, 0.0) + 2 * rounding_of(network) + 8 * ULP * (1.0 + largest)
-    return np.where(secret & bool(shown), widened, 0.0)
+    return shown_ratios(weights, rounding_of(network))
 
 
 def rounding_of(network: BayesNet) -> float:

@@ -16,7 +16,7 @@ MOST_COLUMNS: Final = 14  # beside the secret: 2^14 quilts
 
 
 @dataclass(frozen=True, slots=True)
-class Separation:
+class PublishedQuilt:
     """Columns whose parameters cut a network in two: `near` holds the secret one, `remote` is independent of it."""
 
     cut: tuple[str, ...]
@@ -24,7 +24,7 @@ class Separation:
     remote: tuple[str, ...]
 
 
-def separations(network: BayesNet, column: str) -> Iterator[Separation]:
+def separations(network: BayesNet, column: str) -> Iterator[PublishedQuilt]:
     """Give every set of columns as a quilt, with all columns remote that it makes independent of the secret one."""
     others = [name for name in network.names if name != column]
     if len(others) > MOST_COLUMNS:
@@ -37,7 +37,7 @@ def separations(network: BayesNet, column: str) -> Iterator[Separation]:
             reached = reached_from(network, secret, frozenset(map(network.names.index, cut)))
             near = tuple(name for place, name in enumerate(network.names) if place in reached)
             remote = tuple(name for name in others if name not in near and name not in cut)
-            yield Separation(cut, near, remote)
+            yield PublishedQuilt(cut, near, remote)
 
 
 def reached_from(network: BayesNet, start: int, known: frozenset[int]) -> set[int]:
