@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, Generic
 
+from entwined.bounds.attributes.parameter_quilt import parameter_quilt_bound
 from entwined.bounds.blocks import block_messages_bound, block_transport_bound
 from entwined.bounds.concentrated_group import concentrated_group_bound
 from entwined.bounds.elimination import elimination_bound, elimination_without_knowledge_bound
@@ -31,7 +32,7 @@ from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.outside import theorems_of
 from entwined.bounds.pairwise import pairwise_bound, pairwise_scale_bound
 from entwined.bounds.places import places_messages_bound, places_transport_bound
-from entwined.bounds.quilt import markov_quilt_bound, tree_quilt_bound
+from entwined.bounds.quilt import markov_quilt_bound, network_quilt_bound, tree_quilt_bound
 from entwined.bounds.scalar import exact_scalar_accountant_bound
 from entwined.bounds.separable import (
     separable_group_bound,
@@ -71,6 +72,7 @@ THEOREMS: tuple[Theorem, ...] = (
     markov_closed_form_bound,
     markov_quilt_bound,
     tree_quilt_bound,
+    network_quilt_bound,
     elimination_bound,
     elimination_without_knowledge_bound,
     pairwise_bound,
@@ -107,6 +109,7 @@ THEOREMS: tuple[Theorem, ...] = (
     *CLIPPED_THEOREMS,
     places_messages_bound,
     places_transport_bound,
+    parameter_quilt_bound,
 )
 
 
