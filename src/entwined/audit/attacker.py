@@ -31,7 +31,7 @@ AT_ONCE: Final = 50  # releases that are looked at together
 FARTHEST: Final = (
     600.0  # nats: what is less likely than this is taken to be so likely, so that no chance becomes 0
 )
-LEAST: Final = 1e-200  # a value that is less likely is not looked at: near the end of floats ratios are rounded
+LEAST: Final = 1e-200  # what is less likely is not looked at: near the end of floats ratios are rounded
 MOST_CODES: Final = 2**62
 MOST_ANSWERS: Final = 20_000
 

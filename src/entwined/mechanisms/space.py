@@ -24,7 +24,9 @@ from entwined.schema import Coded, Schema
 SIDE: Final = 2**16
 EXACT: Final = 2**53
 MOST_COLUMNS: Final = 1000
-PRODUCTS_AT_ONCE: Final = 2**17  # of numbers: so few are multiplied by one thread, and stay near the processor
+PRODUCTS_AT_ONCE: Final = (
+    2**17
+)  # of numbers: so few are multiplied by one thread, and stay near the processor
 
 
 @dataclass(frozen=True, slots=True)
