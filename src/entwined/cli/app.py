@@ -25,8 +25,10 @@ from entwined.cli import (
     paper,
     plan,
     release,
+    serve,
     sql,
     survey,
+    token,
     verify,
 )
 from entwined.cli.show import fail
@@ -60,6 +62,8 @@ app.command("calibrate")(calibrate.command)
 app.command("attack")(attack.command)
 app.command("audit")(audit.command)
 app.command("paper")(paper.command)
+app.command("serve")(serve.command)
+app.add_typer(token.app)
 
 
 def version_wanted(wanted: bool) -> None:  # noqa: FBT001  (typer hands options over by position)
