@@ -5,18 +5,9 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
 
 from entwined.canonical import Document
 from entwined.errors import BadInput
-
-STYLE: Final = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; color: #22303a; }
-table { border-collapse: collapse; margin: 1rem 0; font-size: 13px; }
-th, td { border-bottom: 1px solid #d6dde2; padding: .25rem .6rem; text-align: left; vertical-align: top; }
-.notice { background: #fbe9df; padding: .6rem 1rem; } .wrong { color: #b3541e; } .reproduced { color: #1b6b93; }
-svg { max-width: 100%; height: auto; } h2 { margin-top: 2.2rem; }
-"""
 
 
 @contextmanager

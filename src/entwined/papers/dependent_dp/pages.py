@@ -1,7 +1,5 @@
 """The folder a reader gets: one page that needs nothing else, everything as JSON, utility as CSV, figures as SVG."""
 
-import html
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +11,8 @@ from entwined.papers.dependent_dp.experiments import Reproduction
 from entwined.papers.dependent_dp.figures import draw_figures
 from entwined.papers.dependent_dp.utility import EPSILONS
 from entwined.papers.dependent_dp.verdicts import rounded, verdicts
-from entwined.papers.folder import STYLE, made, write_document, write_table, write_text
+from entwined.papers.folder import made, write_document, write_table, write_text
+from entwined.papers.page_parts import escape, section, table, whole_page, words
 
 KNOWN_BEFORE: Final = (
     "Equation 11 subtracts a posterior with friends from a prior without. The columns split it: what friends' values "
@@ -83,14 +82,14 @@ def page(found: Reproduction, figures: dict[str, Path]) -> str:
     parts = [
         f'<p class="notice">{escape(NOTICE)}</p>',
         "<h1>Dependence makes you vulnerable, reproduced</h1>",
-        _words(f"Liu, Chakraborty and Mittal (NDSS 2016) on the data below; {found.trials} splits or draws."),
+        words(f"Liu, Chakraborty and Mittal (NDSS 2016) on the data below; {found.trials} splits or draws."),
         _sources(found),
-        *_section("Verdicts", "", _verdicts(found)),
-        *_section("Example 1 and figure 6", "", _separations(found), drawn["figure_6"]),
-        *_section("Theorems 2 to 6 and 9", "", _claims(found)),
-        *_section("Table I", "", _regions(found)),
-        *_section("Figures 2 to 4", "", drawn["figure_2"], drawn["figure_3"], drawn["figure_4"]),
-        *_section(
+        *section("Verdicts", "", _verdicts(found)),
+        *section("Example 1 and figure 6", "", _separations(found), drawn["figure_6"]),
+        *section("Theorems 2 to 6 and 9", "", _claims(found)),
+        *section("Table I", "", _regions(found)),
+        *section("Figures 2 to 4", "", drawn["figure_2"], drawn["figure_3"], drawn["figure_4"]),
+        *section(
             "Figures 5, 7 and 10",
             KNOWN_BEFORE,
             _guesses(found),
@@ -98,37 +97,14 @@ def page(found: Reproduction, figures: dict[str, Path]) -> str:
             drawn["figure_7"],
             drawn["figure_10"],
         ),
-        *_section("What a release adds", EXACT, drawn["added"], _added(found)),
-        *_section("By the kilometre", KILOMETRES, _per_kilometre(found)),
-        *_section("Noise", FACTORS, _coefficients(found), _methods(found)),
-        *_section("Figure 8 and Theorem 10", "", drawn["figure_8"], _needed(found)),
-        *_section("Figure 9", TASKS, drawn["figure_9"], *(_utility(found, task) for task in _tasks(found))),
-        *_section("Where the paper is unclear or slips", "", *map(_words, SLIPS.split("\n\n"))),
+        *section("What a release adds", EXACT, drawn["added"], _added(found)),
+        *section("By the kilometre", KILOMETRES, _per_kilometre(found)),
+        *section("Noise", FACTORS, _coefficients(found), _methods(found)),
+        *section("Figure 8 and Theorem 10", "", drawn["figure_8"], _needed(found)),
+        *section("Figure 9", TASKS, drawn["figure_9"], *(_utility(found, task) for task in _tasks(found))),
+        *section("Where the paper is unclear or slips", "", *map(words, SLIPS.split("\n\n"))),
     ]
-    body = "\n".join(parts)
-    head = f'<meta charset="utf-8"><title>Dependent DP, reproduced</title><style>{STYLE}</style>'
-    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n{body}\n</body></html>\n'
-
-
-def escape(text: str) -> str:
-    """Text as it is read, inside of a page."""
-    return html.escape(text, quote=False)
-
-
-def _section(title: str, words: str, *parts: str) -> list[str]:
-    return [f"<h2>{escape(title)}</h2>", *([_words(words)] if words else []), *parts]
-
-
-def _words(text: str) -> str:
-    return f"<p>{escape(text)}</p>"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], kinds: Sequence[str] = ()) -> str:
-    lines = ["<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>"]
-    for number, row in enumerate(rows):
-        kind = f' class="{escape(kinds[number])}"' if kinds else ""
-        lines.append(f"<tr{kind}>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>")
-    return "<table>" + "".join(lines) + "</table>"
+    return whole_page("Dependent DP, reproduced", parts)
 
 
 def _sources(found: Reproduction) -> str:
@@ -138,17 +114,17 @@ def _sources(found: Reproduction) -> str:
         for one in found.ties
     ]
     rows += [[one.kind, data.twins_source, f"{2 * one.pairs:,}", "1", "2"] for one in data.twins]
-    return _table(["table", "source", "people", "most ties of one", "largest component"], rows)
+    return table(["table", "source", "people", "most ties of one", "largest component"], rows)
 
 
 def _verdicts(found: Reproduction) -> str:
     judged = verdicts(found)
-    return _table(["part", "verdict", "why"], judged, [one.verdict.split()[0] for one in judged])
+    return table(["part", "verdict", "why"], judged, [one.verdict.split()[0] for one in judged])
 
 
 def _separations(found: Reproduction) -> str:
     head = ["query", "ε", "pair's coefficient", "Wasserstein", "by integration", "by hand"]
-    return _table(head, ([one.query, *(f"{value:.4f}" for value in one[1:])] for one in found.separations))
+    return table(head, ([one.query, *(f"{value:.4f}" for value in one[1:])] for one in found.separations))
 
 
 def _claims(found: Reproduction) -> str:
@@ -156,7 +132,7 @@ def _claims(found: Reproduction) -> str:
         [one.theorem, one.case, rounded(one.claimed), rounded(one.found), "holds" if one.holds else "fails"]
         for one in found.claims
     ]
-    return _table(["theorem", "case", "claimed", "found", ""], rows)
+    return table(["theorem", "case", "claimed", "found", ""], rows)
 
 
 def _regions(found: Reproduction) -> str:
@@ -172,7 +148,7 @@ def _regions(found: Reproduction) -> str:
         ]
         for one in found.regions
     ]
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def _guesses(found: Reproduction) -> str:
@@ -202,7 +178,7 @@ def _guesses(found: Reproduction) -> str:
         ]
         for one in found.guesses
     ]
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def _added(found: Reproduction) -> str:
@@ -217,21 +193,21 @@ def _added(found: Reproduction) -> str:
         ]
         for one in found.added
     ]
-    return _table(
+    return table(
         ["who", "ε", "known", "unknown", "nats before", "nats added", "added", "Equation 14", "bound"], rows
     )
 
 
 def _per_kilometre(found: Reproduction) -> str:
     rows = [list(map(rounded, one)) for one in found.per_kilometre]
-    return _table(
+    return table(
         ["loss a kilometre", "leaks at most", "times", "times, median person", "times, a group"], rows
     )
 
 
 def _coefficients(found: Reproduction) -> str:
     rows = [[f"{one.loss:g}", *(f"{value:.4f}" for value in one[1:])] for one in found.coefficients]
-    return _table(["loss", "ρ of Equation 14", "ρ of Equation 18", "largest log odds"], rows)
+    return table(["loss", "ρ of Equation 14", "ρ of Equation 18", "largest log odds"], rows)
 
 
 def _methods(found: Reproduction) -> str:
@@ -240,14 +216,14 @@ def _methods(found: Reproduction) -> str:
         for table in found.ties
         for one in table.methods
     ]
-    return _table(["table", "method", "noise", "what it promises"], rows)
+    return table(["table", "method", "noise", "what it promises"], rows)
 
 
 def _needed(found: Reproduction) -> str:
     betas = list(dict.fromkeys(one.beta for one in found.needed))
     names = dict.fromkeys(one.method for one in found.needed)
     rows = [[name, *(rounded(one.epsilon) for one in found.needed if one.method == name)] for name in names]
-    return _table(["ε for an error below 1000, but for a chance of", *(f"{one:g}" for one in betas)], rows)
+    return table(["ε for an error below 1000, but for a chance of", *(f"{one:g}" for one in betas)], rows)
 
 
 def _tasks(found: Reproduction) -> list[str]:
@@ -265,4 +241,4 @@ def _utility(found: Reproduction, task: str) -> str:
             if one.method == name
         ]
         rows.append([name, *cells])
-    return f"<h3>{escape(task)}</h3>" + _table(["method", *(f"ε = {one:g}" for one in EPSILONS)], rows)
+    return f"<h3>{escape(task)}</h3>" + table(["method", *(f"ε = {one:g}" for one in EPSILONS)], rows)
