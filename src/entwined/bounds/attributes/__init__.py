@@ -1,4 +1,15 @@
-"""Secrets about a whole table, such as the parameter that a column is drawn with: what a release shows of them.
+"""Attribute privacy: what an answer says about a whole column, the randomness of the data being part of the noise.
+
+    secrets ──> linked (laws of answers given the secret) ──> far_apart (worst pairs)
+                                                                │
+        two_normals, spread_apart <── least_noise <─────────────┤   normal answers, one at a time
+        least_trace               <─────────────────────────────┤   several answers at once
+        summed_laws, enumerated   <─────────────────────────────┘   answers that are not normal, exactly
+        on_grid                        what whole numbers cost
+
+Nothing here protects a row: see `promise/secrets.py` for what has to be said of rows beside it.
+
+Secrets about the parameter that a column is drawn with, where a network says how the parameters of columns depend:
 
 column_query       what is asked of which columns, and how far it moves if whole columns change
 noisy_columns      such an answer with Laplace noise or none, and the values of parameters that are to be confused
