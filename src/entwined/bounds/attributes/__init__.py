@@ -17,4 +17,9 @@ parameter_law      how much the parameters of some columns show of another, by e
 quilts             which columns count as remote: the best choice for a column, and the noise that it needs
 separation         every quilt of a network as it was published, to compare
 parameter_quilt    the theorem
+
+Secrets of any kind, where the laws of an answer given each value are at hand:
+
+moves              ways to carry one law into another
+wasserstein_noise  noise for how far a secret moves the law of an answer, for certain or with a δ
 """
