@@ -12,7 +12,7 @@ from entwined.loss import Loss
 from support import draw, oracle
 from support.product import product_model
 
-MODELS, CHUNKS, EVERY_COMMIT = 2_100, 14, 4
+MODELS, CHUNKS, EVERY_COMMIT = 2_100, 14, 2
 ROUNDING = 1e-7  # the oracle is right to 1e-8
 
 

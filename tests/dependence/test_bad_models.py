@@ -208,6 +208,9 @@ DOCUMENTS = [
     ({"kind": "groups", "size": 6}, "'size'"),
     ({"kind": "groups", "largest": 2, "": 1}, "''"),
     # chains
+    ({**CHAIN, "kind": "endless_chain"}, "'length'"),
+    ({"kind": "endless_chain"}, '"transition"'),
+    ({"kind": "endless_chain", "transition": [[0.5, 0.5]]}, "not square"),
     (without(CHAIN, "length"), '"length"'),
     (without(CHAIN, "transition"), '"transition"'),
     ({**CHAIN, "length": 0}, "0 units"),

@@ -9,6 +9,15 @@ from entwined.bounds.attributes.parameter_quilt import parameter_quilt_bound
 from entwined.bounds.blocks import block_messages_bound, block_transport_bound
 from entwined.bounds.concentrated_group import concentrated_group_bound
 from entwined.bounds.elimination import elimination_bound, elimination_without_knowledge_bound
+from entwined.bounds.endless import (
+    endless_block_messages_bound,
+    endless_messages_bound,
+    endless_transport_bound,
+)
+from entwined.bounds.endless_noise import (
+    endless_gaussian_messages_bound,
+    endless_separable_messages_bound,
+)
 from entwined.bounds.exposure import Exposure, Given
 from entwined.bounds.filled_blanks import blanks_filled_bound
 from entwined.bounds.forms import (
@@ -69,6 +78,9 @@ THEOREMS: tuple[Theorem, ...] = (
     transport_bound,
     block_messages_bound,
     block_transport_bound,
+    endless_messages_bound,
+    endless_block_messages_bound,
+    endless_transport_bound,
     markov_closed_form_bound,
     markov_quilt_bound,
     tree_quilt_bound,
@@ -103,6 +115,8 @@ THEOREMS: tuple[Theorem, ...] = (
     gaussian_group_bound,
     gaussian_messages_bound,
     gaussian_transport_bound,
+    endless_separable_messages_bound,
+    endless_gaussian_messages_bound,
     exact_scalar_accountant_bound,
     wasserstein_bound,
     *NOISY_LINEAR_THEOREMS,

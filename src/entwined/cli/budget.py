@@ -13,7 +13,6 @@ from typer.core import TyperGroup
 from entwined.canonical import Document
 from entwined.cli import keeping
 from entwined.cli.arguments import JsonOption, ledger_of
-from entwined.cli.history import amounts, history
 from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput, Refused
 from entwined.writing import write_whole
@@ -89,15 +88,17 @@ def _usual() -> str:
 
 def document(book: "Book", ledger: str) -> Document:
     """Everything that a ledger says, as JSON."""
+    from entwined.ledger.history import charge_documents, floats_of
+
     spent = book.spent()
     return {
         "ledger": book.store.name if "://" in ledger else ledger,  # a URL may hold a password
         "cap": float(spent.cap),
-        "spent": amounts(spent.price),
+        "spent": floats_of(spent.price),
         "left": max(float(spent.cap - spent.price.worst), 0.0),
         "calendar": [one.document | {"words": one.words} for one in spent.periods],
         "entries": spent.entries,
-        "history": list(history(book)),
+        "history": list(charge_documents(book)),
     }
 
 

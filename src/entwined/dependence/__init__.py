@@ -1,6 +1,6 @@
 """Step 3: what depends on what.
 
-    model.Dependence ─┬─ independent, groups, forms, gaussian
+    model.Dependence ─┬─ independent, groups, forms, gaussian, endless_chain
       a class of      └─ model.Coupled: markov_chain, bayes_net, random_field, edged: graph, ties
       joint laws           written as `factors`, of which bounds need the `couplings` alone (`odds`)
 
@@ -17,6 +17,7 @@ from entwined.dependence.box import Box
 from entwined.dependence.city import City
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.edged import Edged
+from entwined.dependence.endless_chain import EndlessChain
 from entwined.dependence.files import model_from, read_model, write_model
 from entwined.dependence.forms import Forms
 from entwined.dependence.gaussian import Correlations, Gaussian, GaussianLaws, MaxCorrelation
@@ -42,6 +43,7 @@ __all__ = [
     "Dependence",
     "Edge",
     "Edged",
+    "EndlessChain",
     "Forms",
     "Gaussian",
     "GaussianLaws",

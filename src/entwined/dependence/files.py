@@ -13,6 +13,7 @@ from entwined.dependence.bif import read_bif, write_bif
 from entwined.dependence.city import city_from
 from entwined.dependence.contents import read_bytes, text_of
 from entwined.dependence.edged import Edged
+from entwined.dependence.endless_chain import EndlessChain
 from entwined.dependence.families import autoregression, equal_correlation, kinship
 from entwined.dependence.fields import (
     Fields,
@@ -161,6 +162,13 @@ def markov_chain(fields: Fields, _: Path) -> MarkovChain:
     return MarkovChain(fields.integer("length"), fields.table("transition", 2), initial, fields.source)
 
 
+def endless_chain(fields: Fields, _: Path) -> EndlessChain:
+    """Read the transition matrix, and the initial law if there is one."""
+    fields.only("initial", "transition")
+    initial = fields.vector("initial") if fields.has("initial") else None
+    return EndlessChain(fields.table("transition", 2), initial, fields.source)
+
+
 def learned_from(fields: Fields) -> LearnedFrom | None:
     """Read what the model was learned from, if it says so."""
     if not fields.has("learned_from"):
@@ -283,6 +291,7 @@ KINDS: Final[dict[str, Callable[[Fields, Path], Dependence]]] = {
     "independent": independent,
     "groups": groups,
     "markov_chain": markov_chain,
+    "endless_chain": endless_chain,
     "bayes_net": bayes_net,
     "forms": forms,
     "random_field": random_field,

@@ -206,7 +206,11 @@ def _model(given: object, folder: Path) -> Dependence:
 
 
 def _questions(fields: Mapping[str, Any], schema: Schema) -> tuple[Question, ...]:
-    table = table_name(_text(fields, "table"))
+    return questions_from(fields, schema, table_name(_text(fields, "table")))
+
+
+def questions_from(fields: Mapping[str, Any], schema: Schema, table: str) -> tuple[Question, ...]:
+    """Read the questions of a document: every `query` in it, by its fields or in SQL."""
     found: list[Question] = []
     for number, given in enumerate(_entries(fields, "query"), start=1):
         called = given.get("name")
