@@ -64,7 +64,7 @@ class ColumnQuery:
     def moved_by(self, changed: Collection[str]) -> float:
         """Give the most that the answer moves if whole columns change, all at once."""
         spans = [part.span for part in self.parts if not set(changed).isdisjoint(part.columns)]
-        return round_up_float(math.fsum(spans), 1) if len(spans) > 1 else sum(spans)
+        return round_up_float(math.fsum(spans), 1) if len(spans) > 1 else math.fsum(spans)
 
     def __add__(self, other: "ColumnQuery") -> "ColumnQuery":
         """Ask both."""
