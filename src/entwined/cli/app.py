@@ -19,6 +19,7 @@ from entwined.cli import (
     demo,
     describe,
     init,
+    inspect,
     key,
     learn,
     paper,
@@ -55,6 +56,7 @@ app.command("verify")(verify.command)
 app.add_typer(key.app)
 app.command("learn")(learn.command)
 app.add_typer(survey.app)
+app.command("inspect")(inspect.command)
 app.command("bound")(bound.command)
 app.command("calibrate")(calibrate.command)
 app.command("attack")(attack.command)

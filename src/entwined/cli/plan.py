@@ -289,8 +289,17 @@ def budget_line(budget: Document) -> str:
     before, after = worst(budget["spent"]), worst(budget["after"])
     return (
         f"Budget ({budget['ledger']}): {number(before)} of {number(budget['cap'])} is spent; after this "
-        f"release {number(after)}, and {number(budget['left'])} is left.{periods_left(budget)}"
+        f"release {number(after)}, and {number(budget['left'])} is left.{periods_left(budget)}{counted_whole(budget)}"
     )
+
+
+def counted_whole(budget: Document) -> str:
+    """Say what the losses of a whole series of a panel come to, beside what leaks of a step under its chain."""
+    if "series_in_all" not in budget:
+        return ""
+    under = number(worst(budget["after"]))
+    whole = number(budget["series_in_all"])
+    return f" Of any one step that is under the chain {under}; counted for a whole series without the chain {whole}."
 
 
 def periods_left(budget: Document) -> str:

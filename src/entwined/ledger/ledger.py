@@ -37,8 +37,9 @@ from entwined.promise.totals import NOTHING, Step, Totals
 
 MOST_RUNS: Final = 5
 ONE_BATCH: Final = (
-    "under a δ, a model over the columns needs all losses to be fixed before anything is seen, and one batch was "
-    "released already. Put all questions into one batch, or leave delta out. Nothing was charged."
+    "under a δ, a model over the columns or over the steps of a panel needs all losses to be fixed before anything is "
+    "seen, and one batch was released already. Put all questions into one batch, or leave delta out. Nothing was "
+    "charged."
 )
 REMEMBERED_PRICES: Final = 64
 

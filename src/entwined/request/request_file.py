@@ -33,7 +33,7 @@ TOP: Final = (
     "impossible", "expected_rows", "dependence", "query", "mechanism",
 )  # fmt: skip
 ABOUT_MODEL: Final = (
-    "name", "model", "by", "order", "columns", "missing_says_nothing", "worked_out", "trusting",
+    "name", "model", "by", "order", "columns", "missing_says_nothing", "worked_out", "trusting", "panel",
 )  # fmt: skip
 ABOUT_QUERY: Final = ("name", "kind", "sql", "where", "within", "share", *SHAPES)
 ABOUT_ANY: Final = ("kind", "name", "within", "share")
@@ -179,6 +179,7 @@ def _models(fields: Mapping[str, Any], folder: Path) -> Iterator[Declared]:
                 missing_says_nothing=_names(given, "missing_says_nothing"),
                 worked_out=_pairs(given, "worked_out"),
                 trusting=_names(given, "trusting", "distributions' names"),
+                panel=given.get("panel", False),
             )
 
 
