@@ -13,7 +13,7 @@ from entwined.canonical import Document, canonical
 from entwined.errors import BadInput
 from entwined.web.dummy import MOST, dummy_rows
 from entwined.web.house import House
-from entwined.web.offers import Offer, Inquiry
+from entwined.web.offers import Inquiry, Offer
 from entwined.web.padding import padded
 from entwined.web.passes import Pass
 from entwined.web.refusals import Refusal, TurnedAway, refusal
