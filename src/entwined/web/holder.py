@@ -232,7 +232,7 @@ CONTENTS: Final[Mapping[str, Callable[[Visit, Project], dict[str, Any]]]] = {
 
 def planned(project: Project, leakage: str | None) -> dict[str, Any]:
     """Work out what a plan shows: figures for every question and way, what it costs, and whether it may be."""
-    ahead = project.outlook(leakage)
+    ahead = project.outlook(leakage, brief=True)
     document = ahead.document
     return {
         "ways": [way for way in ways_of(document) if way.applies],

@@ -208,8 +208,8 @@ def _amount(asked: Document, key: str) -> Fraction | None:
 
 def _written(given: Document) -> Question:
     """Read a query as Python writes it, with the name that it was given."""
-    name = given.get("name", "")
-    if not isinstance(name, str) or given["query"] not in KINDS:
+    name, kind = given.get("name", ""), given["query"]
+    if not isinstance(name, str) or not isinstance(kind, str) or kind not in KINDS:
         raise BadQuery(f"A query is one of {', '.join(KINDS)}, and its name is a text.")
     query = as_written({key: value for key, value in given.items() if key != "name"})
     words = in_words(query, "", "")

@@ -140,9 +140,9 @@ class Project:
         write_whole(self.folder / REQUEST, request_text(draft))
         return read_request(self.folder / REQUEST)
 
-    def outlook(self, leakage: str | None = None) -> Outlook:
+    def outlook(self, leakage: str | None = None, *, brief: bool = False) -> Outlook:
         """Look ahead: what the draft would cost and give."""
-        return outlook(self.request(leakage))
+        return outlook(self.request(leakage), brief=brief)
 
     def release(self, leakage: str, seen: str) -> int:
         """Release the plan that was seen, and write the folder of it; the number of the release is given."""
