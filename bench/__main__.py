@@ -21,6 +21,7 @@ PARTS = (
     "families",
     "k_means",
     "classifiers",
+    "service",
 )
 RESULTS = Path(__file__).parent / "results"
 
