@@ -114,7 +114,9 @@ def measured(port: int, tokens: list[str], server: psutil.Process) -> dict[str, 
     wait_for(port)
 
     def ask(number: int) -> float:
-        turn = number % FRESH  # twenty conditions that overlap, each with many losses: every question is another one
+        turn = (
+            number % FRESH
+        )  # twenty conditions that overlap, each with many losses: every question is another one
         condition, loss = f"income > {500 * (turn % CONDITIONS)}", f"0.{1000 + turn}"
         wish = {"queries": [{"kind": "count", "where": condition}], "loss": loss}
         return sent(port, tokens[number % ANALYSTS], wish)
