@@ -62,7 +62,7 @@ def show(document: Document) -> None:
     learned = [model["name"] for model in document["models"] if model["source"] == "exploratory"]
     if learned:
         say(f"FOR PLANNING ONLY: {', '.join(learned)} was learned from the private table without a budget.")
-    for sentence in document["failed_checks"]:
+    for sentence in (*document.get("first_lines", ()), *document["failed_checks"]):
         say(sentence)
     say(document["title"] or "A release")
     if "ways" not in document:

@@ -11,6 +11,7 @@ from entwined.mechanisms.degrees import Degrees
 from entwined.mechanisms.k_means import KMeans
 from entwined.mechanisms.offered import Offered
 from entwined.mechanisms.structure_search import StructureSearch
+from entwined.mechanisms.veiled import VeiledAnswers
 from entwined.promise.promise import Promise
 
 
@@ -27,7 +28,15 @@ OFFERED: Final[Mapping[str, type[Offered]]] = {
     one.kind: one for one in (KMeans, Degrees, LogisticRegression, LinearSVM)
 }
 """What a release file may ask for."""
-KINDS: Final[tuple[Readable, ...]] = (Batch, StructureSearch, KMeans, Degrees, LogisticRegression, LinearSVM)
+KINDS: Final[tuple[Readable, ...]] = (
+    Batch,
+    StructureSearch,
+    KMeans,
+    Degrees,
+    LogisticRegression,
+    LinearSVM,
+    VeiledAnswers,
+)
 _BY_NAME: Final = {kind.kind: kind for kind in KINDS}
 
 

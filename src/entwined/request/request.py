@@ -16,6 +16,7 @@ from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.mechanisms.offered import Offered
 from entwined.promise.declared import Declared
 from entwined.promise.promise import Promise, promise_of
+from entwined.promise.secrets import FIRST_LINE, KeptSecrets
 from entwined.queries import Predicate, Query
 from entwined.request.tasks import Task, distinct
 from entwined.schema import Schema
@@ -57,7 +58,8 @@ class Request:
     `leakage` or `loss` says how much the batch may cost. With neither, every question says how exact its
     answer has to be, and the batch costs what that takes. `rows` is about how many rows there are, in the
     holder's words: it only serves to predict the errors of means, variances and quantiles. `impossible` are conditions
-    that no row meets, by the holder's word: numbers that agree are made so that none does.
+    that no row meets, by the holder's word: numbers that agree are made so that none does. Where `secrets` are kept the
+    questions are one task.
     """
 
     table: str
@@ -77,6 +79,8 @@ class Request:
     rows: int | None = None
     folder: Path = Path()
     tasks: tuple[Task, ...] = ()
+    secrets: KeptSecrets | None = None
+    warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.schema.require_approval()
@@ -125,7 +129,12 @@ class Request:
     @property
     def promise(self) -> Promise:
         """What prices are asked of."""
-        return promise_of(self.schema, self.supposed, self.knowledge, self.delta)
+        return promise_of(self.schema, self.supposed, self.knowledge, self.delta, self.secrets)
+
+    @property
+    def first_lines(self) -> tuple[str, ...]:
+        """What is said before anything else: that individuals are not protected, and what was warned of."""
+        return (*(() if self.promise.protects_individuals else (FIRST_LINE,)), *self.warnings)
 
     @cached_property
     def mechanisms(self) -> tuple[Offered, ...]:
