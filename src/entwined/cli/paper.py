@@ -21,10 +21,13 @@ class Paper(StrEnum):
     golden = "golden"
     tabular_ddp = "tabular-ddp"
     dependent_dp = "dependent-dp"
+    datasynthesizer = "datasynthesizer"
 
 
 def command(
-    name: Annotated[Paper, typer.Argument(metavar="NAME", help="golden, tabular-ddp or dependent-dp.")],
+    name: Annotated[
+        Paper, typer.Argument(metavar="NAME", help="golden, tabular-ddp, dependent-dp or datasynthesizer.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="A folder for figures and tables.")],
     trials: Annotated[
         int | None, typer.Option("--trials", help="How often noise is drawn; as in the paper if left out.")
@@ -40,10 +43,11 @@ def command(
         raise BadInput(f"{output} is a file. Give a folder.")
     if name is Paper.tabular_ddp:
         tabular_ddp(output, trials, beside, as_document=as_document)
-    elif name is Paper.dependent_dp:
+    elif name in {Paper.dependent_dp, Paper.datasynthesizer}:
         if beside is not None:
             raise BadInput("Figures of other methods are shown beside tabular-ddp alone. Leave --beside out.")
-        dependent_dp(output, trials, as_document=as_document)
+        run = dependent_dp if name is Paper.dependent_dp else datasynthesizer
+        run(output, trials, as_document=as_document)
     elif trials is not None or beside is not None:
         raise BadInput("The golden table is exact and stands alone. Leave --trials and --beside out.")
     else:
@@ -141,3 +145,22 @@ def show_verdicts(found: "Reproduction") -> None:
     from entwined.papers.dependent_dp.verdicts import verdicts
 
     table("Verdicts", ["part", "verdict", "why"], [list(one) for one in verdicts(found)])
+
+
+def datasynthesizer(output: Path, trials: int | None, *, as_document: bool) -> None:
+    """Stoyanovich's lecture as a page that runs."""
+    from entwined.papers.datasynthesizer import NOTICE
+    from entwined.papers.datasynthesizer.experiments import TRIALS, run
+    from entwined.papers.datasynthesizer.pages import document, write
+    from entwined.papers.datasynthesizer.people import four_columns
+
+    with progress():
+        found = run(four_columns(), TRIALS if trials is None else trials)
+        files = write(found, output)
+    if as_document:
+        as_json({**document(found), "files": [str(path) for path in files]})
+        return
+    typer.echo(f"{NOTICE}\n")
+    rows = [[one.rule, f"{one.epsilon:.3g}", one.holds] for one in found.composed]
+    table("Four queries", ["rule", "#ε", ""], rows)
+    typer.echo(f"\nThe whole of it is in {output / 'report.html'}, with {len(files) - 1} files beside.")

@@ -9,6 +9,7 @@ from entwined.mechanisms.batch import Batch
 from entwined.mechanisms.classifiers.regression import LinearSVM, LogisticRegression
 from entwined.mechanisms.degrees import Degrees
 from entwined.mechanisms.k_means import KMeans
+from entwined.mechanisms.marginals.synthesis import Synthesis
 from entwined.mechanisms.offered import Offered
 from entwined.mechanisms.structure_search import StructureSearch
 from entwined.mechanisms.veiled import VeiledAnswers
@@ -25,7 +26,7 @@ class Readable(Protocol):
 
 
 OFFERED: Final[Mapping[str, type[Offered]]] = {
-    one.kind: one for one in (KMeans, Degrees, LogisticRegression, LinearSVM)
+    one.kind: one for one in (KMeans, Degrees, LogisticRegression, LinearSVM, Synthesis)
 }
 """What a release file may ask for."""
 KINDS: Final[tuple[Readable, ...]] = (
@@ -35,6 +36,7 @@ KINDS: Final[tuple[Readable, ...]] = (
     Degrees,
     LogisticRegression,
     LinearSVM,
+    Synthesis,
     VeiledAnswers,
 )
 _BY_NAME: Final = {kind.kind: kind for kind in KINDS}

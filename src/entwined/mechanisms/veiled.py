@@ -174,7 +174,8 @@ class VeiledAnswers:
     @property
     def words(self) -> str:
         """What it computes."""
-        return f"{len(self.queries)} answers that keep {len(_secrets(self.promise).guards)} secrets about whole columns"
+        kept = " and ".join(one.secret.title for one in _secrets(self.promise).guards)
+        return f"{len(self.queries)} answered together, so that nobody can tell: {kept}"
 
     @property
     def expected(self) -> Sheet:

@@ -11,7 +11,8 @@ amounts to. The rows themselves are taken to be independent of each other.
 Under a δ a total is a valid price however releases were chosen where one number is capped: the loss of every row, of
 every cell, or of all cells of a group together. A model over cells weighs their losses against each other, and which
 cells were asked about may depend on what was seen; a profile is an average over all that might have been seen. So such
-a promise is for one batch, whose losses are all fixed before anything is seen: the ledger refuses a second one.
+a promise is for one batch, whose losses are all fixed before anything is seen: the ledger refuses a second one. The
+steps of a panel are weighed against each other in the same way, so under a δ a panel is for one batch too.
 """
 
 from collections import defaultdict
@@ -36,6 +37,7 @@ from entwined.promise.filled import Fillings, filled_exposure, fillings
 from entwined.promise.gates import Gates
 from entwined.promise.judge import Judge
 from entwined.promise.measure import PURE, Measure, measure_of
+from entwined.promise.panel import StepLosses
 from entwined.promise.part import Part
 from entwined.promise.places import PartPlace, place_of
 from entwined.promise.price import Price
@@ -57,7 +59,8 @@ class BaseLoss:
 
     Where it matters which statistics read several columns, `shared` has what these cost if all their columns change,
     and then what they cost if one of them alone does, which is in the figure of that column. `filling` has the weights
-    by which the blanks of a column are filled, and `along` what falls along the distances of a column's values.
+    by which the blanks of a column are filled, `along` what falls along the distances of a column's values, and `steps`
+    what falls on each step of a panel.
     """
 
     nominal: Fraction
@@ -66,6 +69,7 @@ class BaseLoss:
     shared: Mapping[tuple[str, ...], tuple[Fraction, ...]] | None = None
     filling: Fillings = field(default_factory=dict)
     along: Mapping[str, Along] = field(default_factory=dict)
+    steps: StepLosses | None = None
 
     def times(self, factor: Fraction) -> "BaseLoss":
         """So many times as much everywhere."""
@@ -77,6 +81,7 @@ class BaseLoss:
             shared=self.shared
             and {read: tuple(x * factor for x in each) for read, each in self.shared.items()},
             along={name: one.times(factor) for name, one in self.along.items()},
+            steps=self.steps and self.steps.times(factor),
         )
 
     @property
@@ -247,6 +252,8 @@ class Promise(Tabled):
             return base.along[name].exposure(
                 base.replace, self.schema.coded(name), one.model.units, self.measure
             )
+        if one.panel and base.steps is not None:
+            return base.steps.exposure(self.measure)
         by_cell = self.measure.is_pure or self.is_for_one_batch or base.separable
         if not (self.schema.unit.by_column and by_cell):
             return self.measure.exposure((base.replace,), one.model.units)
@@ -313,7 +320,14 @@ class Promise(Tabled):
         replace = rows.at_two(absent=absent).value
         moved = {name: along(name, parts, absent=absent) for name in self._distances}
         nominal = rows.at_one.value if may_leave and self.kept is None else replace
-        return BaseLoss(nominal, replace, along=moved)
+        return BaseLoss(nominal, replace, along=moved, steps=self._steps(parts))
+
+    def _steps(self, parts: Iterable[Part]) -> StepLosses | None:
+        """What falls on each step, where a panel is declared."""
+        panel = self.kept
+        if panel is None or not panel.panel or panel.order is None:
+            return None
+        return StepLosses.of(parts, self.schema.coded(panel.order))
 
     @cached_property
     def _distances(self) -> tuple[str, ...]:
@@ -341,6 +355,11 @@ class Promise(Tabled):
     def _reads_one_cell(self, place: PartPlace) -> bool:
         """Whether what was charged reads one cell of a row: alone, or only where the row's form asks it."""
         return not place.together or any(gates.is_where_asked(place) for gates in self.gates)
+
+    def series_in_all(self, parts: Iterable[Part]) -> Fraction | None:
+        """The ε of a whole series of a panel, as it is counted by persons without the chain; none without a panel."""
+        found = self._steps(parts)
+        return None if found is None else found.whole(self.measure)
 
     def largest(self, parts: Iterable[Part], leakage: Fraction, close: float | None = None) -> Fraction:
         """Find the multiple of a batch's losses that leaks so much, under the model that allows least.

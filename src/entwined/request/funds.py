@@ -35,7 +35,8 @@ class Funds:
     `again` says that the same was answered before of the same rows, so that it would not be charged again. Of a
     table that cannot be opened now, it says that the same was answered of it or of another one. `receipt`
     names the ledger's last entry, for the holder to keep elsewhere. `periods` are those of its calendar, after the
-    release or, where that is refused, now.
+    release or, where that is refused, now. `series_in_all` is what the losses after it come to for a whole series of a
+    panel, as it is counted by persons without the chain.
     """
 
     ledger: str
@@ -46,6 +47,7 @@ class Funds:
     again: bool = False
     receipt: str | None = None
     periods: tuple[Allowance, ...] = ()
+    series_in_all: Fraction | None = None
 
     @property
     def left(self) -> float | None:
@@ -68,6 +70,7 @@ class Funds:
             "again": self.again,
             "receipt": self.receipt,
             "calendar": [one.document for one in self.periods],
+            **({} if self.series_in_all is None else {"series_in_all": float_above(self.series_in_all)}),
         }
 
 
@@ -91,7 +94,8 @@ def funds_of(request: Request, bill: Bill) -> Funds:
         return Funds(place, request.cap, NOTHING, NOTHING, PLANNING_ONLY)
     try:
         cap = _cap_of(book)
-        spent = book.spent().price
+        standing = book.spent()
+        spent = standing.price
         due = [parts for document, parts in bill.charges if not _was_answered(book, request, document, parts)]
         again, charged = not due, _together(due)
         try:
@@ -106,10 +110,12 @@ def funds_of(request: Request, bill: Bill) -> Funds:
     except NoLedger:
         refused = _why_not_begun(book, request, bill)
         begun = () if refused else _at_the_start(request, bill.price)
-        return Funds(place, request.cap, NOTHING, bill.price, refused, periods=begun)
+        whole = bill.promise.series_in_all(bill.parts)
+        return Funds(place, request.cap, NOTHING, bill.price, refused, periods=begun, series_in_all=whole)
     finally:
         book.close()
-    return Funds(place, cap, spent, after, refused, periods=left)
+    whole = bill.promise.series_in_all(_together([standing.parts, charged]))
+    return Funds(place, cap, spent, after, refused, periods=left, series_in_all=whole)
 
 
 def shown(book: Book, request: Request) -> str:

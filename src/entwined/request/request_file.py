@@ -35,7 +35,7 @@ TOP: Final = (
     "impossible", "expected_rows", "dependence", "query", "mechanism", "secret", "individuals",
 )  # fmt: skip
 ABOUT_MODEL: Final = (
-    "name", "model", "by", "order", "columns", "missing_says_nothing", "worked_out", "trusting",
+    "name", "model", "by", "order", "columns", "missing_says_nothing", "worked_out", "trusting", "panel",
 )  # fmt: skip
 ABOUT_QUERY: Final = ("name", "kind", "sql", "where", "within", "share", *SHAPES)
 ABOUT_ANY: Final = ("kind", "name", "within", "share")
@@ -217,6 +217,7 @@ def _models(fields: Mapping[str, Any], folder: Path) -> Iterator[Declared]:
                 missing_says_nothing=_names(given, "missing_says_nothing"),
                 worked_out=_pairs(given, "worked_out"),
                 trusting=_names(given, "trusting", "distributions' names"),
+                panel=given.get("panel", False),
             )
 
 
@@ -244,7 +245,11 @@ def _model(given: object, folder: Path) -> Dependence:
 
 
 def _questions(fields: Mapping[str, Any], schema: Schema) -> tuple[Question, ...]:
-    table = table_name(_text(fields, "table"))
+    return questions_from(fields, schema, table_name(_text(fields, "table")))
+
+
+def questions_from(fields: Mapping[str, Any], schema: Schema, table: str) -> tuple[Question, ...]:
+    """Read the questions of a document: every `query` in it, by its fields or in SQL."""
     found: list[Question] = []
     for number, given in enumerate(_entries(fields, "query"), start=1):
         called = given.get("name")

@@ -133,7 +133,7 @@ class _Claimed:
         refuse_strangers(
             [name for model in given["models"] for name in model["declared"].get("trusting", ())], trusting
         )
-        models = tuple(_declared(model["declared"], folder) for model in given["models"])
+        models = tuple(declared_from(model["declared"], folder) for model in given["models"])
         secrets = KeptSecrets.from_document(given["secrets"]) if "secrets" in given else None
         promise = Promise(schema, models, given["knowledge"], measure, secrets)
         mechanism = mechanism_from(given["mechanism"], promise)
@@ -265,6 +265,7 @@ def _fingerprint(query: Any) -> str:
     return json.dumps(query, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def _declared(given: Document, folder: Path) -> Declared:
+def declared_from(given: Document, folder: Path) -> Declared:
+    """Read a declaration as a certificate has it."""
     rest = {key: value for key, value in given.items() if key not in ("model", "columns")}
     return Declared(model_from(given["model"], folder), columns=tuple(given.get("columns", ())), **rest)
