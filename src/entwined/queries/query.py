@@ -101,6 +101,10 @@ class Query(ABC):
         """Say whether the answer is made with the number of rows that the schema gives."""
         return False
 
+    def by_public_rows(self, schema: Schema) -> "Query":  # noqa: ARG002
+        """Ask the same by the public number of rows, where it is public and makes the answer one sum."""
+        return self
+
     def plain(self, schema: Schema) -> PlainSum | None:  # noqa: ARG002
         """Give the one sum over all rows that the answer is made of, if it is made of one alone."""
         return None

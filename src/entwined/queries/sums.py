@@ -184,6 +184,12 @@ class Mean(_Summed):
             return (line,)
         return (line, counted(self._inside(schema), schema, self.weighing(schema)))
 
+    def by_public_rows(self, schema: Schema) -> "Mean":
+        """Divide by the public number of rows, where every row is inside."""
+        if schema.rows is None or self.weight is not None or not self.bound(schema).inside.is_everything:
+            return self
+        return replace(self, count="public")
+
     def plain(self, schema: Schema) -> PlainSum | None:
         """The sum of the column, if it is divided by the public number of rows."""
         if self.count != "public":

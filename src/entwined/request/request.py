@@ -19,6 +19,7 @@ from entwined.promise.promise import Promise, promise_of
 from entwined.promise.secrets import FIRST_LINE, KeptSecrets
 from entwined.queries import Predicate, Query
 from entwined.request.tasks import Task, distinct
+from entwined.request.veiled_task import VeiledTask
 from entwined.schema import Schema
 
 URL_MARK: Final = "://"
@@ -95,6 +96,8 @@ class Request:
 
     def _require_amounts(self) -> None:
         """Refuse amounts that are not what the questions need."""
+        if self.questions and self.secrets is not None:
+            raise BadInput("Where secrets are kept the questions leave as one task. Give them as one.")
         if not self.questions and (self.leakage is not None or self.loss is not None):
             raise BadInput(
                 "A leakage or a loss is for the queries, and there is none. Give each mechanism its own."
@@ -191,7 +194,10 @@ class Request:
     def asking(
         self, questions: tuple[Question, ...], leakage: Fraction | None, loss: Fraction | None
     ) -> "Request":
-        """Ask the same table something else."""
+        """Ask the same table something else; where secrets are kept, it leaves as one task."""
+        if self.secrets is not None:
+            asked = {question.name: question.query.by_public_rows(self.schema) for question in questions}
+            return replace(self, tasks=(VeiledTask.of(asked, leakage, loss),))
         return replace(self, questions=questions, leakage=leakage, loss=loss, tasks=())
 
 

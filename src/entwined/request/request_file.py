@@ -91,7 +91,7 @@ def _keeping(fields: Mapping[str, Any], schema: Schema, folder: Path, secrets: R
             "and a delta for rows, and not both."
         )
     questions = _questions(fields, schema)
-    asked = {question.name: question.query for question in questions}
+    asked = {question.name: question.query.by_public_rows(schema) for question in questions}
     if len(asked) < len(questions):
         raise BadQuery("Two queries have one name. Give each a name of its own.")
     return Request(

@@ -11,7 +11,7 @@ import numpy as np
 from entwined.bounds.attributes.enumerated import least_enumerated, pairs_of_laws, slip_of
 from entwined.bounds.attributes.far_apart import FarApart, far_apart
 from entwined.bounds.attributes.least_noise import slip
-from entwined.bounds.attributes.linked import Linked, LinkedColumns, require_sufficient
+from entwined.bounds.attributes.linked import Linked, LinkedColumns, not_said_of, require_sufficient
 from entwined.bounds.attributes.on_grid import whole_noise
 from entwined.bounds.attributes.secrets import ColumnSecret
 from entwined.bounds.attributes.summed_laws import RowChances
@@ -52,10 +52,6 @@ class Guarded:
         if self.correlation is not None:
             self.joint(tuple(law[0] for law in self._by_column.values()))
         require_sufficient(self.secret, self.linked)
-        if self.secret.level == "law" and not self.secret.covers_everything:
-            raise Refused(
-                f"The secret {self.secret.title!r}: give apart = [[0, 1], [0, 1]], every two shares."
-            )
         if self.secret.reading == "averaged" and self.linked:
             raise Refused(
                 f"The secret {self.secret.title!r} is read as averaged, which is worked out for counts alone. Use "
@@ -75,7 +71,9 @@ class Guarded:
 
     def alternatives(self, column: str) -> list[Linked]:
         """The laws of a column, any of which may be true; refuse a column of which nothing is said."""
-        return self._by_column.get(column) or [LinkedColumns(self.linked[:1]).of(column)]
+        if column not in self._by_column:
+            raise not_said_of(column)
+        return self._by_column[column]
 
     def chances(self, where: str) -> list[RowChances]:
         """The laws of a condition, any of which may be true; refuse one of which nothing is said."""
