@@ -12,7 +12,8 @@ from entwined.papers.datasynthesizer.figures import modes_drawing, network_drawi
 from entwined.papers.datasynthesizer.modes import EPSILONS, ModeTried
 from entwined.papers.datasynthesizer.networks import SLIDE_NETWORK, TableCompared
 from entwined.papers.datasynthesizer.people import VALUES
-from entwined.papers.folder import STYLE, made, write_document, write_table, write_text
+from entwined.papers.folder import made, write_document, write_table, write_text
+from entwined.papers.page_parts import STYLE
 
 CARD: Final = """
 figure.card { max-width: 34rem; margin: 1rem 0; } table { display: block; overflow-x: auto; }
