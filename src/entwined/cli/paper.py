@@ -21,10 +21,13 @@ class Paper(StrEnum):
     golden = "golden"
     tabular_ddp = "tabular-ddp"
     dependent_dp = "dependent-dp"
+    attribute_privacy = "attribute-privacy"
 
 
 def command(
-    name: Annotated[Paper, typer.Argument(metavar="NAME", help="golden, tabular-ddp or dependent-dp.")],
+    name: Annotated[
+        Paper, typer.Argument(metavar="NAME", help="golden, tabular-ddp, dependent-dp or attribute-privacy.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="A folder for figures and tables.")],
     trials: Annotated[
         int | None, typer.Option("--trials", help="How often noise is drawn; as in the paper if left out.")
@@ -40,10 +43,11 @@ def command(
         raise BadInput(f"{output} is a file. Give a folder.")
     if name is Paper.tabular_ddp:
         tabular_ddp(output, trials, beside, as_document=as_document)
-    elif name is Paper.dependent_dp:
+    elif name in {Paper.dependent_dp, Paper.attribute_privacy}:
         if beside is not None:
             raise BadInput("Figures of other methods are shown beside tabular-ddp alone. Leave --beside out.")
-        dependent_dp(output, trials, as_document=as_document)
+        reproduce = dependent_dp if name is Paper.dependent_dp else attribute_privacy
+        reproduce(output, trials, as_document=as_document)
     elif trials is not None or beside is not None:
         raise BadInput("The golden table is exact and stands alone. Leave --trials and --beside out.")
     else:
@@ -141,3 +145,23 @@ def show_verdicts(found: "Reproduction") -> None:
     from entwined.papers.dependent_dp.verdicts import verdicts
 
     table("Verdicts", ["part", "verdict", "why"], [list(one) for one in verdicts(found)])
+
+
+def attribute_privacy(output: Path, runs: int | None, *, as_document: bool) -> None:
+    """Zhang, Ohrimenko and Cummings' releases and theorems, each with a verdict."""
+    from entwined.papers.attribute_privacy import NOTICE
+    from entwined.papers.attribute_privacy.experiments import RUNS, reproduce_all
+    from entwined.papers.attribute_privacy.pages import document, write
+    from entwined.papers.attribute_privacy.verdicts import attribute_verdicts
+    from entwined.papers.drawing import require_charts
+
+    require_charts()
+    with progress():
+        found = reproduce_all(RUNS if runs is None else runs)
+        files = write(found, output)
+    if as_document:
+        as_json({**document(found), "files": [str(path) for path in files]})
+        return
+    typer.echo(f"{NOTICE}\n")
+    table("Verdicts", ["part", "verdict", "why"], [list(one) for one in attribute_verdicts(found)])
+    typer.echo(f"\nThe whole of it is in {files[0]}, with {len(files) - 1} files beside.")
