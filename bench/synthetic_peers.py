@@ -9,6 +9,7 @@ import csv
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -21,6 +22,7 @@ from bench.counts import python_of
 
 DELTA = "1e-9"
 EPSILONS = ("0.1", "1", "10")
+MODES = ("independent", "adaptive")
 LIMIT = 180.0  # seconds by the clock, for each number of columns of DataSynthesizer
 LONG = 1800.0  # and for the others
 HERE = Path(__file__).parent
@@ -123,8 +125,43 @@ def references(real: Any) -> dict[str, dict[str, float]]:
     return {name: judged(real, cells, len(real.names)) for name, cells in tables.items()}
 
 
+def ours(real: Any, folder: Path, mode: str, epsilon: str, delta: str, columns: int) -> dict[str, float]:
+    """Run our door as a process of its own; nothing but its figures if it fails."""
+    words = [sys.executable, str(HERE / "synthetic_run.py"), str(folder), mode, epsilon, delta, str(columns)]
+    made = finished(words, folder, LONG)
+    if made is None:
+        raise RuntimeError(f"{mode} at ε = {epsilon} did not end")
+    figures = judged(real, made.cells, columns) | {"cpu": made.cpu, "gigabytes": made.gigabytes}
+    shown(f"entwined {mode}, {'pure' if not delta else 'δ'}, {columns} columns", epsilon, figures)
+    return figures
+
+
+def all_of_ours(real: Any, folder: Path) -> dict[str, dict[str, float]]:
+    """Every mode, under δ and pure."""
+    columns, found = len(real.names), {}
+    for epsilon in EPSILONS:
+        for mode in MODES:
+            found[f"{mode}, ε = {epsilon}, δ"] = ours(real, folder, mode, epsilon, DELTA, columns)
+    return found | {"adaptive, ε = 1, pure": ours(real, folder, "adaptive", "1", "", columns)}
+
+
+def marginal_peers(real: Any, folder: Path) -> dict[str, dict[str, float]]:
+    """Run MST and AIM of private-pgm as dpmm has them."""
+    python, found = str(python_of("dpmm", DPMM)), {}
+    for peer in ("mst", "aim"):
+        words = [python, str(HERE / "peers" / "dpmm_marginals.py"), str(folder), peer, "1", DELTA]
+        made = finished(words, folder, LONG)
+        if made is None:
+            print(f"{peer} of dpmm does not end in {LONG:.0f} s")
+            continue
+        figures = judged(real, made.cells, len(real.names)) | {"cpu": made.cpu, "gigabytes": made.gigabytes}
+        found[f"dpmm {peer}"] = figures
+        shown(f"dpmm {peer}", "1", figures)
+    return found
+
+
 def network_peer(real: Any, folder: Path) -> dict[str, Any]:
-    """Run DataSynthesizer on more and more columns until it does not end in time; keep the last that did."""
+    """Run DataSynthesizer on more and more columns until it does not end in time, and ours on as many."""
     python = str(python_of("datasynthesizer", DATASYNTHESIZER))
     last: dict[str, Any] = {}
     for columns in COLUMNS:
@@ -134,8 +171,11 @@ def network_peer(real: Any, folder: Path) -> dict[str, Any]:
             print(f"DataSynthesizer does not end with {columns} columns in {LIMIT:.0f} s")
             break
         figures = judged(real, made.cells, columns) | {"cpu": made.cpu, "gigabytes": made.gigabytes}
-        last = {"columns": columns, **figures}
+        last = {"columns": columns, "DataSynthesizer": figures}
         shown(f"DataSynthesizer, {columns} columns", "1", figures)
+    if last:
+        last["entwined"] = ours(real, folder, "adaptive", "1", "", last["columns"])
+        print(f"CPU: {last['DataSynthesizer']['cpu'] / last['entwined']['cpu']:.0f} x ours")
     return last
 
 
@@ -149,15 +189,7 @@ def run() -> dict[str, Any]:
         for reference, found in references(real).items():
             shown(reference, "", found)
             figures[reference] = found
-        python = str(python_of("dpmm", DPMM))
-        for peer in ("mst", "aim"):
-            words = [python, str(HERE / "peers" / "dpmm_marginals.py"), name, peer, "1", DELTA]
-            made = finished(words, folder, LONG)
-            if made is None:
-                print(f"{peer} of dpmm does not end in {LONG:.0f} s")
-                continue
-            judgement = judged(real, made.cells, len(real.names))
-            figures[f"dpmm {peer}"] = judgement | {"cpu": made.cpu, "gigabytes": made.gigabytes}
-            shown(f"dpmm {peer}", "1", figures[f"dpmm {peer}"])
+        figures |= all_of_ours(real, folder)
+        figures |= marginal_peers(real, folder)
         figures["DataSynthesizer"] = network_peer(real, folder)
     return figures
