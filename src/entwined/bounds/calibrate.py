@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from graphlib import TopologicalSorter
 from typing import Any, Final, Generic, overload
 
 from entwined.bounds.choose import bound, theorems_taking
@@ -100,10 +99,19 @@ def calibrate(
 
 
 def tightest_first(theorems: Sequence[Theorem]) -> Iterable[Theorem]:
-    """Order theorems so that each comes after those that it yields to."""
+    """Order theorems so that each comes right after those that it yields to, and the others as they are."""
     named = {theorem.name: theorem for theorem in theorems}
-    before = {name: [one for one in theorem.yields_to if one in named] for name, theorem in named.items()}
-    return (named[name] for name in TopologicalSorter(before).static_order())
+    ordered: dict[str, Theorem] = {}
+
+    def place(theorem: Theorem) -> None:
+        for name in theorem.yields_to:
+            if name in named and name not in ordered:
+                place(named[name])
+        ordered.setdefault(theorem.name, theorem)
+
+    for theorem in theorems:
+        place(theorem)
+    return ordered.values()
 
 
 def largest_multiple(  # noqa: PLR0913, PLR0917  (what one search is about)
