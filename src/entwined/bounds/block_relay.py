@@ -60,7 +60,7 @@ class Strides:
 
     def many(self, steps: IntArray, epsilon: float, passed: FloatArray, settled: float) -> FloatArray:
         """Give the same as `best` for steps that are no more than the smallest size here, all losses equal."""
-        least = steps * (epsilon * (1 + ULP))
+        least: FloatArray = np.asarray(steps * (epsilon * (1 + ULP)), dtype=np.float64)
         for size in self.sizes:
             near = (size - 1) * epsilon * (1 + ULP)
             if near >= least.max():
