@@ -26,6 +26,7 @@ from entwined.bounds.group import group_bound
 from entwined.bounds.guarantee import promised
 from entwined.bounds.hints import Hint, hints_for
 from entwined.bounds.influence import influence_matrix_bound
+from entwined.bounds.lazy_symmetric import lazy_symmetric_bound
 from entwined.bounds.markov import markov_closed_form_bound
 from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.outside import theorems_of
@@ -69,6 +70,7 @@ THEOREMS: tuple[Theorem, ...] = (
     block_messages_bound,
     block_transport_bound,
     markov_closed_form_bound,
+    lazy_symmetric_bound,
     markov_quilt_bound,
     tree_quilt_bound,
     elimination_bound,

@@ -11,7 +11,7 @@ from entwined.cli.show import as_json, progress, table
 from entwined.errors import BadInput
 
 if TYPE_CHECKING:
-    from entwined.papers.dependent_dp.experiments import Reproduction
+    from entwined.papers.dependent_dp.verdicts import Judged
     from entwined.papers.tabular_ddp.experiments import Results
 
 
@@ -21,10 +21,13 @@ class Paper(StrEnum):
     golden = "golden"
     tabular_ddp = "tabular-ddp"
     dependent_dp = "dependent-dp"
+    bayesian_dp = "bayesian-dp"
 
 
 def command(
-    name: Annotated[Paper, typer.Argument(metavar="NAME", help="golden, tabular-ddp or dependent-dp.")],
+    name: Annotated[
+        Paper, typer.Argument(metavar="NAME", help="golden, tabular-ddp, dependent-dp or bayesian-dp.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="A folder for figures and tables.")],
     trials: Annotated[
         int | None, typer.Option("--trials", help="How often noise is drawn; as in the paper if left out.")
@@ -40,10 +43,11 @@ def command(
         raise BadInput(f"{output} is a file. Give a folder.")
     if name is Paper.tabular_ddp:
         tabular_ddp(output, trials, beside, as_document=as_document)
-    elif name is Paper.dependent_dp:
+    elif name in {Paper.dependent_dp, Paper.bayesian_dp}:
         if beside is not None:
             raise BadInput("Figures of other methods are shown beside tabular-ddp alone. Leave --beside out.")
-        dependent_dp(output, trials, as_document=as_document)
+        reproduce = dependent_dp if name is Paper.dependent_dp else bayesian_dp
+        reproduce(output, trials, as_document=as_document)
     elif trials is not None or beside is not None:
         raise BadInput("The golden table is exact and stands alone. Leave --trials and --beside out.")
     else:
@@ -122,6 +126,7 @@ def dependent_dp(output: Path, trials: int | None, *, as_document: bool) -> None
     from entwined.papers.dependent_dp import NOTICE
     from entwined.papers.dependent_dp.experiments import TRIALS, paper_data, run
     from entwined.papers.dependent_dp.pages import document, write
+    from entwined.papers.dependent_dp.verdicts import verdicts
     from entwined.papers.drawing import require_charts
 
     require_charts()
@@ -131,13 +136,29 @@ def dependent_dp(output: Path, trials: int | None, *, as_document: bool) -> None
     if as_document:
         as_json({**document(found), "files": [str(path) for path in files]})
         return
-    typer.echo(f"{NOTICE}\n")
-    show_verdicts(found)
-    typer.echo(f"\nThe whole of it is in {output / 'report.html'}, with {len(files) - 1} files beside.")
+    show_verdicts(NOTICE, verdicts(found), files)
 
 
-def show_verdicts(found: "Reproduction") -> None:
+def bayesian_dp(output: Path, releases: int | None, *, as_document: bool) -> None:
+    """Lange and others' theorems and figures, each with a verdict, and the noise that real chains need."""
+    from entwined.papers.bayesian_dp import NOTICE
+    from entwined.papers.bayesian_dp.experiments import RELEASES, data_at_hand, run
+    from entwined.papers.bayesian_dp.pages import document, write
+    from entwined.papers.bayesian_dp.verdicts import bayesian_verdicts
+    from entwined.papers.drawing import require_charts
+
+    require_charts()
+    with progress():
+        found = run(data_at_hand(), RELEASES if releases is None else releases)
+        files = write(found, output)
+    if as_document:
+        as_json({**document(found), "files": [str(path) for path in files]})
+        return
+    show_verdicts(NOTICE, bayesian_verdicts(found), files)
+
+
+def show_verdicts(notice: str, judged: "list[Judged]", files: list[Path]) -> None:
     """What is to be thought of each part."""
-    from entwined.papers.dependent_dp.verdicts import verdicts
-
-    table("Verdicts", ["part", "verdict", "why"], [list(one) for one in verdicts(found)])
+    typer.echo(f"{notice}\n")
+    table("Verdicts", ["part", "verdict", "why"], [list(one) for one in judged])
+    typer.echo(f"\nThe whole of it is in {files[0]}, with {len(files) - 1} files beside.")
