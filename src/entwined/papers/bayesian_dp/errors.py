@@ -92,15 +92,12 @@ def _mean(
 
 
 def against_length(
-    series: Sequence[Series],
-    releases: int,
-    generator: np.random.Generator,
-    lengths: Sequence[int] = LENGTHS,
+    series: Sequence[Series], releases: int, generator: np.random.Generator
 ) -> Iterator[ErrorPoint]:
     """The error of a count of steps against how many steps there are, smoothed counts."""
     weak = symmetric_chain(WEAK_FLIP)
     for leakage in LEAKAGES:
-        for length in lengths:
+        for length in LENGTHS:
             for name, chain in (
                 (
                     f"two states that flip with {WEAK_FLIP:g}",

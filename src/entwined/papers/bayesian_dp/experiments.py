@@ -14,7 +14,7 @@ from entwined.papers.bayesian_dp.errors import ErrorPoint
 from entwined.papers.bayesian_dp.gaussian import MeanNoise, mean_noises
 from entwined.papers.bayesian_dp.kin import Kin, kin_at_hand
 from entwined.papers.bayesian_dp.posterior import PosteriorShift, posterior_shifts
-from entwined.papers.bayesian_dp.scales import ScaleRow, scale_rows
+from entwined.papers.bayesian_dp.scales import TARGETS, ScaleRow, scale_rows
 from entwined.papers.bayesian_dp.series import Series, series_at_hand
 from entwined.papers.bayesian_dp.tight import ReachedGroup, reached_groups
 
@@ -85,7 +85,7 @@ def run(data: PaperSeries, releases: int = RELEASES) -> BayesianFindings:
         data=data,
         tight=reached_groups(),
         accepted=acceptances(),
-        scales=list(scale_rows(data.series)),
+        scales=list(scale_rows(data.series, TARGETS)),
         means=mean_noises(data.kin),
         shifts=[shift for law in FAMILIES for shift in posterior_shifts(*law, releases, generator)],
         errors=[
