@@ -67,7 +67,7 @@ def test_on_chains_of_series_ours_is_the_least_and_no_attack_is_above(made_up):
     rows = list(scales.scale_rows(made_up, targets=(1.0,)))
     assert len(rows) == 12
     assert all(row.is_least for row in rows)
-    assert all(1 <= row.ratio * (1 + 1e-6) for row in rows)
+    assert all(row.ratio * (1 + 1e-6) >= 1 for row in rows)
     assert max(row.ratio for row in rows if row.knowledge == "model") < 3
     assert {row.quilt is None for row in rows if row.knowledge != "model"} == {True}
     below = rows[0]._replace(ours=rows[0].attack * 0.9)

@@ -55,8 +55,15 @@ class Strides:
 
     def best_size(self, epsilon: float, held: float, step: int) -> int:
         """Find the size of blocks that is best where every earlier step holds as much."""
-        costs = [add((size - 1) * epsilon, self.send(step, size, held)) for size in self.sizes]
-        return self.sizes[int(np.argmin(costs))]
+        least, best = math.inf, self.sizes[0]
+        for size in self.sizes:
+            near = (size - 1) * epsilon
+            if near >= least:
+                break
+            found = add(near, self.send(step, size, held))
+            if found < least:
+                least, best = found, size
+        return best
 
     def many(self, steps: IntArray, epsilon: float, passed: FloatArray, settled: float) -> FloatArray:
         """Give the same as `best` for steps that are no more than the smallest size here, all losses equal."""

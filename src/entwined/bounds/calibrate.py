@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Generic, overload
@@ -85,9 +86,7 @@ def calibrate(
     covering = [theorem for theorem in theorems_taking(type(shape), trusting) if theorem.covers(knowledge)]
     for theorem in tightest_first(covering):
         try:
-            if answered.isdisjoint(theorem.yields_to) and (
-                best is None or theorem(best.exposure, model).worst < best.leakage.worst
-            ):
+            if answered.isdisjoint(theorem.yields_to) and (best is None or improves(theorem, best)):
                 reached = largest_multiple(theorem, model, shape, ceiling, knowledge)
                 best = reached if best is None or reached.multiple > best.multiple else best
             answered.add(theorem.name)
@@ -96,6 +95,16 @@ def calibrate(
     if best is None:
         raise Unreachable(f"No theorem reaches a leakage of {leakage}. " + " ".join(reasons))
     return replace(best, trusting=tuple(trusting))
+
+
+def improves(theorem: Theorem, best: Calibration[Any]) -> bool:
+    """Say whether a theorem allows more; it says no less than those that it yields to, whoever their adversary is."""
+    for one in theorems_taking(type(best.exposure), best.trusting):
+        if one.name in theorem.yields_to and not one.covers(best.knowledge):
+            with suppress(DoesNotApply):
+                if one(best.exposure, best.model).worst >= best.leakage.worst:
+                    return False
+    return bool(theorem(best.exposure, best.model).worst < best.leakage.worst)
 
 
 def tightest_first(theorems: Sequence[Theorem]) -> Iterable[Theorem]:

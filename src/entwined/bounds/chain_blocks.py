@@ -19,6 +19,7 @@ SIZES: Final = (1, 2, 3, *(part * 2**times for times in range(1, 10) for part in
 FINE_SIZES: Final = (1, 2, 3, *(part * 2**times for times in range(9) for part in (4, 5, 6, 7)))
 FEWEST_STATES: Final = 3
 FEWEST_LAWS: Final = 2  # that are told apart, however many states there are
+ALIKE: Final = 1e-8  # a start this close to where the chain settles is taken for it
 NEARLY: Final = 1e-3  # laws of the state this close together, in log ratios, share their blocks
 
 
@@ -66,7 +67,8 @@ def block_laws(model: MarkovChain, sizes: tuple[int, ...] = SIZES) -> BlockLaws:
             raise DoesNotApply(TOO_SMALL) from None
     most = max(MOST_POINTS // (4 * len(powers) * model.states**3), FEWEST_LAWS)
     if len(course.errors) > most:
-        course = merged(course, most - 1)
+        alike = merged(course, 0)
+        course = alike if alike.errors[0] <= ALIKE else merged(course, most - 1)
         if course.errors[-1] > NEARLY:
             raise DoesNotApply(
                 f"The law of the state still changes after {most:,} steps, too many to try blocks of each. Start from "
