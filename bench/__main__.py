@@ -22,6 +22,7 @@ PARTS = (
     "chains",
     "k_means",
     "classifiers",
+    "synthetic_peers",
 )
 RESULTS = Path(__file__).parent / "results"
 

@@ -19,13 +19,16 @@ from entwined.cli import (
     demo,
     describe,
     init,
+    inspect,
     key,
     learn,
     paper,
     plan,
     release,
+    serve,
     sql,
     survey,
+    token,
     verify,
 )
 from entwined.cli.show import fail
@@ -53,11 +56,14 @@ app.command("verify")(verify.command)
 app.add_typer(key.app)
 app.command("learn")(learn.command)
 app.add_typer(survey.app)
+app.command("inspect")(inspect.command)
 app.command("bound")(bound.command)
 app.command("calibrate")(calibrate.command)
 app.command("attack")(attack.command)
 app.command("audit")(audit.command)
 app.command("paper")(paper.command)
+app.command("serve")(serve.command)
+app.add_typer(token.app)
 
 
 def version_wanted(wanted: bool) -> None:  # noqa: FBT001  (typer hands options over by position)

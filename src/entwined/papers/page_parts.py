@@ -1,12 +1,8 @@
 """What the pages of reproduced papers are made of: one HTML file that needs nothing else."""
 
-import csv
 import html
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Final
-
-from entwined.canonical import Document
 
 STYLE: Final = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; color: #22303a; }
@@ -22,21 +18,6 @@ def whole_page(title: str, parts: Sequence[str]) -> str:
     body = "\n".join(parts)
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n{body}\n</body></html>\n'
-
-
-def written(path: Path, text: str) -> Path:
-    """Write a text and give its place."""
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def table_file(path: Path, rows: Sequence[Document]) -> Path:
-    """Write rows as CSV and give the place."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
 
 
 def escape(text: str) -> str:

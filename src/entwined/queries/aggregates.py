@@ -278,7 +278,7 @@ class FoldOf(Aggregate):
     def _called(self, codes: IntArray) -> IntArray | None:
         try:
             with np.errstate(all="ignore"):
-                found: object = self.function(codes.copy())
+                found: object = self.function(_seen(codes) if self.adds_codes else codes.copy())
         except Exception:  # noqa: BLE001  (whatever it is, its words may come from private rows)
             return None
         return np.asarray(found) if isinstance(found, np.ndarray) else None
@@ -286,6 +286,13 @@ class FoldOf(Aggregate):
     def asked_of(self, engine: "Asking[Made]") -> Made:
         """Have it folded."""
         return engine.fold(self)
+
+
+def _seen(codes: IntArray) -> IntArray:
+    """Let codes be looked at that are added up themselves: nobody may write to them."""
+    view = codes.view()
+    view.flags.writeable = False
+    return view
 
 
 @dataclass(frozen=True, slots=True)

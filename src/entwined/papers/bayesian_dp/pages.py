@@ -1,11 +1,9 @@
 """The folder a reader gets: one page that needs nothing else, everything as JSON, chains as CSV, figures as SVG."""
 
-import json
 from pathlib import Path
 from typing import Final
 
 from entwined.canonical import Document
-from entwined.errors import BadInput
 from entwined.papers.bayesian_dp import NOTICE
 from entwined.papers.bayesian_dp.experiments import BayesianFindings
 from entwined.papers.bayesian_dp.figures import draw_figures
@@ -13,7 +11,8 @@ from entwined.papers.bayesian_dp.gaussian import BELIEFS
 from entwined.papers.bayesian_dp.scales import KNOWS, ScaleRow
 from entwined.papers.bayesian_dp.verdicts import bayesian_verdicts
 from entwined.papers.dependent_dp.verdicts import rounded
-from entwined.papers.page_parts import escape, section, table, table_file, whole_page, words, written
+from entwined.papers.folder import made, write_document, write_table, write_text
+from entwined.papers.page_parts import escape, section, table, whole_page, words
 
 TIGHT: Final = (
     "With probability 1 − η all records are independent ±1, with probability η all are 0: no two are correlated. One "
@@ -50,20 +49,14 @@ FIGURES: Final = (
 
 def write(found: BayesianFindings, folder: Path) -> list[Path]:
     """Write the folder and say which files it has."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with made(folder):
         figures = draw_figures(found, folder)
-        text = json.dumps(document(found), ensure_ascii=False, allow_nan=False, indent=1)
-        paths = [
-            written(folder / "report.html", page(found, figures)),
-            written(folder / "results.json", text + "\n"),
-            table_file(folder / "chains.csv", document(found)["scales"]),
+        return [
+            write_text(folder / "report.html", page(found, figures)),
+            write_document(folder / "results.json", document(found)),
+            write_table(folder / "chains.csv", document(found)["scales"]),
+            *figures.values(),
         ]
-        return [*paths, *figures.values()]
-    except OSError as reason:
-        raise BadInput(
-            f"{folder} cannot be written: {reason.strerror}. Give a folder you may write to."
-        ) from None
 
 
 def document(found: BayesianFindings) -> Document:

@@ -1,19 +1,18 @@
 """The folder a reader gets: one page that needs nothing else, everything as JSON, utility as CSV, figures as SVG."""
 
-import json
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from entwined.canonical import Document
-from entwined.errors import BadInput
 from entwined.papers.dependent_dp import NOTICE
 from entwined.papers.dependent_dp.experiments import Reproduction
 from entwined.papers.dependent_dp.figures import draw_figures
 from entwined.papers.dependent_dp.utility import EPSILONS
 from entwined.papers.dependent_dp.verdicts import rounded, verdicts
-from entwined.papers.page_parts import escape, section, table, table_file, whole_page, words, written
+from entwined.papers.folder import made, write_document, write_table, write_text
+from entwined.papers.page_parts import escape, section, table, whole_page, words
 
 KNOWN_BEFORE: Final = (
     "Equation 11 subtracts a posterior with friends from a prior without. The columns split it: what friends' values "
@@ -61,20 +60,14 @@ would depend on each other."""
 
 def write(found: Reproduction, folder: Path) -> list[Path]:
     """Write the folder and say which files it has."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        figures = draw_figures(found, folder)
-        text = json.dumps(document(found), ensure_ascii=False, allow_nan=False, indent=1)
+    with made(folder):
+        figures, written = draw_figures(found, folder), document(found)
         paths = [
-            written(folder / "report.html", page(found, figures)),
-            written(folder / "results.json", text + "\n"),
+            write_text(folder / "report.html", page(found, figures)),
+            write_document(folder / "results.json", written),
+            write_table(folder / "utility.csv", written["utility"]),
         ]
-        paths.append(table_file(folder / "utility.csv", document(found)["utility"]))
         return [*paths, *figures.values()]
-    except OSError as reason:
-        raise BadInput(
-            f"{folder} cannot be written: {reason.strerror}. Give a folder you may write to."
-        ) from None
 
 
 def document(found: Reproduction) -> Document:
