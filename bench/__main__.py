@@ -21,6 +21,7 @@ PARTS = (
     "families",
     "k_means",
     "classifiers",
+    "synthetic_peers",
 )
 RESULTS = Path(__file__).parent / "results"
 

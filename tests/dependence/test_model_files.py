@@ -61,6 +61,12 @@ DOCUMENTS = {
         "length": 9,
         "transition": [[[0.8, 0.9], [0.1, 0.2]], [0.5, 0.5]],
     },
+    "seasons": {
+        "kind": "varying_chain",
+        "length": 9,
+        "initial": [0.25, 0.75],
+        "transitions": [[[0.9, 0.1], [0.2, 0.8]], [[[0.5, 0.6], [0.4, 0.5]], [0.5, 0.5]]],
+    },
     "net": {"kind": "bayes_net", "variables": [COIN, DIE, BET]},
     "net with a hidden variable": {"kind": "bayes_net", "variables": [COIN, DIE, BET], "hidden": ["die"]},
     "net children first": {"kind": "bayes_net", "variables": [BET, DIE, COIN]},

@@ -16,6 +16,9 @@ from entwined.mechanisms.batch import plan_batch
 from entwined.mechanisms.classifiers.regression import LinearSVM, LogisticRegression
 from entwined.mechanisms.degrees import Degrees
 from entwined.mechanisms.k_means import KMeans
+from entwined.mechanisms.marginals.adaptive import Adaptive
+from entwined.mechanisms.marginals.domain import Domain
+from entwined.mechanisms.marginals.synthesis import Synthesis
 from entwined.mechanisms.structure_search import StructureSearch
 from entwined.promise.declared import Declared
 from entwined.promise.promise import Promise
@@ -63,7 +66,11 @@ def machine(promise):
     return LinearSVM.of(promise, "age > 50", Fraction(1, 2), columns=["member"])
 
 
-MECHANISMS = [batch, search, k_means, degrees, regression, machine]
+def synthesis(promise):
+    return Synthesis.of(promise, Domain.of(SCHEMA, bins={"age": 5}), Adaptive(rounds=1), Fraction(1, 2))
+
+
+MECHANISMS = [batch, search, k_means, degrees, regression, machine, synthesis]
 
 
 class Counting(MemoryTable):

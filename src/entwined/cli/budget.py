@@ -89,12 +89,18 @@ def _usual() -> str:
 def document(book: "Book", ledger: str) -> Document:
     """Everything that a ledger says, as JSON."""
     from entwined.ledger.history import charge_documents, floats_of
+    from entwined.numbers import float_above
+    from entwined.promise.panel import series_in_all
 
     spent = book.spent()
+    with book.reading() as view:
+        whole = series_in_all(view.document(), spent.parts)
+    counted = {} if whole is None else {"series_in_all": float_above(whole)}
     return {
         "ledger": book.store.name if "://" in ledger else ledger,  # a URL may hold a password
         "cap": float(spent.cap),
         "spent": floats_of(spent.price),
+        **counted,
         "left": max(float(spent.cap - spent.price.worst), 0.0),
         "calendar": [one.document | {"words": one.words} for one in spent.periods],
         "entries": spent.entries,
@@ -164,6 +170,8 @@ def show(found: Document) -> None:
     say(f"  spent  {number(worst)}   (nominal ε {number(found['spent']['nominal'])})")
     for name, amount in found["spent"]["leakage"].items():
         say(f"         {number(amount)} under {name}")
+    if "series_in_all" in found:
+        say(f"         {number(found['series_in_all'])} counted for a whole series, without the chain")
     say(f"  left   {number(found['left'])}")
     for one in found["calendar"]:
         say(f"         {one['words']}")

@@ -62,7 +62,7 @@ def show(document: Document) -> None:
     learned = [model["name"] for model in document["models"] if model["source"] == "exploratory"]
     if learned:
         say(f"FOR PLANNING ONLY: {', '.join(learned)} was learned from the private table without a budget.")
-    for sentence in document["failed_checks"]:
+    for sentence in (*document.get("first_lines", ()), *document["failed_checks"]):
         say(sentence)
     say(document["title"] or "A release")
     if "ways" not in document:
@@ -90,7 +90,8 @@ def show_mechanisms(planned: Sequence[Document]) -> None:
     """Print what each mechanism will cost and give."""
     for one in planned:
         say()
-        say(f"{one['name']}: {one['says']}. By itself it leaks at most {number(worst(one['price']))}.")
+        leaks = f" By itself it leaks at most {number(worst(one['price']))}."
+        say(f"{one['name']}: {one['says']}.{'' if 'individuals' in one['asked'] else leaks}")
         show_sheet("What to expect", one["expected"])
 
 
@@ -289,8 +290,17 @@ def budget_line(budget: Document) -> str:
     before, after = worst(budget["spent"]), worst(budget["after"])
     return (
         f"Budget ({budget['ledger']}): {number(before)} of {number(budget['cap'])} is spent; after this "
-        f"release {number(after)}, and {number(budget['left'])} is left.{periods_left(budget)}"
+        f"release {number(after)}, and {number(budget['left'])} is left.{periods_left(budget)}{counted_whole(budget)}"
     )
+
+
+def counted_whole(budget: Document) -> str:
+    """Say what the losses of a whole series of a panel come to, beside what leaks of a step under its chain."""
+    if "series_in_all" not in budget:
+        return ""
+    under = number(worst(budget["after"]))
+    whole = number(budget["series_in_all"])
+    return f" Of any one step that is under the chain {under}; counted for a whole series without the chain {whole}."
 
 
 def periods_left(budget: Document) -> str:

@@ -17,7 +17,7 @@ from entwined.cli.arguments import (
     YesOption,
     confirmed,
 )
-from entwined.cli.plan import periods_left, show_sheet, worst
+from entwined.cli.plan import counted_whole, periods_left, show_sheet, worst
 from entwined.cli.show import as_json, number, progress, say
 
 if TYPE_CHECKING:
@@ -232,5 +232,5 @@ def spent(budget: Document, *, stored: bool) -> str:
     paid = "Asked before: nothing new was charged. " if stored else ""
     return (
         f"{paid}Spent so far: {number(worst(budget['after']))} of {number(budget['cap'])}; "
-        f"{number(budget['left'])} is left.{periods_left(budget)}"
+        f"{number(budget['left'])} is left.{periods_left(budget)}{counted_whole(budget)}"
     )

@@ -36,6 +36,7 @@ from entwined.dependence.nested import shown
 from entwined.dependence.random_field import RandomField
 from entwined.dependence.syntax import json_document, json_text, toml_document, toml_text
 from entwined.dependence.tie_files import ties_from
+from entwined.dependence.varying_chain import VaryingChain
 from entwined.errors import BadModel
 from entwined.writing import write_whole
 
@@ -169,6 +170,13 @@ def endless_chain(fields: Fields, _: Path) -> EndlessChain:
     return EndlessChain(fields.table("transition", 2), initial, fields.source)
 
 
+def varying_chain(fields: Fields, _: Path) -> VaryingChain:
+    """Read the length, the tables of transitions that are taken in turn, and the initial law if there is one."""
+    fields.only("length", "initial", "transitions")
+    initial = fields.vector("initial") if fields.has("initial") else None
+    return VaryingChain(fields.integer("length"), fields.table("transitions", 3), initial, fields.source)
+
+
 def learned_from(fields: Fields) -> LearnedFrom | None:
     """Read what the model was learned from, if it says so."""
     if not fields.has("learned_from"):
@@ -292,6 +300,7 @@ KINDS: Final[dict[str, Callable[[Fields, Path], Dependence]]] = {
     "groups": groups,
     "markov_chain": markov_chain,
     "endless_chain": endless_chain,
+    "varying_chain": varying_chain,
     "bayes_net": bayes_net,
     "forms": forms,
     "random_field": random_field,

@@ -9,8 +9,10 @@ from entwined.mechanisms.batch import Batch
 from entwined.mechanisms.classifiers.regression import LinearSVM, LogisticRegression
 from entwined.mechanisms.degrees import Degrees
 from entwined.mechanisms.k_means import KMeans
+from entwined.mechanisms.marginals.synthesis import Synthesis
 from entwined.mechanisms.offered import Offered
 from entwined.mechanisms.structure_search import StructureSearch
+from entwined.mechanisms.veiled import VeiledAnswers
 from entwined.promise.promise import Promise
 
 
@@ -24,10 +26,19 @@ class Readable(Protocol):
 
 
 OFFERED: Final[Mapping[str, type[Offered]]] = {
-    one.kind: one for one in (KMeans, Degrees, LogisticRegression, LinearSVM)
+    one.kind: one for one in (KMeans, Degrees, LogisticRegression, LinearSVM, Synthesis)
 }
 """What a release file may ask for."""
-KINDS: Final[tuple[Readable, ...]] = (Batch, StructureSearch, KMeans, Degrees, LogisticRegression, LinearSVM)
+KINDS: Final[tuple[Readable, ...]] = (
+    Batch,
+    StructureSearch,
+    KMeans,
+    Degrees,
+    LogisticRegression,
+    LinearSVM,
+    Synthesis,
+    VeiledAnswers,
+)
 _BY_NAME: Final = {kind.kind: kind for kind in KINDS}
 
 

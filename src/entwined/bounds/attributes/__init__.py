@@ -2,9 +2,9 @@
 
 The randomness of the data is part of the noise:
 
-    secrets ──> linked (laws of answers given the secret) ──> far_apart (worst pairs)
+    secrets ──> linked (laws of answers given the secret) ──> far_apart (worst pairs) ──> guarded ──> together
                                                                 │
-        two_normals, spread_apart <── least_noise <─────────────┤   normal answers, one at a time
+        two_normals <── least_noise <───────────────────────────┤   normal answers, one at a time
         least_trace               <─────────────────────────────┤   several answers at once
         summed_laws, enumerated   <─────────────────────────────┘   answers that are not normal, exactly
         on_grid                        what whole numbers cost
@@ -18,7 +18,7 @@ Remote columns say little:
 
 Secrets of any kind, where the laws of an answer given each value are at hand:
 
-    moves (ways to carry one law into another) ──> wasserstein_noise
+    moves (ways to carry one law into another) ──> wasserstein_noise (for how far a secret moves the law of an answer)
 
 Nothing here protects a row: see `promise/secrets.py` for what has to be said of rows beside it.
 """

@@ -17,7 +17,10 @@ SCALED: Final = "A level counts 1 for rows that have it, a number −1 at its lo
 COVERED: Final = (
     "Intervals hold with 95 % confidence, each by itself: of what the rows would give without noise."
 )
-UNCOVERED: Final = 'There are no intervals: how far noise moved a coefficient depends on the rows. method = "output" has them.'
+UNCOVERED: Final = (
+    "There are no intervals: how far noise moved a coefficient depends on the rows. Ask for the method output, which "
+    "has them."
+)
 
 
 @dataclass(frozen=True, slots=True)

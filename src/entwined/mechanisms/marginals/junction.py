@@ -1,0 +1,122 @@
+"""Tables that overlap, arranged as a tree: what is shared along a branch is all that its two sides have in common."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from entwined.mechanisms.marginals.domain import Scope
+from entwined.numbers import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Junction:
+    """Cliques of columns in an order in which each hangs on an earlier one, by the columns that they share.
+
+    >>> tree = Junction.of([(0, 1), (1, 2), (2, 3)], (2, 3, 2, 4))
+    >>> tree.cliques, tree.parents, tree.cells
+    (((0, 1), (1, 2), (2, 3)), (-1, 0, 1), 20)
+    """
+
+    sizes: tuple[int, ...]
+    cliques: tuple[Scope, ...]
+    parents: tuple[int, ...]
+
+    @classmethod
+    def of(cls, scopes: Iterable[Scope], sizes: Sequence[int]) -> Self:
+        """Join tables so that every one of them lies inside a clique, and every column in one."""
+        found = cliques_of(scopes, sizes)
+        order, parents = [0], [-1]
+        overlap = [len(set(found[0]) & set(one)) for one in found]
+        nearest = [0] * len(found)
+        left = set(range(1, len(found)))
+        while left:
+            best = max(left, key=lambda at: (overlap[at], -at))
+            parents.append(order.index(nearest[best]))
+            order.append(best)
+            left.discard(best)
+            for at in left:
+                shared = len(set(found[best]) & set(found[at]))
+                if shared > overlap[at]:
+                    overlap[at], nearest[at] = shared, best
+        return cls(tuple(sizes), tuple(found[at] for at in order), tuple(parents))
+
+    @property
+    def cells(self) -> int:
+        """How many cells all cliques have together."""
+        return sum(math.prod(self.shape(one)) for one in self.cliques)
+
+    def shape(self, scope: Scope) -> tuple[int, ...]:
+        """The sizes of some columns."""
+        return tuple(self.sizes[at] for at in scope)
+
+    def shared(self, clique: int) -> Scope:
+        """The columns that a clique has in common with the one it hangs on."""
+        above = self.cliques[self.parents[clique]]
+        return tuple(at for at in self.cliques[clique] if at in above)
+
+    def home(self, scope: Scope) -> int:
+        """The smallest clique that holds all of some columns."""
+        holding = (at for at, one in enumerate(self.cliques) if set(scope) <= set(one))
+        return min(holding, key=lambda at: math.prod(self.shape(self.cliques[at])))
+
+    def spread(self, table: FloatArray, scope: Scope, clique: int) -> FloatArray:
+        """Lay a table of some columns along the sides of a clique."""
+        shape = [self.sizes[at] if at in scope else 1 for at in self.cliques[clique]]
+        return table.reshape(shape)
+
+    def added_up(self, table: FloatArray, clique: int, scope: Scope) -> FloatArray:
+        """Add a clique's table up to one of some of its columns."""
+        return np.asarray(table.sum(axis=self._others(clique, scope)))
+
+    def _others(self, clique: int, scope: Scope) -> tuple[int, ...]:
+        return tuple(side for side, at in enumerate(self.cliques[clique]) if at not in scope)
+
+    def beliefs(self, weights: Sequence[FloatArray]) -> tuple[list[FloatArray], float]:
+        """Give the law ∝ exp(sum of all weights), clique by clique, and the log of what it was divided by.
+
+        One pass from the leaves to the root and one back.
+        """
+        gathered, told = list(weights), list(weights)
+        for at in range(len(self.cliques) - 1, 0, -1):
+            told[at] = log_sum(gathered[at], self._others(at, self.shared(at)))
+            above = self.parents[at]
+            gathered[above] = gathered[above] + self.spread(told[at], self.shared(at), above)
+        peak = float(gathered[0].max())
+        root = np.exp(gathered[0] - peak)
+        total = float(root.sum())
+        laws = [root / total]
+        for at in range(1, len(self.cliques)):
+            shared, above = self.shared(at), self.parents[at]
+            given = np.exp(gathered[at] - self.spread(told[at], shared, at))
+            laws.append(given * self.spread(self.added_up(laws[above], above, shared), shared, at))
+        return laws, peak + math.log(total)
+
+
+def log_sum(logs: FloatArray, sides: tuple[int, ...]) -> FloatArray:
+    """Add up exponentials along sides, as logs."""
+    if not sides:
+        return logs
+    peak = logs.max(axis=sides, keepdims=True)
+    summed = np.log(np.exp(logs - peak).sum(axis=sides, keepdims=True)) + peak
+    return np.asarray(summed.squeeze(sides))
+
+
+def cliques_of(scopes: Iterable[Scope], sizes: Sequence[int]) -> list[Scope]:
+    """Give the cliques that arise if columns are taken out one after the other, the smallest table first."""
+    near: dict[int, set[int]] = {at: set() for at in range(len(sizes))}
+    for scope in scopes:
+        for at in scope:
+            near[at] |= set(scope) - {at}
+    found: list[Scope] = []
+    while near:
+        first = min(near, key=lambda at: (math.prod(sizes[one] for one in near[at]) * sizes[at], at))
+        around = near.pop(first)
+        clique = {first, *around}
+        if not any(clique <= set(one) for one in found):
+            found.append(tuple(sorted(clique)))
+        for at in around:
+            near[at] = (near[at] | around) - {at, first}
+    return found

@@ -1,0 +1,70 @@
+"""Rows of cells that follow a law: made up, by rounding rather than by chance.
+
+Columns are filled one after the other, each given the columns that share a clique with it. Where g rows agree in
+those, the numbers from which their values are read lie evenly in [0, 1): frac(u + kφ), φ the golden ratio and u by
+chance, for k = 0 … g − 1, the rows in the order of the other columns filled so far. So a value comes about as often as
+the law says, in the group and in whatever part of it some other column marks: the counts are off by little more than
+rounding, not by the chances of g draws.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from entwined.dependence.luck import made_up_luck
+from entwined.mechanisms.marginals.domain import Scope
+from entwined.mechanisms.marginals.law import CellLaw
+from entwined.numbers import FloatArray, IntArray
+
+GOLDEN: Final = (5**0.5 - 1) / 2
+IMPOSSIBLE: Final = 1e-60  # of the likeliest value: what was barred has less
+SORTED_BY: Final = 3  # columns; more of them hardly matter
+
+
+def made_up(law: CellLaw, rows: int) -> IntArray:
+    """Make up so many rows, one column of cells for each column of the law."""
+    luck = made_up_luck()
+    cells = np.zeros((rows, len(law.tree.sizes)), np.int64)
+    filled: list[int] = []
+    for at, clique in enumerate(law.tree.cliques):
+        for column in clique:
+            if column in filled:
+                continue
+            given = tuple(one for one in clique if one in filled)
+            scope = tuple(sorted((*given, column)))
+            table = np.moveaxis(law.tree.added_up(law.tables[at], at, scope), scope.index(column), -1)
+            groups = _groups(cells, given, law.tree.sizes)
+            others = [one for one in filled if one not in given]
+            order = _order(cells, groups, luck.permutation(others)[:SORTED_BY], luck.random(rows))
+            starts = luck.random(int(np.prod(table.shape[:-1], dtype=np.int64)))
+            cells[order, column] = _values(table.reshape(-1, law.tree.sizes[column]), groups[order], starts)
+            filled.append(column)
+    return cells[luck.permutation(rows)]
+
+
+def _groups(cells: IntArray, given: Scope, sizes: tuple[int, ...]) -> IntArray:
+    """Number the rows by what they say in some columns."""
+    if not given:
+        return np.zeros(len(cells), np.int64)
+    return np.asarray(np.ravel_multi_index(cells[:, given].T, [sizes[at] for at in given]), np.int64)
+
+
+def _order(cells: IntArray, groups: IntArray, others: IntArray, chance: FloatArray) -> IntArray:
+    """Put rows in the order of their groups, then of some other columns, then of chance."""
+    keys = [chance, *(cells[:, int(at)] for at in others), groups]
+    return np.asarray(np.lexsort(keys), np.int64)
+
+
+def _values(table: FloatArray, groups: IntArray, starts: FloatArray) -> IntArray:
+    """Read values of rows, which lie group by group, from the law of each group."""
+    chances = np.where(table > IMPOSSIBLE * table.max(axis=1, keepdims=True), table, 0.0)
+    sums = np.cumsum(chances, axis=1)
+    sums /= np.where(sums[:, -1:] > 0, sums[:, -1:], 1.0)
+    last = table.shape[1] - 1 - np.argmax(chances[:, ::-1] > 0, axis=1)
+    sums[np.arange(table.shape[1]) >= last[:, None]] = 1.0
+    counts = np.bincount(groups, minlength=len(table))
+    places = np.arange(len(groups)) - (np.cumsum(counts) - counts)[groups]
+    even = (starts[groups] + places * GOLDEN) % 1.0
+    steps = (np.arange(len(table))[:, None] + sums).reshape(-1)
+    found = np.searchsorted(steps, groups + even, side="right") - groups * table.shape[1]
+    return np.asarray(np.minimum(np.maximum(found, 0), last[groups]), np.int64)

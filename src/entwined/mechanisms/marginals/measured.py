@@ -1,0 +1,85 @@
+"""What was released for a synthetic table: marginals with noise, their errors, and the law that they are fitted by."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final, Self
+
+import numpy as np
+
+from entwined.canonical import Document
+from entwined.mechanisms.marginals.domain import Domain, Scope
+from entwined.mechanisms.marginals.law import CellLaw, fitted, total_of
+from entwined.mechanisms.marginals.meter import Noted, Transcript
+from entwined.mechanisms.marginals.relations import NOISE_OF_A_CELL
+from entwined.mechanisms.sheet import Sheet
+from entwined.numbers import FloatArray
+
+FINAL_STEPS: Final = 300
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisyMarginals:
+    """Tables of counts with noise, in the order in which they were drawn."""
+
+    domain: Domain
+    notes: Transcript
+
+    @property
+    def document(self) -> Document:
+        """All of it as JSON."""
+        return self.notes.document(self.domain.names)
+
+    @classmethod
+    def from_document(cls, domain: Domain, drawn: Mapping[str, Any]) -> Self:
+        """Read back what was drawn."""
+        names = domain.names
+        far = {tuple(map(names.index, one["columns"])): int(one["rows"]) for one in drawn["distances"]}
+        chosen = [tuple(map(names.index, one)) for one in drawn["chosen"]]
+        tables = [Noted.from_document(one, names) for one in drawn["tables"]]
+        return cls(domain, Transcript(tables, far, chosen))
+
+    def __eq__(self, other: object) -> bool:
+        """Two are equal if the same was drawn."""
+        return isinstance(other, NoisyMarginals) and self.document == other.document
+
+    __hash__ = None  # type: ignore[assignment]  # it holds arrays
+
+    @property
+    def rows(self) -> float:
+        """About how many rows there are."""
+        return total_of(self.notes.counted)
+
+    def law(self, never: Mapping[Scope, FloatArray] | None = None) -> CellLaw:
+        """Fit a law to all tables; cells that `never` marks are left empty."""
+        return fitted(self.notes.counted, self.domain.sizes, never=never, steps=FINAL_STEPS)
+
+    def errors(self) -> list[tuple[Noted, float]]:
+        """How far each table is expected to be from the true one, as a share of rows moved; noise alone."""
+        return [
+            (one, min(NOISE_OF_A_CELL * one.counted.deviation * one.counts.size / (2 * self.rows), 1.0))
+            for one in self.notes.tables
+        ]
+
+    @property
+    def sheet(self) -> Sheet:
+        """The tables with their errors."""
+        names = self.domain.names
+        rows = tuple(
+            (
+                " × ".join(names[at] for at in one.scope),
+                one.counts.size,
+                float(np.sqrt(one.noise.variance)),
+                one.noise.half_width(Fraction(19, 20)),
+                error,
+            )
+            for one, error in self.errors()
+        )
+        heads = (
+            "table",
+            "cells",
+            "deviation of a count",
+            "± of a count (95 %)",
+            "rows misplaced",
+        )
+        return Sheet(heads, rows, (f"About {self.rows:,.0f} rows.",))

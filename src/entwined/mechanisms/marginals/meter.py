@@ -1,0 +1,107 @@
+"""Noise for shares of one loss: what a table, a distance and a choice get of it."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+
+from entwined.canonical import Document
+from entwined.mechanisms.fitting import worst_change
+from entwined.mechanisms.marginals.domain import Domain, Scope
+from entwined.mechanisms.marginals.law import Counted
+from entwined.noise import Additive, ExponentialChoice, noise_from
+from entwined.numbers import IntArray
+from entwined.promise.measure import Measure
+from entwined.promise.promise import Promise
+
+Tables: TypeAlias = Callable[[Sequence[Scope]], Mapping[Scope, IntArray]]
+"""Lent rows as exact tables of counts, by their columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """A loss, in a measure, and how far a unit moves one table and one distance in what is charged."""
+
+    measure: Measure
+    loss: Fraction
+    table: Fraction
+    distance: Fraction
+
+    @classmethod
+    def of(cls, promise: Promise, domain: Domain, loss: Fraction) -> Self:
+        """Find out how far one unit moves what is read."""
+        table = worst_change(promise, domain.whole(promise.schema))
+        return cls(promise.measure, loss, table, worst_change(promise, domain.distances(1)))
+
+    def noise(self, share: Fraction) -> Additive:
+        """The noise of a table that gets this share of the loss."""
+        return self.measure.added(self.loss * share, self.table)
+
+    def noise_of_distances(self, share: Fraction, tables: int) -> Additive:
+        """The noise of the distances of so many tables, which share this share: changes add up over them."""
+        return self.measure.added(self.loss * share, tables * self.distance)
+
+    def choice(self, share: Fraction) -> ExponentialChoice:
+        """A choice by distances, each of which may move, either way, by as much as its table."""
+        return self.measure.chosen(self.loss * share, self.distance)
+
+    def deviation(self, share: Fraction) -> float:
+        """The deviation of the noise of a table."""
+        return math.sqrt(self.noise(share).variance)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Noted:
+    """A table of counts with noise, and the law of that noise."""
+
+    scope: Scope
+    counts: IntArray
+    noise: Additive
+
+    @property
+    def counted(self) -> Counted:
+        """What a law is fitted to."""
+        return Counted(self.scope, self.counts, math.sqrt(self.noise.variance))
+
+    def document(self, names: Sequence[str]) -> Document:
+        """The table as it is released."""
+        columns = [names[at] for at in self.scope]
+        return {"columns": columns, "noise": self.noise.document, "counts": self.counts.tolist()}
+
+    @classmethod
+    def from_document(cls, given: Mapping[str, Any], names: Sequence[str]) -> Self:
+        """Read it back."""
+        noise = noise_from(given["noise"])
+        scope = tuple(names.index(name) for name in given["columns"])
+        return cls(scope, np.array(given["counts"], np.int64), noise)
+
+
+@dataclass(slots=True)
+class Transcript:
+    """What a run has drawn so far: this and nothing else leaves."""
+
+    tables: list[Noted] = field(default_factory=list)
+    distances: dict[Scope, int] = field(default_factory=dict)
+    chosen: list[Scope] = field(default_factory=list)
+
+    def count(self, exact: Mapping[Scope, IntArray], noises: Mapping[Scope, Additive]) -> None:
+        """Add noise to tables, and keep them."""
+        self.tables += [Noted(scope, noise.add(exact[scope]), noise) for scope, noise in noises.items()]
+
+    @property
+    def counted(self) -> list[Counted]:
+        """What a law is fitted to."""
+        return [one.counted for one in self.tables]
+
+    def document(self, names: Sequence[str]) -> Document:
+        """All of it as JSON."""
+        far = [{"columns": [names[at] for at in pair], "rows": rows} for pair, rows in self.distances.items()]
+        chosen = [[names[at] for at in scope] for scope in self.chosen]
+        return {
+            "tables": [one.document(names) for one in self.tables],
+            "distances": far,
+            "chosen": chosen,
+        }

@@ -1,0 +1,140 @@
+"""What a synthetic table is made of, as a mechanism: marginals with noise, and nothing else of the rows."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Final, Self
+
+from entwined.canonical import Document, canonical, fraction_from, fraction_text
+from entwined.door.mechanism import Read
+from entwined.errors import BadQuery, Refused
+from entwined.mechanisms.fitting import losses
+from entwined.mechanisms.marginals.adaptive import Adaptive
+from entwined.mechanisms.marginals.domain import Domain, Scope
+from entwined.mechanisms.marginals.measured import NoisyMarginals
+from entwined.mechanisms.marginals.meter import Meter, Transcript
+from entwined.mechanisms.marginals.recipes import Recipe, Settled, scopes_of
+from entwined.mechanisms.sheet import Sheet
+from entwined.numbers import Amount, IntArray, positive_fraction
+from entwined.promise.part import Part
+from entwined.promise.promise import Promise
+from entwined.queries import TableOf, parse
+from entwined.schema import Schema
+
+MODES: Final[Mapping[str, type[Settled | Adaptive]]] = {one.name: one for one in (Settled, Adaptive)}
+ONE_BATCH: Final = (
+    "Under a δ a model over cells weighs their losses against each other, and what is asked must be fixed before "
+    'anything is seen. Take mode = "independent", with tables = [["a", "b"], …] that you name yourself, or no δ.'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """Count marginals with noise, from which synthetic rows are made.
+
+    Theorem. What `run` returns has at most the losses of `parts`, in the promise's measure.
+
+    Proof. Only three things are made of rows. A *table* of counts gets noise for the change that a unit makes in the
+    table of all columns, of which it is sums, or in the table itself where that is settled before (`Settled`). A
+    *distance* Σ |N − m| of a table N from public numbers m moves by no more than N does in L1, because |·| does;
+    several of them get noise for the sum of their changes. A *choice* by such distances, less public figures, is the
+    exponential mechanism for scores that move either way by as much. What m, the candidates and the next table are
+    follows from what was drawn before, and from chance that knows no row; the shares of all steps add up to the loss
+    whatever is drawn (adaptive composition). A step that was not taken, or a choice of none, costs less than its share.
+    """
+
+    kind: ClassVar[str] = "synthesis"
+    fields: ClassVar[tuple[str, ...]] = ("mode", "columns", "bins", "tables", "rounds", "impossible")
+    domain: Domain
+    recipe: Recipe
+    meter: Meter
+
+    @classmethod
+    def of(cls, promise: Promise, domain: Domain, recipe: Recipe, loss: Amount) -> Self:
+        """Settle the noise under a promise, for a loss in its measure."""
+        if promise.is_for_one_batch and not recipe.is_settled:
+            raise Refused(ONE_BATCH)
+        return cls(domain, recipe, Meter.of(promise, domain, positive_fraction(loss, "Loss")))
+
+    @classmethod
+    def maker(cls, promise: Promise, given: Mapping[str, Any]) -> Callable[[Fraction], Self]:
+        """How it is made from the fields of a file."""
+        impossible = [parse(one, promise.schema) for one in given.get("impossible", ())]
+        domain = Domain.of(promise.schema, given.get("columns"), given.get("bins"), impossible)
+        mode = given.get("mode", Adaptive.name)
+        if not isinstance(mode, str) or mode not in MODES:
+            raise BadQuery(f"mode = {mode!r:.60}. Give one of {', '.join(MODES)}.")
+        recipe = _recipe(mode, given, domain)
+        return lambda each: cls.of(promise, domain, recipe, each)
+
+    @property
+    def document(self) -> Document:
+        """The whole computation."""
+        return {
+            "kind": self.kind,
+            "mode": self.recipe.name,
+            "columns": self.domain.document,
+            "loss": fraction_text(self.meter.loss),
+            **self.recipe.document,
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any], promise: Promise) -> Self:
+        """Settle it again; the noise follows from the promise."""
+        domain = Domain.from_document(document["columns"], promise.schema)
+        recipe = MODES[document["mode"]].from_document(document)
+        return cls.of(promise, domain, recipe, fraction_from(document["loss"]))
+
+    def parts(self, promise: Promise) -> tuple[Part, ...]:
+        """Charge the rows, or every column; refuse another promise's noise."""
+        if self.from_document(self.document, promise) != self:
+            raise BadQuery("The noise was settled under another promise than the door's. Make it again.")
+        return losses(promise, self.recipe.shares(self.domain, promise.schema), self.meter.loss)
+
+    def needs(self, schema: Schema) -> tuple[TableOf, ...]:  # noqa: ARG002  (it knows its columns)
+        """The tables that it begins with; it asks for others of the same columns."""
+        return tuple(map(self.domain.table, self.recipe.asks(self.domain)))
+
+    def run(self, read: Read, schema: Schema) -> bytes:  # noqa: ARG002  (it knows its columns)
+        """Count, add noise, and go on from there."""
+        notes = Transcript()
+        held: dict[Scope, IntArray] = {}
+
+        def tables(scopes: Sequence[Scope]) -> dict[Scope, IntArray]:
+            new = [scope for scope in scopes if scope not in held]
+            held.update(zip(new, read([self.domain.table(one) for one in new]) if new else (), strict=True))
+            return {scope: held[scope] for scope in scopes}
+
+        self.recipe.run(tables, self.domain, self.meter, notes)
+        return canonical(notes.document(self.domain.names)).encode()
+
+    def output(self, drawn: bytes) -> NoisyMarginals:
+        """The tables with their noise."""
+        return NoisyMarginals.from_document(self.domain, json.loads(drawn))
+
+    @property
+    def words(self) -> str:
+        """What it computes."""
+        return f"Marginals of {len(self.domain.axes)} columns for synthetic rows, {self.recipe.name}"
+
+    @property
+    def expected(self) -> Sheet:
+        """What noise each table gets, without a row."""
+        rows = tuple(
+            (what, many, cells, noise.words(), noise.half_width(Fraction(19, 20)))
+            for what, many, cells, noise in self.recipe.expected(self.domain, self.meter)
+        )
+        return Sheet(("table", "tables", "cells at most", "noise of a cell", "± of a cell (95 %)"), rows)
+
+    def shown(self, output: NoisyMarginals) -> Sheet:
+        """The tables with the errors of their counts."""
+        return output.sheet
+
+
+def _recipe(mode: str, given: Mapping[str, Any], domain: Domain) -> Recipe:
+    if mode == Settled.name:
+        return Settled(scopes_of(given.get("tables", ()), domain, "tables"))
+    if "tables" in given:
+        raise BadQuery('tables are named for mode = "independent". Leave them out, or the mode.')
+    return Adaptive(given["rounds"]) if "rounds" in given else Adaptive()
