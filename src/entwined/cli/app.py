@@ -26,6 +26,7 @@ from entwined.cli import (
     release,
     sql,
     survey,
+    synth,
     verify,
 )
 from entwined.cli.show import fail
@@ -53,6 +54,7 @@ app.command("verify")(verify.command)
 app.add_typer(key.app)
 app.command("learn")(learn.command)
 app.add_typer(survey.app)
+app.command("synth")(synth.command)
 app.command("bound")(bound.command)
 app.command("calibrate")(calibrate.command)
 app.command("attack")(attack.command)
