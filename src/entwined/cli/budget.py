@@ -150,7 +150,7 @@ def _csv(rows: list[Document]) -> str:
     import csv
     import io
 
-    from entwined.report.values import harmless
+    from entwined.writing import harmless
 
     text = io.StringIO(newline="")
     lines = csv.writer(text)
