@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from entwined.bounds.class_blocks import class_odds
 from entwined.bounds.frontier import SMALLEST, Frontier
 from entwined.bounds.kernel import MOST_POINTS, TOO_SMALL, start_and_step
 from entwined.bounds.transport import StepLaws
@@ -73,10 +74,11 @@ def block_laws(model: MarkovChain, sizes: tuple[int, ...] = SIZES) -> BlockLaws:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BlockOdds:
-    """The largest log odds ratio between steps a block apart, for each size of blocks."""
+    """The largest log odds ratio between steps a block apart, for each size of blocks; of a class those known."""
 
     chain: MarkovChain
-    powers: dict[int, FloatArray]
+    sizes: tuple[int, ...]
+    powers: dict[int, FloatArray] = field(default_factory=dict)
     _found: dict[int, float] = field(default_factory=dict)
 
     def __getitem__(self, size: int) -> float:
@@ -88,8 +90,19 @@ class BlockOdds:
 
 @lru_cache(maxsize=4)
 def block_odds(model: MarkovChain, sizes: tuple[int, ...] = SIZES) -> BlockOdds:
-    """Find the log odds of a chain over blocks; no law of its start is needed."""
-    return BlockOdds(model, powers_of(model, sizes))
+    """Find the log odds of a chain over blocks, of a class those of its worst member; no law of its start is needed."""
+    refuse_few_states(model)
+    if not model.transition.is_exact:
+        found = class_odds(model, sizes)
+        return BlockOdds(model, tuple(found), _found=found)
+    powers = powers_of(model, sizes)
+    return BlockOdds(model, tuple(powers), powers)
+
+
+def refuse_few_states(model: MarkovChain) -> None:
+    """Refuse chains of which single steps say as much."""
+    if model.states < FEWEST_STATES:
+        raise DoesNotApply(f"Blocks are tried for chains of {FEWEST_STATES} states or more.")
 
 
 def place_of(course: StepLaws, step: int) -> int:
@@ -106,12 +119,7 @@ def reversed_law(law: FloatArray, power: FloatArray) -> FloatArray:
 
 def powers_of(model: MarkovChain, sizes: tuple[int, ...] = SIZES) -> dict[int, FloatArray]:
     """Give Pᵏ for the sizes, each the sum of two before it, as far as no entry is too small for a float."""
-    if not model.transition.is_exact:
-        raise DoesNotApply(
-            "The class has many members, and blocks need known transitions. The messages cover it."
-        )
-    if model.states < FEWEST_STATES:
-        raise DoesNotApply(f"Blocks are tried for chains of {FEWEST_STATES} states or more.")
+    refuse_few_states(model)
     step = np.asarray(model.transition.low)
     found, patterns = {1: step}, {1: step > 0}
     for size in sizes[1:]:

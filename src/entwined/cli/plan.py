@@ -62,7 +62,7 @@ def show(document: Document) -> None:
     learned = [model["name"] for model in document["models"] if model["source"] == "exploratory"]
     if learned:
         say(f"FOR PLANNING ONLY: {', '.join(learned)} was learned from the private table without a budget.")
-    for sentence in document["failed_checks"]:
+    for sentence in (*document.get("first_lines", ()), *document["failed_checks"]):
         say(sentence)
     say(document["title"] or "A release")
     if "ways" not in document:
@@ -90,7 +90,8 @@ def show_mechanisms(planned: Sequence[Document]) -> None:
     """Print what each mechanism will cost and give."""
     for one in planned:
         say()
-        say(f"{one['name']}: {one['says']}. By itself it leaks at most {number(worst(one['price']))}.")
+        leaks = f" By itself it leaks at most {number(worst(one['price']))}."
+        say(f"{one['name']}: {one['says']}.{'' if 'individuals' in one['asked'] else leaks}")
         show_sheet("What to expect", one["expected"])
 
 

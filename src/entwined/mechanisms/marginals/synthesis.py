@@ -99,10 +99,12 @@ class Synthesis:
     def run(self, read: Read, schema: Schema) -> bytes:  # noqa: ARG002  (it knows its columns)
         """Count, add noise, and go on from there."""
         notes = Transcript()
+        held: dict[Scope, IntArray] = {}
 
         def tables(scopes: Sequence[Scope]) -> dict[Scope, IntArray]:
-            asked = [self.domain.table(scope) for scope in scopes]
-            return dict(zip(scopes, read(asked), strict=True)) if asked else {}
+            new = [scope for scope in scopes if scope not in held]
+            held.update(zip(new, read([self.domain.table(one) for one in new]) if new else (), strict=True))
+            return {scope: held[scope] for scope in scopes}
 
         self.recipe.run(tables, self.domain, self.meter, notes)
         return canonical(notes.document(self.domain.names)).encode()
