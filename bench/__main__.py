@@ -19,9 +19,11 @@ PARTS = (
     "survey_noise",
     "survey_path",
     "families",
+    "chains",
     "k_means",
     "classifiers",
     "service",
+    "synthetic_peers",
 )
 RESULTS = Path(__file__).parent / "results"
 

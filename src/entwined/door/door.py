@@ -73,6 +73,8 @@ class Door(Seen):
         """Let one mechanism out: check it, charge it, and only then lend it the rows."""
         self._require_terms()
         document, parts = mechanism.document, mechanism.parts(self.promise)
+        if self.promise.secrets is not None:
+            self.promise.secrets.require_kept(document)
         refuse_own_rows(self.table, self.promise.declared)
         source = self._kept()
         source.check(mechanism.needs(self.promise.schema))

@@ -33,6 +33,7 @@ from entwined.ledger.terms import require_cap, require_same, shown, terms_of, wr
 from entwined.ledger.view import View
 from entwined.promise.part import Part
 from entwined.promise.price import Price
+from entwined.promise.secrets import ONE_RELEASE
 from entwined.promise.totals import NOTHING, Step, Totals
 
 MOST_RUNS: Final = 5
@@ -281,7 +282,8 @@ class Ledger:
     def _charge(self, view: View, charge: Charge, plan: Step) -> Receipt:
         before = view.totals(plan.before)
         if before and self._accountant.is_for_one_batch and view.last_charge(charge.fingerprint) is None:
-            raise OverBudget(f"Request {charge.request}: {ONE_BATCH}")
+            why = ONE_RELEASE if "secrets" in self._accountant.document else ONE_BATCH
+            raise OverBudget(f"Request {charge.request}: {why}")
         after = plan.after if before is plan.before else before.plus(charge.parts)
         price = self._price(after)
         if not price.worst <= self.cap:

@@ -12,6 +12,7 @@ from entwined.mechanisms.k_means import KMeans
 from entwined.mechanisms.marginals.synthesis import Synthesis
 from entwined.mechanisms.offered import Offered
 from entwined.mechanisms.structure_search import StructureSearch
+from entwined.mechanisms.veiled import VeiledAnswers
 from entwined.promise.promise import Promise
 
 
@@ -36,6 +37,7 @@ KINDS: Final[tuple[Readable, ...]] = (
     LogisticRegression,
     LinearSVM,
     Synthesis,
+    VeiledAnswers,
 )
 _BY_NAME: Final = {kind.kind: kind for kind in KINDS}
 

@@ -41,6 +41,7 @@ from entwined.promise.panel import StepLosses
 from entwined.promise.part import Part
 from entwined.promise.places import PartPlace, place_of
 from entwined.promise.price import Price
+from entwined.promise.secrets import KeptSecrets
 from entwined.promise.terms import carried, is_for_one_batch
 from entwined.promise.trusted import ids_compared, known, trusted
 from entwined.promise.worked_out import charged_together
@@ -97,6 +98,7 @@ class Promise(Tabled):
     declared: tuple[Declared, ...] = ()
     knowledge: Knowledge = "any"
     measure: Measure = PURE
+    secrets: KeptSecrets | None = None
 
     def __post_init__(self) -> None:
         if self.knowledge not in ("any", "model"):
@@ -106,6 +108,8 @@ class Promise(Tabled):
             )
         for one in self.declared:
             one.check(self.schema)
+        if self.secrets is not None:
+            self.secrets.check(self.schema, models=bool(self.declared), pure=self.measure.is_pure)
         refuse_contradictions(self.declared, self.schema)
         if len([one for one in self.declared if one.by]) > 1:
             raise BadModel(
@@ -120,11 +124,12 @@ class Promise(Tabled):
         dependence: "Dependences" = (),
         knowledge: Knowledge = "any",
         measure: Measure = PURE,
+        secrets: KeptSecrets | None = None,
     ) -> "Promise":
         """Make the promise of a schema and models, bare or declared; pure loss unless said otherwise."""
         given = (dependence,) if isinstance(dependence, Declared | Dependence) else dependence
         declared = tuple(one if isinstance(one, Declared) else Declared(one) for one in given)
-        return cls(schema, declared, knowledge, measure)
+        return cls(schema, declared, knowledge, measure, secrets)
 
     @cached_property
     def identity(self) -> str:
@@ -139,6 +144,7 @@ class Promise(Tabled):
             "models": [one.document for one in self.declared],
             "knowledge": self.knowledge,
             **self.measure.document,
+            **({} if self.secrets is None else {"secrets": self.secrets.document}),
         }
 
     def differences(self, document: Mapping[str, Any]) -> tuple[str, ...]:
@@ -148,6 +154,11 @@ class Promise(Tabled):
     def carried(self, document: Mapping[str, Any], totals: Mapping[str, Part]) -> dict[str, Part]:
         """Give what was spent under another promise as losses under this one, or refuse; never less."""
         return carried(document, self.document, totals)
+
+    @property
+    def protects_individuals(self) -> bool:
+        """Whether anything is promised about single units."""
+        return self.secrets is None or self.secrets.individuals
 
     @property
     def is_for_one_batch(self) -> bool:
@@ -180,6 +191,7 @@ class Promise(Tabled):
         person = self.schema.unit.id_column
         said = [*known(self.schema), *(() if person is None else ids_compared(self.schema, person))]
         said += (line for one in self.declared for line in trusted(one, self.schema, self.knowledge))
+        said += () if self.secrets is None else self.secrets.trusted
         return tuple(dict.fromkeys(said))
 
     @property
@@ -199,7 +211,9 @@ class Promise(Tabled):
         return next((one for one in self.declared if one.by), None)
 
     def price(self, totals: Mapping[str, Part]) -> Price:
-        """Price all that has been spent, by part key."""
+        """Price all that has been spent, by part key; nothing, where individuals are not protected."""
+        if not self.protects_individuals:
+            return Price(NOTHING)
         base = self._once(tuple(totals.values()), lambda: self._account.of(totals))
         return Price(self.measure.epsilon(base.nominal), self.leakages(base))
 
@@ -369,17 +383,16 @@ class Promise(Tabled):
 Dependences: TypeAlias = Iterable[Declared | Dependence] | Declared | Dependence
 """Models as people give them: bare or declared, one or several."""
 
+_made_once = lru_cache(maxsize=64)(Promise.of)
+
 
 def promise_of(
-    schema: Schema, dependence: Dependences = (), knowledge: Knowledge = "any", delta: Amount | None = None
+    schema: Schema,
+    dependence: Dependences = (),
+    knowledge: Knowledge = "any",
+    delta: Amount | None = None,
+    secrets: KeptSecrets | None = None,
 ) -> Promise:
     """Make a promise, once for the same schema and models."""
     given = (dependence,) if isinstance(dependence, Declared | Dependence) else tuple(dependence)
-    return _promise(schema, given, knowledge, measure_of(delta))
-
-
-@lru_cache(maxsize=64)
-def _promise(
-    schema: Schema, dependence: tuple[Declared | Dependence, ...], knowledge: Knowledge, measure: Measure
-) -> Promise:
-    return Promise.of(schema, dependence, knowledge, measure)
+    return _made_once(schema, given, knowledge, measure_of(delta), secrets)

@@ -68,6 +68,7 @@ def _require_same_unit(before: Mapping[str, Any], now: Mapping[str, Any]) -> Non
         "neighbour relation": (before["schema"]["neighbours"], now["schema"]["neighbours"]),
         "kind of loss, with or without a δ,": ("delta" in before, "delta" in now),
         "picking of rows by a model's `by`": (_picking(before), _picking(now)),
+        "list of secrets about whole columns": (before.get("secrets"), now.get("secrets")),
     }
     if "column" in unit:
         name = unit["column"]
@@ -83,6 +84,8 @@ def _require_same_unit(before: Mapping[str, Any], now: Mapping[str, Any]) -> Non
 
 def is_for_one_batch(terms: Mapping[str, Any]) -> bool:
     """Whether all losses under some terms have to be fixed before anything is seen: see `promise`."""
+    if "secrets" in terms:
+        return True
     if "delta" not in terms:
         return False
     if terms["schema"]["unit"]["kind"] != "cells":

@@ -17,6 +17,7 @@ from entwined.numbers import float_above
 from entwined.promise.part import Part, add_up
 from entwined.promise.price import Price
 from entwined.promise.promise import Promise
+from entwined.promise.secrets import ONE_RELEASE
 from entwined.request.bill import Bill
 from entwined.request.request import URL_MARK, Request
 from entwined.tables import open_table
@@ -105,7 +106,7 @@ def funds_of(request: Request, bill: Bill) -> Funds:
             return Funds(place, cap, spent, spent, str(reason))
         if again:
             return Funds(place, cap, spent, spent, None, again, periods=periods)
-        refused = _why_over(after, cap) or _why_late(periods)
+        refused = _why_second(ledger, bill) or _why_over(after, cap) or _why_late(periods)
         left = ledger.allowances() if refused else periods
     except NoLedger:
         refused = _why_not_begun(book, request, bill)
@@ -172,6 +173,11 @@ def _at_the_start(request: Request, price: Price) -> tuple[Allowance, ...]:
 def _why_late(periods: tuple[Allowance, ...]) -> str | None:
     over = [one.refusal for one in periods if one.is_over]
     return f"{over[0][:1].upper()}{over[0][1:]}." if over else None
+
+
+def _why_second(ledger: Ledger, bill: Bill) -> str | None:
+    """Say that secrets are kept for what leaves together, if something left before."""
+    return ONE_RELEASE if bill.promise.secrets is not None and ledger.spent().parts else None
 
 
 def _why_over(after: Price, cap: Fraction) -> str | None:

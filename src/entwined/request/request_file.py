@@ -2,7 +2,7 @@
 
 import difflib
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
@@ -22,7 +22,9 @@ from entwined.queries import parse, query_from
 from entwined.queries.documents import KINDS, SHAPES
 from entwined.queries.sql import read_sql
 from entwined.request.request import MOST_QUERIES, Question, Request
+from entwined.request.secrets_file import ReadSecrets, read_secrets
 from entwined.request.tasks import Task
+from entwined.request.veiled_task import VeiledTask
 from entwined.request.words import in_words, table_name
 from entwined.schema import Schema, read_schema
 from entwined.schema.raw import is_text, is_whole
@@ -30,7 +32,7 @@ from entwined.schema.raw import is_text, is_whole
 LARGEST_FILE: Final = 1_000_000
 TOP: Final = (
     "title", "table", "schema", "ledger", "cap", "calendar", "leakage", "loss", "knowledge", "delta", "consistent",
-    "impossible", "expected_rows", "dependence", "query", "mechanism",
+    "impossible", "expected_rows", "dependence", "query", "mechanism", "secret", "individuals",
 )  # fmt: skip
 ABOUT_MODEL: Final = (
     "name", "model", "by", "order", "columns", "missing_says_nothing", "worked_out", "trusting", "panel",
@@ -42,23 +44,32 @@ SEEDS: Final = frozenset(
     {"seed", "seeds", "random_state", "random_seed", "randomstate", "rng", "rng_seed", "noise_seed", "prng"}
 )
 ANY_TABLE: Final = "t"
+ANY_CAP: Final = Fraction(1)  # of a ledger that prices no rows
 
 
-def read_request(path: str | Path) -> Request:
-    """Read a request and everything it names but the table and the ledger; every failure names the place."""
+def read_request(
+    path: str | Path, instead: Callable[[Sequence[Task]], tuple[Task, ...]] | None = None
+) -> Request:
+    """Read a request and everything it names but the table and the ledger; every failure names the place.
+
+    With `instead`, what it makes of the mechanisms is asked, and nothing else.
+    """
     given = Path(path)
     with placed(str(given)):
         fields = _document(given)
         _known(fields, TOP, "A release")
         schema = read_schema(given.parent / _text(fields, "schema"))
         schema.require_approval()
+        secrets = read_secrets(_entries(fields, "secret"), schema, fields.get("individuals"), _known)
+        if secrets is not None:
+            return _keeping(fields, schema, given.parent, secrets)
         return Request(
             table=_text(fields, "table"),
             schema=schema,
             ledger=_text(fields, "ledger"),
-            questions=_questions(fields, schema),
-            leakage=_amount(fields, "leakage"),
-            loss=_amount(fields, "loss"),
+            questions=() if instead else _questions(fields, schema),
+            leakage=None if instead else _amount(fields, "leakage"),
+            loss=None if instead else _amount(fields, "loss"),
             cap=_amount(fields, "cap"),
             calendar=_calendar(fields),
             dependence=tuple(_models(fields, given.parent)),
@@ -69,8 +80,40 @@ def read_request(path: str | Path) -> Request:
             title=_text(fields, "title", ""),
             rows=_rows(fields),
             folder=given.parent,
-            tasks=tuple(_tasks(fields)),
+            tasks=instead(list(_tasks(fields))) if instead else tuple(_tasks(fields)),
         )
+
+
+def _keeping(fields: Mapping[str, Any], schema: Schema, folder: Path, secrets: ReadSecrets) -> Request:
+    """Make the request of a release that keeps secrets: its questions leave together."""
+    unused = sorted(fields.keys() & {"mechanism", "consistent", "impossible", "calendar"})
+    if unused:
+        raise BadInput(f"A release that keeps secrets has no {unused[0]}. Leave it out.")
+    if secrets.kept.individuals == (_amount(fields, "leakage") is _amount(fields, "loss") is None):
+        raise BadInput(
+            'A release that keeps secrets protects no row by itself. Say individuals = "not protected", or give '
+            "a leakage "
+            "and a delta for rows, and not both."
+        )
+    questions = _questions(fields, schema)
+    asked = {question.name: question.query.by_public_rows(schema) for question in questions}
+    if len(asked) < len(questions):
+        raise BadQuery("Two queries have one name. Give each a name of its own.")
+    return Request(
+        table=_text(fields, "table"),
+        schema=schema,
+        ledger=_text(fields, "ledger"),
+        questions=(),
+        cap=_amount(fields, "cap") or (None if secrets.kept.individuals else ANY_CAP),
+        dependence=tuple(_models(fields, folder)),
+        knowledge=_one_of(fields, "knowledge", ("any", "model"), "any"),
+        delta=_amount(fields, "delta"),
+        title=_text(fields, "title", ""),
+        folder=folder,
+        tasks=(VeiledTask.of(asked, _amount(fields, "leakage"), _amount(fields, "loss")),),
+        secrets=secrets.kept,
+        warnings=secrets.warnings,
+    )
 
 
 @contextmanager

@@ -2,9 +2,9 @@
 
 The randomness of the data is part of the noise:
 
-    secrets ──> linked (laws of answers given the secret) ──> far_apart (worst pairs)
+    secrets ──> linked (laws of answers given the secret) ──> far_apart (worst pairs) ──> guarded ──> together
                                                                 │
-        two_normals, spread_apart <── least_noise <─────────────┤   normal answers, one at a time
+        two_normals <── least_noise <───────────────────────────┤   normal answers, one at a time
         least_trace               <─────────────────────────────┤   several answers at once
         summed_laws, enumerated   <─────────────────────────────┘   answers that are not normal, exactly
         on_grid                        what whole numbers cost
@@ -13,29 +13,12 @@ Remote columns say little:
 
     column_query ──> noisy_columns (Laplace noise or none) ──> parameter_quilt (the theorem)
     parameter_law (what parameters show of another, by exact sums) ──> quilts (which columns count as remote)
+    gaussian_quilts                the same under Gaussian noise
     separation    (every quilt of a network as it was published, to compare)
-
-Nothing here protects a row: see `promise/secrets.py` for what has to be said of rows beside it.
-
-Secrets about the parameter that a column is drawn with, where a network says how the parameters of columns depend:
-
-column_query       what is asked of which columns, and how far it moves if whole columns change
-noisy_columns      such an answer with Laplace noise or none, and the values of parameters that are to be confused
-parameter_law      how much the parameters of some columns show of another, by exact sums
-quilts             which columns count as remote: the best choice for a column, and the noise that it needs
-separation         every quilt of a network as it was published, to compare
-parameter_quilt    the theorem
 
 Secrets of any kind, where the laws of an answer given each value are at hand:
 
-moves              ways to carry one law into another
-wasserstein_noise  noise for how far a secret moves the law of an answer, for certain or with a δ
-
-Remote columns say little:
-
-    column_query ──> noisy_columns (Laplace noise or none) ──> parameter_quilt (the theorem)
-    parameter_law (what parameters show of another, by exact sums) ──> quilts (which columns count as remote)
-    separation    (every quilt of a network as it was published, to compare)
+    moves (ways to carry one law into another) ──> wasserstein_noise (for how far a secret moves the law of an answer)
 
 Nothing here protects a row: see `promise/secrets.py` for what has to be said of rows beside it.
 """

@@ -128,10 +128,7 @@ class LinkedColumns:
         for one in self.columns:
             if one.column == column:
                 return one
-        raise Refused(
-            f"Nothing is said of how {column!r} goes with the secret, so nothing can be promised about it. Add its "
-            "law to the secret, or do not ask about it."
-        )
+        raise not_said_of(column)
 
     def covariance(self, columns: Sequence[str]) -> FloatArray | None:
         """The covariance of a row's values given the protected one, if all of it is declared and one for all."""
@@ -158,6 +155,14 @@ class LinkedColumns:
         told = given["correlation"]
         columns = tuple(map(Linked.from_document, given["columns"]))
         return cls(columns, told and tuple(tuple(map(fraction_from, row)) for row in told))
+
+
+def not_said_of(column: str) -> Refused:
+    """Say that a column has no law."""
+    return Refused(
+        f"Nothing is said of how {column!r} goes with the secret, so nothing can be promised about it. Add its "
+        "law to the secret, or do not ask about it."
+    )
 
 
 def from_covariance(
