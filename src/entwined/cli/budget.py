@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from entwined.canonical import Document
-from entwined.cli import keeping
+from entwined.cli import keeping, restoring
 from entwined.cli.arguments import JsonOption, ledger_of
 from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput, Refused
@@ -41,6 +41,7 @@ app = typer.Typer(
 app.command("migrate")(keeping.migrate)
 app.command("adopt")(keeping.adopt)
 app.command("check")(keeping.check)
+app.command("restore")(restoring.restore)
 
 
 @app.command("show")
