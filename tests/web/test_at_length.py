@@ -13,9 +13,10 @@ from http.client import HTTPConnection, HTTPException
 
 import psutil
 import pytest
+from scipy.stats import mannwhitneyu
 
 from entwined.ledger import Book, Kind
-from entwined.web.house import PASSES, STATE
+from entwined.web.house import PASSES, STATE, Limits
 from entwined.web.passes import Passes
 from support.command import CODE
 from support.served import people, served
@@ -103,6 +104,26 @@ def test_killed_workers_answer_nothing_uncharged_and_charge_no_request_twice(tmp
     charges = [entry.fields["request"] for entry in entries if entry.kind is Kind.CHARGE]
     assert sorted(charges) == sorted(f"ann/{name}" for name in ids)
     assert sum(entry.kind is Kind.ANSWERED for entry in entries) == len(ids)
+
+
+def test_reply_times_do_not_tell_neighbouring_tables_apart(tmp_path):
+    """G 64: fresh answers of two tables that differ in one row, in turn; the test sees large differences alone."""
+    one, two = people(tmp_path / "one", cap=10**4), people(tmp_path / "two", cap=10**4, changed="h0,119,yes")
+    took = {}
+    with served(one, limits=Limits()) as first, served(two, limits=Limits()) as second:
+        pairs = [(service, service.token("ann", str(10**4))) for service in (first, second)]
+        for turn in range(150):
+            for service, token in pairs:
+                wish = {
+                    "queries": [{"kind": "count", "where": f"age > {turn % 90}"}],
+                    "loss": f"0.{1000 + turn}",
+                }
+                began = time.perf_counter()
+                assert service.asked(wish, token)[0] == 200
+                took.setdefault(service, []).append(round((time.perf_counter() - began) / 0.05))
+    p = mannwhitneyu(*took.values()).pvalue
+    print(f"reply times in steps: p = {p:.3g}")
+    assert p > 1e-3
 
 
 def test_memory_stays_where_it_is(tmp_path):

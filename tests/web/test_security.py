@@ -126,7 +126,7 @@ def test_large_and_lying_bodies_are_turned_away(house):
 
 
 def test_files_lie_below_the_folder_and_nowhere_else(house, tmp_path):
-    """Files: traversal, symlink, absolute, NUL, hidden."""
+    """G 62, files: traversal, symlink, absolute, NUL, hidden."""
     folder = tmp_path / "folder"
     folder.mkdir()
     (tmp_path / "outside.csv").write_text("a\n1\n")
@@ -159,6 +159,24 @@ def test_files_lie_below_the_folder_and_nowhere_else(house, tmp_path):
         status, _, body = house.send("GET", path, Cookie=house.cookie)
         assert status in (404, 409, 422), path
         assert b"import" not in body
+
+
+def test_a_bad_file_is_refused_on_the_page(house):
+    """G 62: what cannot be read as a table is refused with words, and leaves no project behind."""
+    folder = house.house.folder
+    bad = {
+        "empty.csv": b"",
+        "nul.csv": b"a\0b\n1\n",
+        "wide.csv": "a,b\n1,2\n".encode("utf-16"),
+        "no.parquet": b"PAR1 no",
+    }
+    for name, content in bad.items():
+        (folder / name).write_bytes(content)
+        form = urlencode({"token": house.form, "table": name, "name": "bad"}).encode()
+        status, _, body = house.send("POST", "/projects", form, Cookie=house.cookie, Origin=house.url)
+        assert (status, b'role="alert"' in body, b"Traceback" in body) == (422, True, False), name
+        (folder / name).unlink()
+    assert not (folder / "bad").exists()
 
 
 def test_nobody_listens_to_the_world_without_exact_names():
