@@ -229,5 +229,8 @@ def test_secrets_that_cannot_be_are_refused(given: dict[str, Any], said: str) ->
 def test_a_secret_is_written_and_read_back() -> None:
     secret = women([[0.25, 0.5], [0.5, 0.75]])
     assert ColumnSecret.from_document(secret.document) == secret
-    assert secret.words == "whether the share of 'female' in sex is 0.25 to 0.5 or 0.5 to 0.75"
+    assert (
+        secret.words
+        == "whether the share of 'female' in sex is under or over 50 % (somewhere from 25 % to 75 %)"
+    )
     assert Linked.from_document(LAWS["weight"].document) == LAWS["weight"]
