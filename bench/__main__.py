@@ -21,6 +21,7 @@ PARTS = (
     "families",
     "k_means",
     "classifiers",
+    "attributes",
 )
 RESULTS = Path(__file__).parent / "results"
 
