@@ -19,8 +19,10 @@ PARTS = (
     "survey_noise",
     "survey_path",
     "families",
+    "chains",
     "k_means",
     "classifiers",
+    "synthetic_peers",
     "attributes",
 )
 RESULTS = Path(__file__).parent / "results"

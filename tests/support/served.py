@@ -8,8 +8,10 @@ from http.client import HTTPConnection
 
 import uvicorn
 
+from entwined.schema import approve
 from entwined.web.app import hosts_at, make_app
 from entwined.web.house import House, Limits
+from support.other_rows import forget_rows
 
 QUICK = Limits(visits_per_second=10_000, visits_at_once=10_000, wrong_passes_at_once=1000, step=0.001)
 SCHEMA = """\
@@ -55,8 +57,7 @@ column = "ill"
 
 def people(folder, *, rows=240, changed=None, cap=4.0):
     """Write a table of people at home with its schema and request; `changed` is another first row."""
-    from entwined.schema import approve
-
+    forget_rows()  # each test has people of its own
     lines = [f"h{n // 3},{20 + n % 50},{'yes' if n % 7 == 0 else 'no'}" for n in range(rows)]
     if changed is not None:
         lines[0] = changed
@@ -100,14 +101,14 @@ class Served:
 
 
 @contextmanager
-def served(folder, *, offers=("people.toml",), limits=QUICK, app=make_app):
+def served(folder, *, offers=("people.toml",), limits=QUICK, sessions=None):
     """Serve a folder on a free port of this machine."""
     house = House.open(folder, [folder / one for one in offers], limits)
-    config = uvicorn.Config(lambda: None, port=0, log_level="critical", access_log=False, server_header=False)
+    config = uvicorn.Config(lambda: None, port=0, log_level="error", access_log=False, server_header=False)
     server = uvicorn.Server(config)
     sock = config.bind_socket()
     port = sock.getsockname()[1]
-    config.app = app(house, hosts_at(port))
+    config.app = make_app(house, hosts_at(port), sessions)
     thread = threading.Thread(target=lambda: server.run([sock]), daemon=True)
     thread.start()
     while not server.started:

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from entwined.cli.arguments import JsonOption
-from entwined.cli.show import progress, say
+from entwined.cli.show import about, as_json, progress, say
+from entwined.cli.show import table as printed
 from entwined.errors import BadInput
 
 if TYPE_CHECKING:
+    from entwined.synthetic.error_bars import PublicWord
     from entwined.synthetic.inspection import Inspection
 
+DESCRIPTION, SCHEMA = "description.json", "schema.toml"
+MOST_LINES = 15
 TABLES = ("synthetic.parquet", "synthetic.csv")
 MARK = "holder-only"
 FOR_ONE = 0o600
@@ -42,12 +46,50 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     """Say how good a synthetic table is: in public from its noise alone, to the holder beside the real table."""
     if table is None and (target or held_out):
         raise BadInput("--target and --held-out need the real rows. Give them with --table.")
-    files = holders_files(output) if table is not None else ()
+    described = synthetic / DESCRIPTION if synthetic.is_dir() else None
+    if described is None and table is None:
+        raise BadInput(
+            f"{synthetic} is a table without a description, so nothing is known of its noise. Give the folder of "
+            "`entwined synth`, or the real table with --table and --schema."
+        )
+    word = None if described is None else write_in_public(described, output, as_document=as_document)
+    if table is None:
+        return
     with progress():
-        found = None if table is None else compared(synthetic, table, schema, target, held_out)
-    if found is not None:
-        write_for_holder(found, *files)
-    del as_document
+        found = compared(synthetic, table, schema, target, held_out)
+    write_for_holder(found, *holders_files(output), quiet=as_document)
+    if as_document and word is None:
+        as_json({"files": list(map(str, holders_files(output)))})
+
+
+def write_in_public(description: Path, output: Path, *, as_document: bool) -> "PublicWord":
+    """Write what may be published, from the released noise alone."""
+    from entwined.bounds.certificate import read_certificate
+    from entwined.report.public_word_page import public_word_page
+    from entwined.synthetic.error_bars import word_of
+    from entwined.writing import write_whole
+
+    document = read_certificate(description)
+    word = word_of(document)
+    write_whole(output, public_word_page(word, document["certificate"]))
+    if as_document:
+        as_json({**word.document, "files": [str(output)]})
+        return word
+    say(f"May be published: {output}. It follows from the released noise alone.")
+    worst = [
+        [
+            " × ".join(bar.columns),
+            f"{bar.cells:,}",
+            f"{bar.half_width:,.0f}",
+            about(100 * bar.misplaced),
+            about(bar.sample),
+        ]
+        for bar in word.bars[:MOST_LINES]
+    ]
+    heads = ["table", "#cells", "#± people in a cell", "#of 100 misplaced", "#as a sample of"]
+    printed("What was counted, worst first", heads, worst)
+    say(f"{len(word.measured):,} pairs of columns were counted together, {len(word.unmeasured):,} were not.")
+    return word
 
 
 def holders_files(output: Path) -> tuple[Path, Path]:
@@ -71,18 +113,25 @@ def table_in(place: Path) -> Path:
 def compared(
     synthetic: Path, table: str, schema: Path | None, target: str | None, strangers: str | None
 ) -> "Inspection":
-    """Read both tables and compare them."""
+    """Read both tables and compare them, in the cells that were described where a description is at hand."""
+    from entwined.bounds.certificate import read_certificate
+    from entwined.mechanisms.marginals.domain import Domain
     from entwined.schema import read_schema
     from entwined.synthetic.holders_rows import held_out, side_by_side
     from entwined.synthetic.inspection import inspected
 
-    if schema is None:
+    place = synthetic / SCHEMA if schema is None and synthetic.is_dir() else schema
+    if place is None:
         raise BadInput("Rows are read under a schema that the holder approved. Give it with --schema.")
-    both = side_by_side(table, str(table_in(synthetic)), read_schema(schema))
+    public, axes = read_schema(place), None
+    if synthetic.is_dir():
+        document = read_certificate(synthetic / DESCRIPTION)
+        axes = Domain.from_document(document["certificate"]["mechanism"]["columns"], public).axes
+    both = side_by_side(table, str(table_in(synthetic)), public, axes)
     return inspected(both, target, None if strangers is None else held_out(strangers, both))
 
 
-def write_for_holder(found: "Inspection", page: Path, figures: Path) -> None:
+def write_for_holder(found: "Inspection", page: Path, figures: Path, *, quiet: bool) -> None:
     """Write what the holder may see, readable for nobody else, and say so."""
     from entwined.report.inspection_page import inspection_page
     from entwined.synthetic.summing_up import sentences
@@ -92,6 +141,8 @@ def write_for_holder(found: "Inspection", page: Path, figures: Path) -> None:
     for path, text in ((page, inspection_page(found)), (figures, document + "\n")):
         write_whole(path, text)
         path.chmod(FOR_ONE)
+    if quiet:
+        return
     say(f"For the holder only, never to be published: {page} and {figures}.")
     for sentence in sentences(found):
         say(f"  {sentence}")

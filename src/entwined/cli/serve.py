@@ -1,4 +1,4 @@
-"""`entwined serve`: the service for analysts over the tables of a folder, on this machine alone by default."""
+"""`entwined serve`: the holder's page and the analysts' service for the tables of a folder, here alone by default."""
 
 import importlib.util
 from pathlib import Path
@@ -31,23 +31,33 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Answer analysts' questions about tables, each through its door and charged to its ledger."""
+    """Serve the holder's page for a folder of tables, and answer analysts' questions, each charged to its ledger."""
     require_web()
     import uvicorn
 
     from entwined.web.app import LOOPBACK as OWN
     from entwined.web.app import hosts_at, make_app
     from entwined.web.house import House
+    from entwined.web.sessions import Sessions
 
     names = required_names(host, name or [])
     with progress():
         house = House.open(folder, offer or [])
-    app = make_app(house, hosts_at(port, (*(OWN if host in LOOPBACK else ()), *names)))
+    here = host in LOOPBACK
+    sessions = Sessions() if here else None  # the page is for whoever sits at this machine
+    hosts = hosts_at(port, (*(OWN if here else ()), *names))
+    app = make_app(house, hosts, sessions, lambda token: say(f"Another browser: {_start(port, token)}"))
     say(f"Tables on offer: {', '.join(house.offers) or 'none'}. Stop with Ctrl-C.")
+    if sessions is not None:
+        say(f"Your page, good once: {_start(port, sessions.start)}")
     say(
         f"Analysts: entwined.connect('http://{host}:{port}', token); tokens by: entwined token add {folder} NAME"
     )
     uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False, server_header=False)
+
+
+def _start(port: int, token: str) -> str:
+    return f"http://127.0.0.1:{port}/start?token={token}"
 
 
 def require_web() -> None:

@@ -13,10 +13,10 @@ from entwined.report.words import readable
 from entwined.synthetic.answering import Verdict
 from entwined.synthetic.holders_rows import SideBySide
 from entwined.synthetic.inspection import WARNING, Inspection
-from entwined.synthetic.likeness import Apart
+from entwined.synthetic.likeness import Apart, of_a_hundred
 from entwined.synthetic.relations import Related
 from entwined.synthetic.subgroups import Subgroup
-from entwined.synthetic.summing_up import of_a_hundred, sentences
+from entwined.synthetic.summing_up import sentences
 
 FIRST_LINE: Final = f"<!-- {WARNING} -->\n"
 MOST_BARS: Final = 12

@@ -93,3 +93,15 @@ def _looked_up(one: IntArray, other: IntArray) -> tuple[IntArray, IntArray]:
     known, place = np.unique(np.concatenate([one, other]), return_inverse=True)
     size = len(known)
     return np.bincount(place[: len(one)], minlength=size), np.bincount(place[len(one) :], minlength=size)
+
+
+def of_a_hundred(share: float) -> str:
+    """Write a share as people of a hundred.
+
+    >>> of_a_hundred(0.02345), of_a_hundred(0.0001), of_a_hundred(0)
+    ('2.3', '0.01', '0')
+    """
+    number = 100 * share
+    if number == 0:
+        return "0"
+    return f"{number:.1f}" if number >= 0.1 else f"{number:.2g}"  # noqa: PLR2004  (where one decimal says nothing)

@@ -3,22 +3,10 @@
 from typing import Final
 
 from entwined.synthetic.inspection import Inspection
-from entwined.synthetic.likeness import mean_distance
+from entwined.synthetic.likeness import mean_distance, of_a_hundred
 
 NUMBER_WORDS: Final = {1: "one column", 2: "two columns", 3: "three columns"}
 CLEARLY: Final = 2.0  # times what chance would do
-
-
-def of_a_hundred(share: float) -> str:
-    """Write a share as people of a hundred.
-
-    >>> of_a_hundred(0.02345), of_a_hundred(0.0001), of_a_hundred(0)
-    ('2.3', '0.01', '0')
-    """
-    number = 100 * share
-    if number == 0:
-        return "0"
-    return f"{number:.1f}" if number >= 0.1 else f"{number:.2g}"  # noqa: PLR2004  (where one decimal says nothing)
 
 
 def sentences(found: Inspection) -> list[str]:

@@ -35,7 +35,7 @@ MOST_QUESTIONS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Inquiry:
     """What an analyst asks for: a plan of it is worked out once."""
 
     request: Request
@@ -52,7 +52,7 @@ class Offer:
         self.name = name
         self.terms = terms
         self.door = door
-        self._wanted: Callable[[str], Wanted] = lru_cache(maxsize=REMEMBERED)(self._worked_out)
+        self._wanted: Callable[[str], Inquiry] = lru_cache(maxsize=REMEMBERED)(self._worked_out)
 
     @classmethod
     def open(cls, path: Path, earmarks: Earmarks) -> "Offer":
@@ -97,7 +97,7 @@ class Offer:
             },
         }
 
-    def wanted(self, asked: Mapping[str, Any]) -> Wanted:
+    def wanted(self, asked: Mapping[str, Any]) -> Inquiry:
         """Work out what was asked for: noise, charges and price; no row is read."""
         try:
             text = canonical(dict(asked))
@@ -107,7 +107,7 @@ class Offer:
             ) from None
         return self._wanted(text)
 
-    def _worked_out(self, text: str) -> Wanted:
+    def _worked_out(self, text: str) -> Inquiry:
         asked = json.loads(text)
         leakage, loss = _amount(asked, "leakage"), _amount(asked, "loss")
         try:
@@ -120,7 +120,7 @@ class Offer:
         fingerprint = question_of(self.door.table, self.door.promise, batch.document)
         named = [[one.name, one.query.fingerprint] for one in request.questions]
         look = canonical([asked["consistent"], named])
-        return Wanted(request, batch, sha256(fingerprint, look), fingerprint)
+        return Inquiry(request, batch, sha256(fingerprint, look), fingerprint)
 
     def _questions(self, asked: Document) -> tuple[Question, ...]:
         schema, table = self.terms.schema, table_name(self.terms.table)
@@ -158,17 +158,17 @@ class Offer:
             ],
         }
 
-    def stored(self, wanted: Wanted, records: Records) -> bytes | None:
+    def stored(self, wanted: Inquiry, records: Records) -> bytes | None:
         """Find the reply to a question whose answer the ledger holds."""
         if self.door.ledger.stored(wanted.fingerprint) is None:
             return None
         return records.reply(wanted.question)
 
-    def is_answered(self, wanted: Wanted) -> bool:
+    def is_answered(self, wanted: Inquiry) -> bool:
         """Whether the ledger holds the answer, so that nothing new is charged or read."""
         return self.door.ledger.stored(wanted.fingerprint) is not None
 
-    def answer(self, wanted: Wanted, analyst: str, request: str | None) -> bytes:
+    def answer(self, wanted: Inquiry, analyst: str, request: str | None) -> bytes:
         """Let what is wanted through the door and write the reply."""
         release = release_batch(
             self.door,
@@ -208,8 +208,8 @@ def _amount(asked: Document, key: str) -> Fraction | None:
 
 def _written(given: Document) -> Question:
     """Read a query as Python writes it, with the name that it was given."""
-    name = given.get("name", "")
-    if not isinstance(name, str) or given["query"] not in KINDS:
+    name, kind = given.get("name", ""), given["query"]
+    if not isinstance(name, str) or not isinstance(kind, str) or kind not in KINDS:
         raise BadQuery(f"A query is one of {', '.join(KINDS)}, and its name is a text.")
     query = as_written({key: value for key, value in given.items() if key != "name"})
     words = in_words(query, "", "")

@@ -1,5 +1,6 @@
 """What an analyst is told of an error: the same words whatever the rows hold, and never a place of the holder's."""
 
+import logging
 from typing import Final, NamedTuple
 
 from entwined.canonical import Document
@@ -17,6 +18,8 @@ from entwined.errors import (
 )
 
 LONGEST: Final = 1000
+HOLDERS_LOG: Final = logging.getLogger("entwined.web")
+"""What goes wrong, in its own words: on the screen of whoever started the service."""
 UNAVAILABLE: Final = (
     "The service cannot answer now; the holder's log says why. Ask again later with the same request id."
 )
@@ -49,6 +52,7 @@ def refusal(error: Exception) -> Refusal:
     """Say what an analyst may know of an error; what nobody meant to raise says nothing at all."""
     if isinstance(error, OURS_ALONE) or not isinstance(error, EntwinedError):
         known = isinstance(error, EntwinedError)
+        HOLDERS_LOG.error("%s: %s", type(error).__name__, error, exc_info=None if known else error)
         return Refusal(503 if known else 500, "Unavailable", UNAVAILABLE)
     status = 422 if isinstance(error, BadInput) else getattr(error, "status", 409)
     words = str(error).encode("utf-8", "replace").decode()

@@ -13,7 +13,7 @@ from entwined.canonical import Document, canonical
 from entwined.errors import BadInput
 from entwined.web.dummy import MOST, dummy_rows
 from entwined.web.house import House
-from entwined.web.offers import Offer, Wanted
+from entwined.web.offers import Inquiry, Offer
 from entwined.web.padding import padded
 from entwined.web.passes import Pass
 from entwined.web.refusals import Refusal, TurnedAway, refusal
@@ -193,7 +193,7 @@ async def _answered(house: House, offer: Offer, shown: Pass, wish: AskOnce) -> b
         return await run_in_threadpool(_drawn, house, offer, shown, wish, wanted)
 
 
-def _drawn(house: House, offer: Offer, shown: Pass, wish: AskOnce, wanted: Wanted) -> bytes:
+def _drawn(house: House, offer: Offer, shown: Pass, wish: AskOnce, wanted: Inquiry) -> bytes:
     return house.records.keep(wanted.question, offer.answer(wanted, shown.analyst, wish.request))
 
 

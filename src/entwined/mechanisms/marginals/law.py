@@ -13,14 +13,14 @@ from typing import Final
 
 import numpy as np
 
+from entwined.mechanisms.marginals.descent import lowest
 from entwined.mechanisms.marginals.domain import Scope
 from entwined.mechanisms.marginals.junction import Junction
 from entwined.numbers import FloatArray, IntArray
 
 EVENNESS: Final = 0.003
 MOST_STEPS: Final = 150
-REMEMBERED_STEPS: Final = 20
-NEVER: Final = -300.0  # the log of the odds of what cannot be
+NEAR: Final = 0.02  # of the root of a count, by which it may be off in the end
 
 Weights = Mapping[Scope, FloatArray]
 
@@ -58,21 +58,14 @@ def fitted(
     steps: int = MOST_STEPS,
 ) -> CellLaw:
     """Fit one law to noisy tables, beginning where an earlier one ended; cells that `never` marks are left empty."""
-    from scipy.optimize import minimize
-
-    barred = {scope: NEVER * marked for scope, marked in (never or {}).items()}
+    barred = {scope: np.where(marked > 0, -np.inf, 0.0) for scope, marked in (never or {}).items()}
     tree = Junction.of([*(one.scope for one in counted), *barred], sizes)
     rows = total_of(counted)
     start = [(near or {}).get(one.scope, np.zeros(one.counts.size)) for one in _merged(counted)]
     problem = _Problem.of(tree, _merged(counted), rows, barred)
-    found = minimize(
-        problem.value_and_slope,
-        np.concatenate([one.reshape(-1) for one in start]) * problem.scales,
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": steps, "maxcor": REMEMBERED_STEPS, "gtol": 1 / rows, "ftol": 1e-10},
-    )
-    weights = problem.weights(found.x / problem.scales)
+    begin = np.concatenate([one.reshape(-1) for one in start]) * problem.scales
+    found = lowest(problem.value_and_slope, begin, steps, NEAR / rows)
+    weights = problem.weights(found / problem.scales)
     tables, _ = tree.beliefs(problem.logs(weights))
     return CellLaw(tree, tuple(tables), rows, weights)
 
@@ -131,8 +124,9 @@ class _Problem:
     def logs(self, weights: Weights) -> list[FloatArray]:
         """Add weights up, clique by clique."""
         logs = [np.zeros(self.tree.shape(one)) for one in self.tree.cliques]
+        homes = dict(zip(self.scopes, self.homes, strict=True))
         for scope, table in (*weights.items(), *self.barred.items()):
-            home = self.tree.home(scope)
+            home = homes[scope] if scope in homes else self.tree.home(scope)
             logs[home] += self.tree.spread(table, scope, home)
         return logs
 
