@@ -24,6 +24,7 @@ PARTS = (
     "classifiers",
     "service",
     "synthetic_peers",
+    "attributes",
 )
 RESULTS = Path(__file__).parent / "results"
 
