@@ -189,9 +189,7 @@ def datasynthesizer(output: Path, trials: int | None) -> Written:
 
     found = run(four_columns(), TRIALS if trials is None else trials)
     rows = [[one.rule, f"{one.epsilon:.3g}", one.holds] for one in found.composed]
-    return Written(
-        NOTICE, document(found), write(found, output), "Four queries", ["rule", "#ε", ""], rows
-    )
+    return Written(NOTICE, document(found), write(found, output), "Four queries", ["rule", "#ε", ""], rows)
 
 
 REPRODUCED: Final[Mapping[Paper, Callable[[Path, int | None], Written]]] = {
