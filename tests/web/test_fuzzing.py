@@ -59,12 +59,47 @@ def test_nothing_that_is_described_makes_the_service_fail_at_length(service, ope
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3), max_leaves=8
 )  # fmt: skip
-NAMED = st.sampled_from(["kind", "query", "name", "where", "column", "of", "bins", "at", "keys", "share", "within", "count", "weights", "sql"])
-SAID = st.sampled_from(["count", "mean", "histogram", "marginal", "group_by", "quantile", "age", "ill", "home", "age > 3", "ill = 'no'", "x"])
+NAMED = st.sampled_from(
+    [
+        "kind",
+        "query",
+        "name",
+        "where",
+        "column",
+        "of",
+        "bins",
+        "at",
+        "keys",
+        "share",
+        "within",
+        "count",
+        "weights",
+        "sql",
+    ]
+)
+SAID = st.sampled_from(
+    [
+        "count",
+        "mean",
+        "histogram",
+        "marginal",
+        "group_by",
+        "quantile",
+        "age",
+        "ill",
+        "home",
+        "age > 3",
+        "ill = 'no'",
+        "x",
+    ]
+)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), database=None)
-@given(query=st.dictionaries(NAMED, SAID | JSON, min_size=1, max_size=4), amount=JSON | st.sampled_from([0.01, "0.01"]))
+@given(
+    query=st.dictionaries(NAMED, SAID | JSON, min_size=1, max_size=4),
+    amount=JSON | st.sampled_from([0.01, "0.01"]),
+)
 def test_no_query_makes_the_service_fail(service, query, amount):
     body = json.dumps({"queries": [query], "loss": amount}).encode("utf-8", "surrogatepass")
     for path in ("plan", "ask"):

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import sqrt
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -129,14 +128,11 @@ def _bar(
     )
 
 
-def read_description(place: Path) -> PublicWord:
-    """Read a description file: its columns, and the tables that were counted."""
+def word_of(document: Mapping[str, Any]) -> PublicWord:
+    """Read what a description file says: the columns of its mechanism, and the tables that were drawn."""
     try:
-        document = json.loads(place.read_text(encoding="utf-8"))
-        columns = [one["column"] if isinstance(one, dict) else str(one) for one in document["columns"]]
-        tables = document["tables"]
-    except OSError as failed:
-        raise BadInput(f"{place} cannot be read: {failed.strerror}. Check its name.") from None
+        columns = [str(one["column"]) for one in document["certificate"]["mechanism"]["columns"]]
+        tables = json.loads(document["drawn"])["tables"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise BadInput(UNREADABLE) from None
     return public_word(columns, tables)
