@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from entwined.canonical import Document
 from entwined.cli import keeping
 from entwined.cli.arguments import JsonOption, ledger_of
+from entwined.cli.first_unnamed import FirstUnnamed
 from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput, Refused
 from entwined.writing import write_whole
@@ -26,13 +26,10 @@ COLUMNS = ("position", "time", "request", "analyst", "outcome", "asked", "querie
 LONGEST_ASKED = 60
 
 
-class BudgetSeen(TyperGroup):
-    """Commands of which the first needs no name: `entwined budget LEDGER` shows what has been spent."""
+class BudgetSeen(FirstUnnamed):
+    """`entwined budget LEDGER` shows what has been spent."""
 
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]  # typer's own
-        """Put the name in where it was left out."""
-        named = bool(args) and (args[0] in self.commands or args[0] in ctx.help_option_names)
-        return super().parse_args(ctx, args if named else ["show", *args])
+    first = "show"
 
 
 app = typer.Typer(
