@@ -18,7 +18,10 @@ from entwined.errors import BadInput, Refused
 from entwined.writing import write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from entwined.ledger import Book
+    from entwined.promise.part import Part
 
 USUAL = ("release.toml", "ledger.sqlite")
 LAST = 10  # releases that are shown
@@ -86,12 +89,9 @@ def _usual() -> str:
 def document(book: "Book", ledger: str) -> Document:
     """Everything that a ledger says, as JSON."""
     from entwined.ledger.history import charge_documents, floats_of
-    from entwined.numbers import float_above
-    from entwined.promise.panel import series_in_all
 
     spent = book.spent()
-    whole = series_in_all(book.promised(), spent.parts)
-    counted = {} if whole is None else {"series_in_all": float_above(whole)}
+    counted = _whole_series(book.promised(), spent.parts)
     return {
         "ledger": book.store.name if "://" in ledger else ledger,  # a URL may hold a password
         "cap": float(spent.cap),
@@ -102,6 +102,17 @@ def document(book: "Book", ledger: str) -> Document:
         "entries": spent.entries,
         "history": list(charge_documents(book)),
     }
+
+
+def _whole_series(terms: Document, parts: "Iterable[Part]") -> Document:
+    """Count the losses for a whole series of a panel, where the ledger is for one."""
+    if not any(one.get("panel") for one in terms.get("models", ())):
+        return {}
+    from entwined.numbers import float_above
+    from entwined.promise.panel import series_in_all
+
+    whole = series_in_all(terms, parts)
+    return {} if whole is None else {"series_in_all": float_above(whole)}
 
 
 def supposed(place: str, found: Document, loss: str) -> Document:
