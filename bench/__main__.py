@@ -20,6 +20,7 @@ PARTS = (
     "survey_path",
     "families",
     "chains",
+    "panels",
     "k_means",
     "classifiers",
     "service",

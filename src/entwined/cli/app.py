@@ -21,7 +21,7 @@ from entwined.cli import (
     init,
     inspect,
     key,
-    learn,
+    learn_what,
     paper,
     plan,
     release,
@@ -55,7 +55,7 @@ app.command("sql")(sql.command)
 app.add_typer(budget.app)
 app.command("verify")(verify.command)
 app.add_typer(key.app)
-app.command("learn")(learn.command)
+app.add_typer(learn_what.app)
 app.add_typer(survey.app)
 app.command("synth")(synth.command)
 app.command("inspect")(inspect.command)

@@ -12,6 +12,7 @@ from entwined.mechanisms.k_means import KMeans
 from entwined.mechanisms.marginals.synthesis import Synthesis
 from entwined.mechanisms.offered import Offered
 from entwined.mechanisms.structure_search import StructureSearch
+from entwined.mechanisms.transitions import TransitionCounts
 from entwined.mechanisms.veiled import VeiledAnswers
 from entwined.promise.promise import Promise
 
@@ -32,6 +33,7 @@ OFFERED: Final[Mapping[str, type[Offered]]] = {
 KINDS: Final[tuple[Readable, ...]] = (
     Batch,
     StructureSearch,
+    TransitionCounts,
     KMeans,
     Degrees,
     LogisticRegression,
