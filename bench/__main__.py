@@ -23,6 +23,7 @@ PARTS = (
     "k_means",
     "classifiers",
     "synthetic_peers",
+    "streams",
 )
 RESULTS = Path(__file__).parent / "results"
 

@@ -117,7 +117,7 @@ def _plan(streaming: "Streaming", html: Path | None, *, as_document: bool) -> No
     with progress():
         document = planned(streaming)
         if html is not None:
-            from entwined.report.stream_page import stream_page
+            from entwined.report import stream_page
 
             write_whole(html, stream_page(document))
     if as_document:

@@ -1,6 +1,6 @@
 """A stream as the door admits it: charged as a whole, opened once, and then answered step by step."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, ClassVar, Final, NamedTuple, Self
@@ -73,6 +73,9 @@ class Followed:
         """The name of the journal."""
         return drawn.decode()
 
+    def _law(self, level: int) -> Additive:
+        return self.stream.law(self.promise, level)
+
     @property
     def _identity(self) -> str:
         """What tells this stream from others: what is asked, under which promise."""
@@ -86,7 +89,7 @@ class Followed:
 
     def begun(self, kept: Sequence[Any]) -> Position:
         """Where it is after the steps of which this was remembered."""
-        return Position(len(kept), self.stream.counter.restored(kept), self._draw())
+        return Position(len(kept), self.stream.counter.restored(kept), draws_of(self._law))
 
     def left(self, state: Position) -> int:
         """How many steps there can still be, some at a time."""
@@ -101,16 +104,17 @@ class Followed:
         answers = (StepAnswer(at, one) for at, one in enumerate(after.answers, start=state.step + 1))
         return Taken(Position(state.step + steps, after.state, state.draw), tuple(answers), after.kept)
 
-    def _draw(self) -> Draw:
-        """Draw the noise of each level, many at a time."""
-        wells: dict[int, Iterator[int]] = {}
 
-        def draw(level: int, count: int) -> Sequence[int]:
-            if level not in wells:
-                wells[level] = _well(self.stream.law(self.promise, level))
-            return list(islice(wells[level], count))
+def draws_of(law: Callable[[int], Additive]) -> Draw:
+    """Draw the noise of each level, many at a time."""
+    wells: dict[int, Iterator[int]] = {}
 
-        return draw
+    def draw(level: int, count: int) -> Sequence[int]:
+        if level not in wells:
+            wells[level] = _well(law(level))
+        return list(islice(wells[level], count))
+
+    return draw
 
 
 def _well(law: Additive) -> Iterator[int]:
