@@ -26,6 +26,7 @@ PARTS = (
     "service",
     "synthetic_peers",
     "attributes",
+    "streams",
 )
 RESULTS = Path(__file__).parent / "results"
 

@@ -27,6 +27,7 @@ from entwined.cli import (
     release,
     serve,
     sql,
+    stream,
     survey,
     synth,
     token,
@@ -52,6 +53,7 @@ app.command("approve")(approve.command)
 app.command("plan")(plan.command)
 app.command("release")(release.command)
 app.command("sql")(sql.command)
+app.command("stream")(stream.command)
 app.add_typer(budget.app)
 app.command("verify")(verify.command)
 app.add_typer(key.app)
