@@ -34,9 +34,7 @@ def restore(
     loss = positive_fraction(spent_since, "What was spent since")
     request = read_request(request_file)
     if request.schema.unit.by_column or request.delta is not None:
-        raise Refused(
-            "What was forgotten can be charged where rows or persons are protected, without a δ."
-        )
+        raise Refused("What was forgotten can be charged where rows or persons are protected, without a δ.")
     if request.cap is None:
         raise BadInput("The request names no cap. Give the cap that the ledger was begun with.")
     if not yes:
