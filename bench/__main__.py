@@ -19,6 +19,7 @@ PARTS = (
     "survey_noise",
     "survey_path",
     "families",
+    "chains",
     "k_means",
     "classifiers",
     "synthetic_peers",

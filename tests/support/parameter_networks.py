@@ -1,9 +1,10 @@
 """Random networks of column parameters with tables drawn from them, and the exact law of a noisy answer."""
 
 from dataclasses import dataclass
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
+from scipy.special import ndtr
 
 from entwined.dependence import BayesNet, Variable
 
@@ -67,11 +68,10 @@ def true_influence(joint, place, shown):
     return worst
 
 
-def true_leakage(drawn, place, answers, scale):
-    """The largest log ratio over all outputs of an answer to the cells of all columns, one row a table.
+def answer_laws(drawn, place, answers):
+    """The law of an answer to the cells of all columns, given each value of a parameter that can occur (rows).
 
-    `answers` has one axis a column, as long as its cells have values. Between answers the ratio of two laws under
-    Laplace noise is monotone, so the answers themselves are enough; without noise they are the outputs.
+    `answers` has one axis a column, as long as its cells have values.
     """
     law = drawn.joint
     for axis, cells in enumerate(drawn.cells):
@@ -86,10 +86,29 @@ def true_leakage(drawn, place, answers, scale):
     atoms, at = np.unique(numbers, return_inverse=True)
     by_answer = np.stack([np.bincount(at, row, atoms.size) for row in law])
     by_answer = by_answer[by_answer.sum(axis=1) > 0]
-    by_answer /= by_answer.sum(axis=1, keepdims=True)
+    return atoms, by_answer / by_answer.sum(axis=1, keepdims=True)
+
+
+def true_leakage(drawn, place, answers, scale):
+    """The largest log ratio over all outputs.
+
+    Between answers the ratio of two laws under Laplace noise is monotone, so the answers themselves are enough; without
+    noise they are the outputs.
+    """
+    atoms, laws = answer_laws(drawn, place, answers)
     if scale > 0:
-        by_answer = by_answer @ np.exp(-np.abs(atoms[:, None] - atoms) / scale)
+        laws = laws @ np.exp(-np.abs(atoms[:, None] - atoms) / scale)
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(by_answer)
+        logs = np.log(laws)
         gaps = logs[:, None] - logs[None]
     return float(np.nanmax(gaps, initial=0.0))
+
+
+def true_slip(drawn, place, answers, deviation, epsilon):
+    """sup_S P(S) − γQ(S) over all pairs of values, Gaussian noise cut into 2,000 small cells."""
+    atoms, laws = answer_laws(drawn, place, answers)
+    if deviation > 0:
+        edges = np.linspace(atoms[0] - 9 * deviation, atoms[-1] + 9 * deviation, 2001)
+        laws = laws @ np.diff(ndtr((edges - atoms[:, None]) / deviation), axis=1)
+    over = [np.maximum(p - np.exp(epsilon) * q, 0).sum() for p, q in permutations(laws, 2)]
+    return float(max(over))

@@ -28,6 +28,7 @@ from entwined.cli import (
     serve,
     sql,
     survey,
+    synth,
     token,
     verify,
 )
@@ -56,6 +57,7 @@ app.command("verify")(verify.command)
 app.add_typer(key.app)
 app.command("learn")(learn.command)
 app.add_typer(survey.app)
+app.command("synth")(synth.command)
 app.command("inspect")(inspect.command)
 app.command("bound")(bound.command)
 app.command("calibrate")(calibrate.command)

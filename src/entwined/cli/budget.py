@@ -93,8 +93,7 @@ def document(book: "Book", ledger: str) -> Document:
     from entwined.promise.panel import series_in_all
 
     spent = book.spent()
-    with book.reading() as view:
-        whole = series_in_all(view.document(), spent.parts)
+    whole = series_in_all(book.promised(), spent.parts)
     counted = {} if whole is None else {"series_in_all": float_above(whole)}
     return {
         "ledger": book.store.name if "://" in ledger else ledger,  # a URL may hold a password
@@ -151,7 +150,7 @@ def _csv(rows: list[Document]) -> str:
     import csv
     import io
 
-    from entwined.report.values import harmless
+    from entwined.writing import harmless
 
     text = io.StringIO(newline="")
     lines = csv.writer(text)

@@ -10,6 +10,7 @@ from entwined.canonical import Document
 from entwined.cli.arguments import JsonOption, RequestFile
 from entwined.cli.bound import WhoOption, show_drivers
 from entwined.cli.show import about, as_json, number, progress, say, show_hints, table
+from entwined.cli.talks_about import TalksOption, show_talks, talks
 from entwined.writing import write_whole
 
 if TYPE_CHECKING:
@@ -25,13 +26,18 @@ def command(
         Path | None, typer.Option("--html", help="Write the plan as a page to this file.")
     ] = None,
     who: WhoOption = 0,
+    public: TalksOption = None,
 ) -> None:
     """Compare the ways to protect a release before anything is spent: noise, errors, leakage, budget."""
     from entwined.request.request_file import read_request
 
     with progress():
-        looked = looked_ahead(read_request(request_file))
+        request = read_request(request_file)
+        looked = looked_ahead(request)
         document = looked.document
+        talked = None if public is None else talks(request, public)
+        if talked is not None:
+            document["talks_about"] = [one.document for one in talked]
         if html is not None:
             from entwined.report import plan_page
 
@@ -40,6 +46,8 @@ def command(
         as_json(document)
         return
     show(document)
+    if talked is not None:
+        show_talks(talked)
     for name, found in looked.bounds.items() if who else ():
         say()
         say(f"{name}:")

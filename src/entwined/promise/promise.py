@@ -381,6 +381,8 @@ class Promise(Tabled):
 Dependences: TypeAlias = Iterable[Declared | Dependence] | Declared | Dependence
 """Models as people give them: bare or declared, one or several."""
 
+_made_once = lru_cache(maxsize=64)(Promise.of)
+
 
 def promise_of(
     schema: Schema,
@@ -391,15 +393,4 @@ def promise_of(
 ) -> Promise:
     """Make a promise, once for the same schema and models."""
     given = (dependence,) if isinstance(dependence, Declared | Dependence) else tuple(dependence)
-    return _promise(schema, given, knowledge, measure_of(delta), secrets)
-
-
-@lru_cache(maxsize=64)
-def _promise(
-    schema: Schema,
-    dependence: tuple[Declared | Dependence, ...],
-    knowledge: Knowledge,
-    measure: Measure,
-    secrets: KeptSecrets | None,
-) -> Promise:
-    return Promise.of(schema, dependence, knowledge, measure, secrets)
+    return _made_once(schema, given, knowledge, measure_of(delta), secrets)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -10,14 +11,16 @@ import pytest
 from entwined.audit.lower_bound import audit
 from entwined.bounds import bound, certify, verify
 from entwined.bounds.attributes.column_query import ColumnPart, ColumnQuery
+from entwined.bounds.attributes.gaussian_quilts import gaussian_quilt_noise
 from entwined.bounds.attributes.noisy_columns import NoisyColumns, ValueSets
 from entwined.bounds.attributes.parameter_law import max_influence
 from entwined.bounds.attributes.parameter_quilt import parameter_quilt_bound
 from entwined.bounds.attributes.quilts import quilt_noise
 from entwined.bounds.attributes.separation import published_quilts, published_scale, separations
+from entwined.bounds.attributes.two_normals import analytic_ratio
 from entwined.dependence import BayesNet, Variable
 from entwined.errors import BadLoss, BadQuery, DoesNotApply, NoTheorem
-from support.parameter_networks import random_network, true_influence, true_leakage
+from support.parameter_networks import random_network, true_influence, true_leakage, true_slip
 
 NETWORKS = 500
 TWO = ("low", "high")
@@ -70,6 +73,45 @@ def test_certificates_are_never_below_the_log_ratio_of_500_random_networks():
         free += noise.scale == 0
     assert free > 20  # some releases need no noise
     assert tight > 20  # and some bounds are nearly reached
+
+
+def test_gaussian_quilts_keep_epsilon_and_delta():
+    """The exact divergence of what comes out, from the chances of small cells, in both orders and for all pairs."""
+    rng, delta, free, reached = np.random.default_rng(25), 0.01, 0, 0
+    for _ in range(40):
+        drawn = random_network(rng, 5)
+        network, (query, answers) = drawn.network, drawn_query(rng, drawn)
+        place, epsilon = int(rng.integers(network.units)), float(rng.uniform(0.1, 2.5))
+        alone = network.hiding([name for at, name in enumerate(network.names) if at != place])
+        noise = gaussian_quilt_noise(alone, ColumnQuery(whole(query)), epsilon, delta)
+        slipped = true_slip(drawn, place, answers, noise.deviation, epsilon)
+        assert slipped <= delta * (1 + 1e-6) + 1e-12
+        free += noise.deviation == 0
+        reached += slipped > 0.5 * delta
+    assert free > 2
+    assert reached > 1
+
+
+def whole(query):
+    """The parts of one number: it moves by the sum of what its parts move by."""
+    columns = [name for part in query.parts for name in part.columns]
+    return (ColumnPart(tuple(columns), sum(part.span for part in query.parts)),)
+
+
+def test_a_list_of_answers_moves_by_its_length_under_gaussian_noise():
+    two = ColumnQuery.mean("height", 0, 3) + ColumnQuery.mean("sat", 0, 4)
+    assert two.length_moved_by(["height", "sat"]) == pytest.approx(5)
+    assert two.moved_by(["height", "sat"]) == pytest.approx(7)
+    noise = gaussian_quilt_noise(school(), two, 0.3, 1e-3)  # nothing may be shown: e(height) is above
+    assert noise.deviation == pytest.approx(5 * analytic_ratio(Fraction("0.3"), Fraction("1/1000")), rel=1e-6)
+    far = gaussian_quilt_noise(
+        school(), ColumnQuery.mean("height", 0, 90) + ColumnQuery.mean("sat", 0, 1), 1.0, 1e-3
+    )
+    shown = max_influence(school(), "income", ["height"])
+    assert far.quilt.shown == ("height",)
+    assert far.deviation == pytest.approx(analytic_ratio(Fraction(1 - shown), Fraction("1/1000")), rel=1e-6)
+    alone = gaussian_quilt_noise(school(), ColumnQuery.mean("height", 0, 3), 1.0, 1e-3)
+    assert alone.deviation == 0.0
 
 
 def test_influence_is_that_of_the_joint_law_multiplied_out():

@@ -28,7 +28,7 @@ class ColumnPart:
 
 @dataclass(frozen=True, slots=True)
 class ColumnQuery:
-    """A sum or a list of parts; a list moves by what all its numbers move together.
+    """A list of answers, each a part; it moves by what all its numbers move together.
 
     >>> tall_and_good = ColumnQuery.count(["height", "sat"], rows=100)
     >>> tall_and_good.moved_by(["sat"]), tall_and_good.moved_by(["weight"])
@@ -65,6 +65,11 @@ class ColumnQuery:
         """Give the most that the answer moves if whole columns change, all at once."""
         spans = [part.span for part in self.parts if not set(changed).isdisjoint(part.columns)]
         return round_up_float(math.fsum(spans), 1) if len(spans) > 1 else math.fsum(spans)
+
+    def length_moved_by(self, changed: Collection[str]) -> float:
+        """Give the most that a list of answers moves, as a length, if whole columns change."""
+        spans = [part.span for part in self.parts if not set(changed).isdisjoint(part.columns)]
+        return round_up_float(math.hypot(*spans)) if len(spans) > 1 else math.fsum(spans)
 
     def __add__(self, other: "ColumnQuery") -> "ColumnQuery":
         """Ask both."""

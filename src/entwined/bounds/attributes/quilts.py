@@ -63,13 +63,12 @@ class QuiltNoise:
 
     def __str__(self) -> str:
         """Say it in words."""
-        free = ", ".join(self.quilt.shown) or "nothing"
+        free = " and ".join(self.quilt.shown)
+        shown = f"{free} shows at most {self.quilt.influence:.6g} of {self.quilt.column}" if free else ""
         if self.scale == 0:
-            return f"no noise: {free} shows at most {self.quilt.influence:.6g} of {self.quilt.column}"
-        return (
-            f"Laplace noise of scale {self.scale:.6g}: {free} shows {self.quilt.influence:.6g} of "
-            f"{self.quilt.column}, noise hides {', '.join(self.quilt.near)}"
-        )
+            return f"no noise: {shown or 'nothing is shown'}"
+        hides = f"Laplace noise of scale {self.scale:.6g} hides {' and '.join(self.quilt.near)}"
+        return f"{hides}; {shown}" if shown else hides
 
 
 def quilt_noise(
