@@ -56,6 +56,13 @@ def test_relations_are_those_of_some_table():
     json.dumps(word.document, allow_nan=False)
 
 
+def test_twice_the_loss_is_half_the_noise():
+    found = a_word(NAMES).sweep()
+    assert sorted(found) == [1, 2]
+    assert found[2][0.5] == pytest.approx(2 * found[2][1.0]) == pytest.approx(4 * found[2][2.0])
+    assert found[2][0.1] <= 1
+
+
 def test_the_page_says_what_was_measured_and_what_not():
     page = public_word_page(a_word(NAMES))
     assert "Not causal" in page
