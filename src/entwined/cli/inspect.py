@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 DESCRIPTION, SCHEMA = "description.json", "schema.toml"
 MOST_LINES = 15
-TABLES = ("synthetic.parquet", "synthetic.csv")
+TABLES = ("synthetic.parquet", "synthetic.csv", "synthetic_1.parquet", "synthetic_1.csv")
 MARK = "holder-only"
 FOR_ONE = 0o600
 
