@@ -17,8 +17,8 @@ def main(folder: Path, mode: str, epsilon: str, delta: str, columns: int) -> Non
     rows = len(np.load(folder / "cells.npy"))
     ledger = Path(tempfile.mkdtemp()) / "ledger.sqlite"
     with ew.open(folder / "table.csv", schema, ledger=ledger, cap=100, delta=delta or None) as door:
-        given = {"mode": mode, "columns": list(schema.names[:columns])}
-        measured = door.compute("synthesis", leakage=epsilon, **given).output
+        names = list(schema.names[:columns])
+        measured = door.compute("synthesis", leakage=epsilon, mode=mode, columns=names).output
     np.save(folder / "made.npy", made_up(measured.law(), rows))
 
 

@@ -6,6 +6,7 @@ the maker dies; so whoever writes to the same place next can tell the drafts of 
 
 import fcntl
 import os
+import re
 import shutil
 import stat
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from entwined.errors import BadInput
 PREFIX: Final = ".entwined-draft-"
 LOCK: Final = "lock"
 OWNER_ONLY: Final = 0o700
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+BELOW_ZERO: Final = re.compile(r"-[0-9]+(\.[0-9]+)?")
 
 
 @contextmanager
@@ -106,3 +109,12 @@ def _remove_if_dead(draft: Path) -> None:
     if lock is not None:
         shutil.rmtree(draft, ignore_errors=True)
         os.close(lock)
+
+
+def harmless(text: str) -> str:
+    """Keep a spreadsheet from taking a text for a formula; a number below zero is none.
+
+    >>> harmless("=1+1"), harmless("-1+1"), harmless("-8"), harmless("north")
+    ("'=1+1", "'-1+1", '-8', 'north')
+    """
+    return f"'{text}" if text.startswith(FORMULA) and not BELOW_ZERO.fullmatch(text) else text

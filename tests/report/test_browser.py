@@ -15,7 +15,7 @@ from entwined.report.inspection_page import inspection_page
 from entwined.report.public_word_page import public_word_page
 from entwined.synthetic.inspection import inspected
 from support.reports import HOSTILE, hostile, marked, questionnaire, released, repeated
-from support.two_tables import two_tables, word_of
+from support.two_tables import a_word, two_tables
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDTHS = {"phone": (375, 800), "laptop": (1280, 900)}
@@ -56,7 +56,7 @@ def pages(tmp_path_factory):
     both = two_tables(HOSTILE[:4], HOSTILE)
     made_up = {
         "inspection": inspection_page(inspected(both, "age")),
-        "word": public_word_page(word_of(HOSTILE)),
+        "word": public_word_page(a_word(HOSTILE)),
     }
     for name, page in made_up.items():
         written[name, "hostile"] = at / f"{name}.html"

@@ -23,10 +23,11 @@ from entwined.report import wanted_formats, write_release
 from entwined.report.findings import findings
 from entwined.report.formats import Format
 from entwined.report.r_script import write_r_script
-from entwined.report.values import harmless, write_values
+from entwined.report.values import write_values
 from entwined.report.workbook import sheet_names, write_workbook
 from entwined.request.published import verify_published
 from entwined.schema import Categorical, Integer, Schema
+from entwined.writing import harmless
 from support.answered import release_of
 from support.reports import HOSTILE, released
 

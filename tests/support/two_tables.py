@@ -28,7 +28,7 @@ def noisy_table(columns, counts, scale):
     return {"columns": list(columns), "noise": DiscreteLaplace(scale).document, "counts": list(counts)}
 
 
-def word_of(names):
+def a_word(names):
     """A public word about columns, of which the first two were counted together and the last never."""
     tables = [noisy_table([name], [40, 60], 3) for name in names[:-1]]
     return public_word(list(names), [*tables, noisy_table(names[:2], [10, 30, 30, 30], 6)])

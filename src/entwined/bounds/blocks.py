@@ -4,7 +4,7 @@ import numpy as np
 
 from entwined.bounds.block_relay import Strides, relay
 from entwined.bounds.chain_blocks import FINE_SIZES, SIZES, block_laws, block_odds
-from entwined.bounds.contraction import contract_one
+from entwined.bounds.contraction import contract, contract_one
 from entwined.bounds.theorem import theorem
 from entwined.bounds.transport import transport_bound
 from entwined.dependence import MarkovChain
@@ -39,10 +39,15 @@ def block_messages_bound(loss: Loss, model: MarkovChain) -> Leakage:
     ε_{i+k} + R_{i+k}. T bounds what is left (Birkhoff). With no far side the units to the right move by their
     losses.
 
-    Source. New here. A Markov quilt (Song, Wang, Chaudhuri 2017) is a block whose far side shows all.
+    Source. New here. A Markov quilt (Song, Wang, Chaudhuri 2017) is a block whose far side shows all. Bai, He, Gu,
+    Kifer, Maeng (2026), "Composition for Pufferfish Privacy", translate losses to chains by influence curves.
     """
     odds = block_odds(model, sizes_for(loss))
-    blocks = Strides(odds.sizes, lambda _, size, held: contract_one(held, odds[size]))
+    blocks = Strides(
+        odds.sizes,
+        lambda _, size, held: contract_one(held, odds[size]),
+        lambda size, held: contract(held, np.full(held.shape, odds[size])),
+    )
     past, future = (relay(loss, blocks, 0, back=back) for back in (False, True))
     return both_sides(loss, model, past, future)
 
@@ -66,12 +71,21 @@ def block_transport_bound(loss: Loss, model: MarkovChain) -> Leakage:
     Proof. As for block messages; the ratio of two means of a function whose log has range L is largest where it
     takes two values only, and that maximum is T_k(L).
 
-    Source. New here. A Markov quilt (Song, Wang, Chaudhuri 2017) is a block whose far side shows all.
+    Source. New here. A Markov quilt (Song, Wang, Chaudhuri 2017) is a block whose far side shows all. Bai, He, Gu,
+    Kifer, Maeng (2026), "Composition for Pufferfish Privacy", translate losses to chains by influence curves.
     """
     laws = block_laws(model, sizes_for(loss))
     sizes = tuple(laws.powers)
-    before = Strides(sizes, lambda step, size, held: laws.back(step, size)(held))
-    after = Strides(sizes, lambda _, size, held: laws.onward(size)(held))
+    before = Strides(
+        sizes,
+        lambda step, size, held: laws.back(step, size)(held),
+        lambda size, held: laws.back(model.length - 1, size).each(held),
+    )
+    after = Strides(
+        sizes,
+        lambda _, size, held: laws.onward(size)(held),
+        lambda size, held: laws.onward(size).each(held),
+    )
     past, future = relay(loss, before, laws.settled, back=False), relay(loss, after, 0, back=True)
     found = both_sides(loss, model, past, future)
     return Leakage(np.minimum(found.per_unit, transport_bound(loss, model).per_unit))

@@ -10,7 +10,7 @@ import numpy as np
 from entwined.bounds.class_blocks import class_odds
 from entwined.bounds.frontier import SMALLEST, Frontier
 from entwined.bounds.kernel import MOST_POINTS, TOO_SMALL, start_and_step
-from entwined.bounds.transport import StepLaws
+from entwined.bounds.transport import StepLaws, distance
 from entwined.dependence import Box, MarkovChain
 from entwined.dependence.odds import log_odds
 from entwined.errors import DoesNotApply
@@ -19,6 +19,9 @@ from entwined.numbers import ULP, FloatArray
 SIZES: Final = (1, 2, 3, *(part * 2**times for times in range(1, 10) for part in (2, 3)))
 FINE_SIZES: Final = (1, 2, 3, *(part * 2**times for times in range(9) for part in (4, 5, 6, 7)))
 FEWEST_STATES: Final = 3
+FEWEST_LAWS: Final = 2  # that are told apart, however many states there are
+ALIKE: Final = 1e-8  # a start this close to where the chain settles is taken for it
+NEARLY: Final = 1e-3  # laws of the state this close together, in log ratios, share their blocks
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -63,13 +66,28 @@ def block_laws(model: MarkovChain, sizes: tuple[int, ...] = SIZES) -> BlockLaws:
             course = StepLaws.of(start, step, max(model.length - 1, 1))
         except FloatingPointError:
             raise DoesNotApply(TOO_SMALL) from None
-    most = MOST_POINTS // (4 * len(powers) * model.states**3)
+    most = max(MOST_POINTS // (4 * len(powers) * model.states**3), FEWEST_LAWS)
     if len(course.errors) > most:
-        raise DoesNotApply(
-            f"The law of the state still changes after {most:,} steps, too many to try blocks of each. Start from the "
-            "stationary law."
-        )
+        alike = merged(course, 0)
+        course = alike if alike.errors[0] <= ALIKE else merged(course, most - 1)
+        if course.errors[-1] > NEARLY:
+            raise DoesNotApply(
+                f"The law of the state still changes after {most:,} steps, too many to try blocks of each. Start from "
+                "the stationary law."
+            )
     return BlockLaws(model, course, powers)
+
+
+def merged(course: StepLaws, first: int) -> StepLaws:
+    """Let one law stand for all steps from some step on; its error is that of the farthest of them."""
+    last = course.laws[-1]
+    apart = [
+        distance(law, last) + error
+        for law, error in zip(course.laws[first:-1], course.errors[first:], strict=True)
+    ]
+    return StepLaws(
+        (*course.laws[:first], last, last), (*course.errors[:first], max(apart)), first, 1, course.steps
+    )
 
 
 @dataclass(frozen=True, eq=False, slots=True)

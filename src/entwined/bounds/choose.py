@@ -36,6 +36,7 @@ from entwined.bounds.group import group_bound
 from entwined.bounds.guarantee import promised
 from entwined.bounds.hints import Hint, hints_for
 from entwined.bounds.influence import influence_matrix_bound
+from entwined.bounds.lazy_symmetric import lazy_symmetric_bound
 from entwined.bounds.markov import markov_closed_form_bound
 from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.outside import theorems_of
@@ -82,6 +83,7 @@ THEOREMS: tuple[Theorem, ...] = (
     endless_block_messages_bound,
     endless_transport_bound,
     markov_closed_form_bound,
+    lazy_symmetric_bound,
     markov_quilt_bound,
     tree_quilt_bound,
     network_quilt_bound,

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from entwined.synthetic.error_bars import PublicWord
     from entwined.synthetic.inspection import Inspection
 
-DESCRIPTION = "description.json"
+DESCRIPTION, SCHEMA = "description.json", "schema.toml"
 MOST_LINES = 15
-TABLES = ("synthetic.parquet", "synthetic.csv")
+TABLES = ("synthetic.parquet", "synthetic.csv", "synthetic_1.parquet", "synthetic_1.csv")
 MARK = "holder-only"
 FOR_ONE = 0o600
 
@@ -64,12 +64,14 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
 
 def write_in_public(description: Path, output: Path, *, as_document: bool) -> "PublicWord":
     """Write what may be published, from the released noise alone."""
+    from entwined.bounds.certificate import read_certificate
     from entwined.report.public_word_page import public_word_page
-    from entwined.synthetic.error_bars import read_description
+    from entwined.synthetic.error_bars import word_of
     from entwined.writing import write_whole
 
-    word = read_description(description)
-    write_whole(output, public_word_page(word))
+    document = read_certificate(description)
+    word = word_of(document)
+    write_whole(output, public_word_page(word, document["certificate"]))
     if as_document:
         as_json({**word.document, "files": [str(output)]})
         return word
@@ -111,14 +113,21 @@ def table_in(place: Path) -> Path:
 def compared(
     synthetic: Path, table: str, schema: Path | None, target: str | None, strangers: str | None
 ) -> "Inspection":
-    """Read both tables and compare them."""
+    """Read both tables and compare them, in the cells that were described where a description is at hand."""
+    from entwined.bounds.certificate import read_certificate
+    from entwined.mechanisms.marginals.domain import Domain
     from entwined.schema import read_schema
     from entwined.synthetic.holders_rows import held_out, side_by_side
     from entwined.synthetic.inspection import inspected
 
-    if schema is None:
+    place = synthetic / SCHEMA if schema is None and synthetic.is_dir() else schema
+    if place is None:
         raise BadInput("Rows are read under a schema that the holder approved. Give it with --schema.")
-    both = side_by_side(table, str(table_in(synthetic)), read_schema(schema))
+    public, axes = read_schema(place), None
+    if synthetic.is_dir():
+        document = read_certificate(synthetic / DESCRIPTION)
+        axes = Domain.from_document(document["certificate"]["mechanism"]["columns"], public).axes
+    both = side_by_side(table, str(table_in(synthetic)), public, axes)
     return inspected(both, target, None if strangers is None else held_out(strangers, both))
 
 

@@ -277,11 +277,13 @@ class Promise(Tabled):
 
     def _once(self, parts: tuple[Part, ...], lay: Callable[[], Mapping[str, Layers]]) -> BaseLoss:
         """Work out once what the same charges amount to."""
-        if parts not in self._bases:
+        found = self._bases.get(parts)
+        if found is None:
+            found = self._amount(lay(), parts)
             if len(self._bases) >= REMEMBERED:
                 self._bases.clear()
-            self._bases[parts] = self._amount(lay(), parts)
-        return self._bases[parts]
+            self._bases[parts] = found
+        return found  # not looked up again: another thread may have cleared them meanwhile
 
     @cached_property
     def _bases(self) -> dict[tuple[Part, ...], BaseLoss]:
@@ -381,6 +383,8 @@ class Promise(Tabled):
 Dependences: TypeAlias = Iterable[Declared | Dependence] | Declared | Dependence
 """Models as people give them: bare or declared, one or several."""
 
+_made_once = lru_cache(maxsize=64)(Promise.of)
+
 
 def promise_of(
     schema: Schema,
@@ -391,15 +395,4 @@ def promise_of(
 ) -> Promise:
     """Make a promise, once for the same schema and models."""
     given = (dependence,) if isinstance(dependence, Declared | Dependence) else tuple(dependence)
-    return _promise(schema, given, knowledge, measure_of(delta), secrets)
-
-
-@lru_cache(maxsize=64)
-def _promise(
-    schema: Schema,
-    dependence: tuple[Declared | Dependence, ...],
-    knowledge: Knowledge,
-    measure: Measure,
-    secrets: KeptSecrets | None,
-) -> Promise:
-    return Promise.of(schema, dependence, knowledge, measure, secrets)
+    return _made_once(schema, given, knowledge, measure_of(delta), secrets)

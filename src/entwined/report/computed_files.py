@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from entwined.door.certificate import covering, signed
-from entwined.report.values import harmless
 from entwined.request.computed import Computation
 from entwined.request.published import file_digests
 from entwined.signing import Key
+from entwined.writing import harmless
 
 
 def write_sheets(folder: Path, computed: Sequence[Computation]) -> None:

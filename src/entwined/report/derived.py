@@ -7,9 +7,9 @@ from typing import Final
 
 from entwined.queries.sides import axis_of
 from entwined.report.findings import side_names
-from entwined.report.values import harmless
 from entwined.schema import Schema
 from entwined.survey.working_out import WorkedOut
+from entwined.writing import harmless
 
 HEADINGS: Final = ("question", "question_label", "answer", "answer_label", "value", "low", "high")
 

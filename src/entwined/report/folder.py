@@ -83,7 +83,7 @@ def write_release(  # noqa: PLR0913  (all that goes into a folder)
         write_json(draft / CERTIFICATE, certificate if key is None else signed(certificate, key))
         return failed
 
-    return _written(folder, fill)
+    return write_files(folder, fill)
 
 
 def write_computed(  # noqa: PLR0913  (all that goes into a folder)
@@ -95,8 +95,12 @@ def write_computed(  # noqa: PLR0913  (all that goes into a folder)
     budget: Mapping[str, Any],
     models: Iterable[Dependence] = (),
     key: Key | None = None,
+    also: Callable[[Path], object] | None = None,
 ) -> list[Path]:
-    """Write what mechanisms gave into a new folder, where no question was asked beside them."""
+    """Write what mechanisms gave into a new folder, where no question was asked beside them.
+
+    `also` writes what is made of it into the same folder, and the certificate covers that too.
+    """
     edges = _edge_files(models)
     page = partial(computed_page, computed, schema=schema, outlook=outlook, budget=budget)
 
@@ -104,14 +108,16 @@ def write_computed(  # noqa: PLR0913  (all that goes into a folder)
         write_schema(schema, draft / "schema.toml")
         _copy_edges(edges, draft)
         write_sheets(draft, computed)
+        if also is not None:
+            also(draft)
         failed = _shown(draft, outlook, page)
         write_certified(draft, computed, key)
         return failed
 
-    return _written(folder, fill)
+    return write_files(folder, fill)
 
 
-def _written(folder: Path, fill: Callable[[Path], list[str]]) -> list[Path]:
+def write_files(folder: Path, fill: Callable[[Path], list[str]]) -> list[Path]:
     """Fill a new folder, which appears whole or not at all; then say what could not be made of what is for show."""
     require_free(folder)
     target = folder.absolute()

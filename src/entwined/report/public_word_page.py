@@ -1,13 +1,15 @@
 """What may be published about a synthetic table as a page: the error bar of everything that was counted."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from entwined.report import charts
+from entwined.report.claims import Claims
 from entwined.report.drawings import Drawing
 from entwined.report.page import rendered
 from entwined.report.relations_drawing import relations_drawing
-from entwined.report.words import readable
-from entwined.synthetic.error_bars import ErrorBar, PublicWord
+from entwined.report.words import figure, readable
+from entwined.synthetic.error_bars import TIMES, ErrorBar, PublicWord
 from entwined.synthetic.likeness import of_a_hundred
 
 MOST_LINES: Final = 200
@@ -15,17 +17,20 @@ MOST_BARS: Final = 15
 LONGEST: Final = 60
 
 
-def public_word_page(word: PublicWord, title: str = "") -> str:
+def public_word_page(word: PublicWord, certificate: Mapping[str, Any] | None = None) -> str:
     """Write one HTML file that needs nothing else and has nothing in it that was not released."""
     return rendered(
         "public_word.html",
         many=False,
-        title=readable(title or "What this synthetic table can be trusted with"),
+        title="What this synthetic table can be trusted with",
         word=word,
         lead=_lead(word),
+        leakage=None if certificate is None else figure(Claims(certificate).leakage, up=True),
         worst=_worst(word),
         bars=[_line(bar, word) for bar in word.bars[:MOST_LINES]],
         more=max(0, len(word.bars) - MOST_LINES),
+        times=TIMES,
+        sweep={many: list(map(of_a_hundred, found.values())) for many, found in word.sweep().items()},
         relations=relations_drawing(word.columns, word.measured),
         unmeasured=[_title(pair) for pair in word.unmeasured[:MOST_LINES]],
         alone=[readable(name, LONGEST) for name in word.alone],

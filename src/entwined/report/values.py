@@ -2,7 +2,6 @@
 
 import csv
 import itertools
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
@@ -12,12 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 from entwined.report.findings import Finding
 from entwined.report.long_table import AT_ONCE, Block, LongTable
 from entwined.schema.exact import number_text
+from entwined.writing import harmless
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-BELOW_ZERO: Final = re.compile(r"-[0-9]+(\.[0-9]+)?")
 LONGEST_DECIMAL: Final = 25
 
 
@@ -43,15 +41,6 @@ def _texts(block: Block, name: str) -> Iterable[str]:
     if name in block.columns:
         return map(_written, block.columns[name])
     return itertools.repeat(_written(block.common.get(name)), block.rows)
-
-
-def harmless(text: str) -> str:
-    """Keep a spreadsheet from taking a text for a formula; a number below zero is none.
-
-    >>> harmless("=1+1"), harmless("-1+1"), harmless("-8"), harmless("north")
-    ("'=1+1", "'-1+1", '-8', 'north')
-    """
-    return f"'{text}" if text.startswith(FORMULA) and not BELOW_ZERO.fullmatch(text) else text
 
 
 def _written(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 import difflib
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
@@ -47,8 +47,13 @@ ANY_TABLE: Final = "t"
 ANY_CAP: Final = Fraction(1)  # of a ledger that prices no rows
 
 
-def read_request(path: str | Path) -> Request:
-    """Read a request and everything it names but the table and the ledger; every failure names the place."""
+def read_request(
+    path: str | Path, instead: Callable[[Sequence[Task]], tuple[Task, ...]] | None = None
+) -> Request:
+    """Read a request and everything it names but the table and the ledger; every failure names the place.
+
+    With `instead`, what it makes of the mechanisms is asked, and nothing else.
+    """
     given = Path(path)
     with placed(str(given)):
         fields = _document(given)
@@ -64,9 +69,9 @@ def read_request(path: str | Path) -> Request:
             table=_text(fields, "table"),
             schema=schema,
             ledger=_text(fields, "ledger"),
-            questions=_questions(fields, schema),
-            leakage=_amount(fields, "leakage"),
-            loss=_amount(fields, "loss"),
+            questions=() if instead else _questions(fields, schema),
+            leakage=None if instead else _amount(fields, "leakage"),
+            loss=None if instead else _amount(fields, "loss"),
             cap=_amount(fields, "cap"),
             calendar=_calendar(fields),
             dependence=tuple(_models(fields, given.parent)),
@@ -77,7 +82,7 @@ def read_request(path: str | Path) -> Request:
             title=_text(fields, "title", ""),
             rows=_rows(fields),
             folder=given.parent,
-            tasks=tuple(_tasks(fields)),
+            tasks=instead(list(_tasks(fields))) if instead else tuple(_tasks(fields)),
         )
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import sqrt
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from entwined.errors import BadInput
 from entwined.noise import noise_from
 from entwined.synthetic.likeness import MEAN_OF_A_NORMAL
 
+TIMES: Final = (0.1, 0.5, 1.0, 2.0, 10.0)
 CONFIDENCE: Final = Fraction(19, 20)
 UNREADABLE: Final = (
     "The description has no tables of noisy counts. Give the description.json that `entwined synth` wrote."
@@ -65,6 +65,20 @@ class PublicWord:
         counted = {name for bar in self.bars for name in bar.columns}
         return tuple(name for name in self.columns if name not in counted)
 
+    def sweep(self) -> dict[int, dict[float, float]]:
+        """By how many columns were counted together: of people misplaced if the loss had been so many times it.
+
+        Deviations of noise go with one over the loss: exactly so with Laplace noise, and nearly with Gaussian noise.
+        """
+        ways = sorted({len(bar.columns) for bar in self.bars})
+        return {
+            many: {
+                times: _mean(bar.misplaced / times for bar in self.bars if len(bar.columns) == many)
+                for times in TIMES
+            }
+            for many in ways
+        }
+
     @property
     def document(self) -> Document:
         """All of it as JSON."""
@@ -77,7 +91,15 @@ class PublicWord:
             "relations_measured": list(map(list, self.measured)),
             "relations_not_measured": list(map(list, self.unmeasured)),
             "columns_not_measured": list(self.alone),
+            "misplaced_at_times_the_loss": {
+                str(many): {f"{times:g}": share for times, share in found.items()}
+                for many, found in self.sweep().items()
+            },
         }
+
+
+def _mean(shares: Iterable[float]) -> float:
+    return float(np.mean([min(share, 1.0) for share in shares]))
 
 
 def public_word(columns: Sequence[str], tables: Iterable[Mapping[str, Any]]) -> PublicWord:
@@ -129,14 +151,11 @@ def _bar(
     )
 
 
-def read_description(place: Path) -> PublicWord:
-    """Read a description file: its columns, and the tables that were counted."""
+def word_of(document: Mapping[str, Any]) -> PublicWord:
+    """Read what a description file says: the columns of its mechanism, and the tables that were drawn."""
     try:
-        document = json.loads(place.read_text(encoding="utf-8"))
-        columns = [one["column"] if isinstance(one, dict) else str(one) for one in document["columns"]]
-        tables = document["tables"]
-    except OSError as failed:
-        raise BadInput(f"{place} cannot be read: {failed.strerror}. Check its name.") from None
+        columns = [str(one["column"]) for one in document["certificate"]["mechanism"]["columns"]]
+        tables = json.loads(document["drawn"])["tables"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise BadInput(UNREADABLE) from None
     return public_word(columns, tables)

@@ -60,9 +60,9 @@ class Adaptive:
         return {"rounds": self.rounds}
 
     @classmethod
-    def from_document(cls, given: Mapping[str, Any]) -> "Adaptive":
-        """Read it back."""
-        return cls(given["rounds"])
+    def of(cls, given: Mapping[str, Any], domain: Domain) -> "Adaptive":  # noqa: ARG003  (any columns will do)
+        """Read it from the fields of a file, or back."""
+        return cls(given.get("rounds", USUAL_ROUNDS))
 
     def shares(self, domain: Domain, schema: Schema) -> Shares:
         """Tables are sums of the table of all columns, whichever are chosen; scores are distances."""

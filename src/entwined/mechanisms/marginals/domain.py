@@ -9,6 +9,7 @@ from typing import Any, Final, Self, TypeAlias
 
 from entwined.canonical import Document
 from entwined.errors import BadQuery
+from entwined.mechanisms.parents import FINE
 from entwined.queries import Axis, Sensitivity, Statistic, TableOf, everything
 from entwined.queries.counts import table_of
 from entwined.queries.predicate import Predicate
@@ -100,6 +101,13 @@ class Domain:
         even = Fraction(1, tables)
         aggregate = self.table(tuple(range(len(self.axes))))
         return Statistic(aggregate, row, alone, agrees=False, concentration=Sensitivity(even, even))
+
+    def apartness(self) -> Statistic:
+        """How far a table is from independent, as `parents.apartness` says; that module says how far it moves."""
+        one, both = 4 * FINE + 1, 6 * FINE + 1
+        alone = tuple((name, one) for name in self.names)
+        aggregate = self.table(tuple(range(len(self.axes))))
+        return Statistic(aggregate, Sensitivity(Fraction(one), Fraction(both)), alone, agrees=False)
 
     @property
     def document(self) -> list[Document]:

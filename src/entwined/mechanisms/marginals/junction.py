@@ -3,12 +3,15 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Final, Self
 
 import numpy as np
 
+from entwined.errors import BadQuery
 from entwined.mechanisms.marginals.domain import Scope
 from entwined.numbers import FloatArray
+
+LOWEST: Final = -1e30  # so that what cannot be, of weight −∞, is never taken from itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +88,14 @@ class Junction:
             above = self.parents[at]
             gathered[above] = gathered[above] + self.spread(told[at], self.shared(at), above)
         peak = float(gathered[0].max())
+        if peak == -math.inf:
+            raise BadQuery("The rules leave no row that could be. Loosen one of them.")
         root = np.exp(gathered[0] - peak)
         total = float(root.sum())
         laws = [root / total]
         for at in range(1, len(self.cliques)):
             shared, above = self.shared(at), self.parents[at]
-            given = np.exp(gathered[at] - self.spread(told[at], shared, at))
+            given = np.exp(gathered[at] - self.spread(np.maximum(told[at], LOWEST), shared, at))
             laws.append(given * self.spread(self.added_up(laws[above], above, shared), shared, at))
         return laws, peak + math.log(total)
 
@@ -99,8 +104,9 @@ def log_sum(logs: FloatArray, sides: tuple[int, ...]) -> FloatArray:
     """Add up exponentials along sides, as logs."""
     if not sides:
         return logs
-    peak = logs.max(axis=sides, keepdims=True)
-    summed = np.log(np.exp(logs - peak).sum(axis=sides, keepdims=True)) + peak
+    peak = np.maximum(logs.max(axis=sides, keepdims=True), LOWEST)
+    with np.errstate(divide="ignore"):
+        summed = np.log(np.exp(logs - peak).sum(axis=sides, keepdims=True)) + peak
     return np.asarray(summed.squeeze(sides))
 
 

@@ -13,14 +13,14 @@ from typing import Final
 
 import numpy as np
 
-from entwined.mechanisms.marginals.descent import lowest
+from entwined.mechanisms.marginals.descent import inner, lowest
 from entwined.mechanisms.marginals.domain import Scope
 from entwined.mechanisms.marginals.junction import Junction
 from entwined.numbers import FloatArray, IntArray
 
 EVENNESS: Final = 0.003
 MOST_STEPS: Final = 150
-NEVER: Final = -300.0  # the log of the odds of what cannot be
+NEAR: Final = 0.02  # of the root of a count, by which it may be off in the end
 
 Weights = Mapping[Scope, FloatArray]
 
@@ -58,13 +58,13 @@ def fitted(
     steps: int = MOST_STEPS,
 ) -> CellLaw:
     """Fit one law to noisy tables, beginning where an earlier one ended; cells that `never` marks are left empty."""
-    barred = {scope: NEVER * marked for scope, marked in (never or {}).items()}
+    barred = {scope: np.where(marked > 0, -np.inf, 0.0) for scope, marked in (never or {}).items()}
     tree = Junction.of([*(one.scope for one in counted), *barred], sizes)
     rows = total_of(counted)
     start = [(near or {}).get(one.scope, np.zeros(one.counts.size)) for one in _merged(counted)]
     problem = _Problem.of(tree, _merged(counted), rows, barred)
     begin = np.concatenate([one.reshape(-1) for one in start]) * problem.scales
-    found = lowest(problem.value_and_slope, begin, steps, 1 / rows)
+    found = lowest(problem.value_and_slope, begin, steps, NEAR / rows)
     weights = problem.weights(found / problem.scales)
     tables, _ = tree.beliefs(problem.logs(weights))
     return CellLaw(tree, tuple(tables), rows, weights)
@@ -141,6 +141,6 @@ class _Problem:
             ]
         )
         drawn = self.variances * flat
-        value = self.rows * log_total - flat @ self.counts + (drawn @ flat) / 2
+        value = self.rows * log_total - inner(flat, self.counts) + inner(drawn, flat) / 2
         slope = (self.rows * expected - self.counts + drawn) / self.scales
-        return float(value) / self.rows, slope / self.rows
+        return value / self.rows, slope / self.rows

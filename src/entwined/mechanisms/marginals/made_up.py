@@ -17,7 +17,6 @@ from entwined.mechanisms.marginals.law import CellLaw
 from entwined.numbers import FloatArray, IntArray
 
 GOLDEN: Final = (5**0.5 - 1) / 2
-IMPOSSIBLE: Final = 1e-60  # of the likeliest value: what was barred has less
 SORTED_BY: Final = 3  # columns; more of them hardly matter
 
 
@@ -57,10 +56,9 @@ def _order(cells: IntArray, groups: IntArray, others: IntArray, chance: FloatArr
 
 def _values(table: FloatArray, groups: IntArray, starts: FloatArray) -> IntArray:
     """Read values of rows, which lie group by group, from the law of each group."""
-    chances = np.where(table > IMPOSSIBLE * table.max(axis=1, keepdims=True), table, 0.0)
-    sums = np.cumsum(chances, axis=1)
+    sums = np.cumsum(table, axis=1)
     sums /= np.where(sums[:, -1:] > 0, sums[:, -1:], 1.0)
-    last = table.shape[1] - 1 - np.argmax(chances[:, ::-1] > 0, axis=1)
+    last = table.shape[1] - 1 - np.argmax(table[:, ::-1] > 0, axis=1)
     sums[np.arange(table.shape[1]) >= last[:, None]] = 1.0
     counts = np.bincount(groups, minlength=len(table))
     places = np.arange(len(groups)) - (np.cumsum(counts) - counts)[groups]

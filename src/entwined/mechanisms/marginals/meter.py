@@ -23,18 +23,20 @@ Tables: TypeAlias = Callable[[Sequence[Scope]], Mapping[Scope, IntArray]]
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """A loss, in a measure, and how far a unit moves one table and one distance in what is charged."""
+    """A loss, in a measure, and how far a unit moves a table and each kind of score in what is charged."""
 
     measure: Measure
     loss: Fraction
     table: Fraction
     distance: Fraction
+    apartness: Fraction
 
     @classmethod
     def of(cls, promise: Promise, domain: Domain, loss: Fraction) -> Self:
         """Find out how far one unit moves what is read."""
         table = worst_change(promise, domain.whole(promise.schema))
-        return cls(promise.measure, loss, table, worst_change(promise, domain.distances(1)))
+        distance = worst_change(promise, domain.distances(1))
+        return cls(promise.measure, loss, table, distance, worst_change(promise, domain.apartness()))
 
     def noise(self, share: Fraction) -> Additive:
         """The noise of a table that gets this share of the loss."""
@@ -47,6 +49,10 @@ class Meter:
     def choice(self, share: Fraction) -> ExponentialChoice:
         """A choice by distances, each of which may move, either way, by as much as its table."""
         return self.measure.chosen(self.loss * share, self.distance)
+
+    def choice_of_parents(self, share: Fraction) -> ExponentialChoice:
+        """A choice by how far columns are from independent."""
+        return self.measure.chosen(self.loss * share, self.apartness)
 
     def deviation(self, share: Fraction) -> float:
         """The deviation of the noise of a table."""

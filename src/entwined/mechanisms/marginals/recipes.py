@@ -52,22 +52,23 @@ class Settled:
 
     name: ClassVar[str] = "independent"
     is_settled: ClassVar[bool] = True
-    named: tuple[Scope, ...] = ()
+    named: tuple[tuple[str, ...], ...] = ()
 
     @property
     def document(self) -> Document:
         """The tables that were named."""
-        return {"tables": [list(scope) for scope in self.named]} if self.named else {}
+        return {"tables": [list(names) for names in self.named]} if self.named else {}
 
     @classmethod
-    def from_document(cls, given: Mapping[str, Any]) -> "Settled":
-        """Read it back."""
-        return cls(tuple(tuple(scope) for scope in given.get("tables", ())))
+    def of(cls, given: Mapping[str, Any], domain: Domain) -> "Settled":
+        """Read it from the fields of a file, or back."""
+        return cls(scopes_of(given.get("tables", ()), domain))
 
     def scopes(self, domain: Domain) -> tuple[Scope, ...]:
         """The columns one by one, then the named tables."""
         alone = tuple((at,) for at in range(len(domain.axes)))
-        return (*alone, *(scope for scope in self.named if scope not in alone))
+        named = (tuple(domain.names.index(name) for name in names) for names in self.named)
+        return (*alone, *(scope for scope in named if scope not in alone))
 
     def shares(self, domain: Domain, schema: Schema) -> Shares:
         """Each table for itself: with unit cells its loss falls on its own columns alone."""
@@ -105,17 +106,14 @@ def weighed(scopes: Sequence[Scope], domain: Domain, share: Fraction) -> dict[Sc
     return {scope: share * weight / total for scope, weight in weights.items()}
 
 
-def scopes_of(given: object, domain: Domain, what: str) -> tuple[Scope, ...]:
-    """Read lists of columns by name as scopes; refuse what the table does not have."""
+def scopes_of(given: object, domain: Domain) -> tuple[tuple[str, ...], ...]:
+    """Read lists of columns by name, in the order of the table; refuse what the table does not have."""
     if not isinstance(given, list | tuple):
-        raise BadQuery(f'{what} = {given!r:.60}. Give lists of columns, such as [["age", "sex"]].')
-    found: list[Scope] = []
+        raise BadQuery(f'tables = {given!r:.60}. Give lists of columns, such as [["age", "sex"]].')
+    found: dict[tuple[str, ...], None] = {}
     for one in given:
         names = list(one) if isinstance(one, list | tuple) else []
-        unknown = [name for name in names if name not in domain.names]
-        if not names or unknown or len(set(names)) < len(names):
-            raise BadQuery(f"{what} has {one!r:.60}. Name columns of the synthetic table, each once.")
-        scope = tuple(sorted(domain.names.index(name) for name in names))
-        if scope not in found:
-            found.append(scope)
+        if not names or len(set(names)) < len(names) or not set(names) <= set(domain.names):
+            raise BadQuery(f"tables has {one!r:.60}. Name columns of the synthetic table, each once.")
+        found[tuple(name for name in domain.names if name in names)] = None
     return tuple(found)

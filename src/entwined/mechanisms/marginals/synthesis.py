@@ -1,6 +1,7 @@
 """What a synthetic table is made of, as a mechanism: marginals with noise, and nothing else of the rows."""
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,18 +12,28 @@ from entwined.door.mechanism import Read
 from entwined.errors import BadQuery, Refused
 from entwined.mechanisms.fitting import losses
 from entwined.mechanisms.marginals.adaptive import Adaptive
+from entwined.mechanisms.marginals.correlated import Correlated
 from entwined.mechanisms.marginals.domain import Domain, Scope
 from entwined.mechanisms.marginals.measured import NoisyMarginals
 from entwined.mechanisms.marginals.meter import Meter, Transcript
-from entwined.mechanisms.marginals.recipes import Recipe, Settled, scopes_of
+from entwined.mechanisms.marginals.recipes import Recipe, Settled
+from entwined.mechanisms.marginals.relations import NOISE_OF_A_CELL
+from entwined.mechanisms.marginals.rules import Rules
 from entwined.mechanisms.sheet import Sheet
 from entwined.numbers import Amount, IntArray, positive_fraction
 from entwined.promise.part import Part
 from entwined.promise.promise import Promise
-from entwined.queries import TableOf, parse
+from entwined.queries import TableOf
 from entwined.schema import Schema
 
-MODES: Final[Mapping[str, type[Settled | Adaptive]]] = {one.name: one for one in (Settled, Adaptive)}
+MODES: Final[Mapping[str, type[Settled | Correlated | Adaptive]]] = {
+    one.name: one for one in (Adaptive, Correlated, Settled)
+}
+OF_ONE_MODE: Final[Mapping[str, tuple[str, ...]]] = {
+    Adaptive.name: ("rounds",),
+    Correlated.name: ("parents", "forced", "forbidden"),
+    Settled.name: ("tables",),
+}
 ONE_BATCH: Final = (
     "Under a δ a model over cells weighs their losses against each other, and what is asked must be fixed before "
     'anything is seen. Take mode = "independent", with tables = [["a", "b"], …] that you name yourself, or no δ.'
@@ -45,28 +56,43 @@ class Synthesis:
     """
 
     kind: ClassVar[str] = "synthesis"
-    fields: ClassVar[tuple[str, ...]] = ("mode", "columns", "bins", "tables", "rounds", "impossible")
+    fields: ClassVar[tuple[str, ...]] = (
+        "mode", "columns", "bins", "tables", "rounds", "parents", "forced", "forbidden", "impossible", "decides",
+        "texts",
+    )  # fmt: skip
     domain: Domain
     recipe: Recipe
     meter: Meter
+    rules: Rules
 
     @classmethod
-    def of(cls, promise: Promise, domain: Domain, recipe: Recipe, loss: Amount) -> Self:
-        """Settle the noise under a promise, for a loss in its measure."""
+    def of(
+        cls, promise: Promise, domain: Domain, recipe: Recipe, loss: Amount, rules: Rules | None = None
+    ) -> Self:
+        """Settle the noise under a promise, for a loss in its measure; rules are for whoever makes rows of it."""
         if promise.is_for_one_batch and not recipe.is_settled:
             raise Refused(ONE_BATCH)
-        return cls(domain, recipe, Meter.of(promise, domain, positive_fraction(loss, "Loss")))
+        kept = rules or Rules()
+        kept.empty(domain, promise.schema)  # refuses rules that the cells cannot keep
+        meter = Meter.of(promise, domain, positive_fraction(loss, "Loss"))
+        return cls(domain, recipe, meter, kept)
 
     @classmethod
     def maker(cls, promise: Promise, given: Mapping[str, Any]) -> Callable[[Fraction], Self]:
         """How it is made from the fields of a file."""
-        impossible = [parse(one, promise.schema) for one in given.get("impossible", ())]
-        domain = Domain.of(promise.schema, given.get("columns"), given.get("bins"), impossible)
+        rules = Rules.of(given, promise.schema)
+        cut_at = rules.conditions(promise.schema)
+        domain = Domain.of(promise.schema, given.get("columns"), given.get("bins"), cut_at)
         mode = given.get("mode", Adaptive.name)
         if not isinstance(mode, str) or mode not in MODES:
             raise BadQuery(f"mode = {mode!r:.60}. Give one of {', '.join(MODES)}.")
-        recipe = _recipe(mode, given, domain)
-        return lambda each: cls.of(promise, domain, recipe, each)
+        strange = sorted(
+            given.keys() & {key for keys in OF_ONE_MODE.values() for key in keys} - set(OF_ONE_MODE[mode])
+        )
+        if strange:
+            raise BadQuery(f"mode = {mode!r} has no {strange[0]!r}. Leave it out, or take another mode.")
+        recipe = MODES[mode].of(given, domain)
+        return lambda each: cls.of(promise, domain, recipe, each, rules)
 
     @property
     def document(self) -> Document:
@@ -77,14 +103,16 @@ class Synthesis:
             "columns": self.domain.document,
             "loss": fraction_text(self.meter.loss),
             **self.recipe.document,
+            **self.rules.document,
         }
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], promise: Promise) -> Self:
         """Settle it again; the noise follows from the promise."""
         domain = Domain.from_document(document["columns"], promise.schema)
-        recipe = MODES[document["mode"]].from_document(document)
-        return cls.of(promise, domain, recipe, fraction_from(document["loss"]))
+        recipe = MODES[document["mode"]].of(document, domain)
+        rules = Rules.of(document, promise.schema)
+        return cls.of(promise, domain, recipe, fraction_from(document["loss"]), rules)
 
     def parts(self, promise: Promise) -> tuple[Part, ...]:
         """Charge the rows, or every column; refuse another promise's noise."""
@@ -122,19 +150,26 @@ class Synthesis:
     def expected(self) -> Sheet:
         """What noise each table gets, without a row."""
         rows = tuple(
-            (what, many, cells, noise.words(), noise.half_width(Fraction(19, 20)))
+            (
+                what,
+                many,
+                cells,
+                math.sqrt(noise.variance),
+                noise.half_width(Fraction(19, 20)),
+                NOISE_OF_A_CELL * math.sqrt(noise.variance) * cells / 2,
+            )
             for what, many, cells, noise in self.recipe.expected(self.domain, self.meter)
         )
-        return Sheet(("table", "tables", "cells at most", "noise of a cell", "± of a cell (95 %)"), rows)
+        heads = (
+            "table",
+            "tables",
+            "cells, at most",
+            "deviation of a count",
+            "± (95 %)",
+            "rows misplaced, at most",
+        )
+        return Sheet(heads, rows)
 
     def shown(self, output: NoisyMarginals) -> Sheet:
         """The tables with the errors of their counts."""
         return output.sheet
-
-
-def _recipe(mode: str, given: Mapping[str, Any], domain: Domain) -> Recipe:
-    if mode == Settled.name:
-        return Settled(scopes_of(given.get("tables", ()), domain, "tables"))
-    if "tables" in given:
-        raise BadQuery('tables are named for mode = "independent". Leave them out, or the mode.')
-    return Adaptive(given["rounds"]) if "rounds" in given else Adaptive()

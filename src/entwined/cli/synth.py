@@ -1,0 +1,258 @@
+"""`entwined synth`: describe a table under a budget, and make up rows from the description, as many as wanted."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from entwined.canonical import Document
+from entwined.cli.arguments import DeltaOption, JsonOption, KeyFile, ReceiptOption, YesOption
+from entwined.cli.release import OutputOption, confirm_price, outputs, show_computed, spent
+from entwined.cli.show import as_json, progress, say
+from entwined.errors import BadInput
+
+if TYPE_CHECKING:
+    from entwined.request.request import Request
+    from entwined.request.tasks import Task
+    from entwined.synthetic import Description, Rows
+
+RANDOM = "random"
+MOST_COPIES = 1000
+
+Source = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SOURCE",
+        help="A release.toml, a table (with --schema, --ledger and --cap), a description.json that was written before, "
+        "or with --mode random a schema.",
+        readable=False,
+    ),
+]
+ModeOption = Annotated[
+    str | None, typer.Option("--mode", help="adaptive (usual), correlated, independent or random.")
+]
+RowsOption = Annotated[
+    int | None, typer.Option("--rows", help="How many rows; about as many as there are, unless given.")
+]
+CopiesOption = Annotated[int, typer.Option("--copies", help="How many tables of so many rows.")]
+FormatOption = Annotated[
+    list[str] | None, typer.Option("--format", help="csv or parquet; repeat it for both. Usually both.")
+]
+
+
+def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
+    source: Source,
+    output: OutputOption,
+    mode: ModeOption = None,
+    leakage: Annotated[str | None, typer.Option("--leakage", help="The most that it may leak.")] = None,
+    loss: Annotated[str | None, typer.Option("--loss", help="Its nominal ε, instead of a leakage.")] = None,
+    rows: RowsOption = None,
+    copies: CopiesOption = 1,
+    format_names: FormatOption = None,
+    schema_file: Annotated[
+        Path | None, typer.Option("--schema", help="The schema of a table, or of a description.")
+    ] = None,
+    ledger: Annotated[str | None, typer.Option("--ledger", help="The ledger of a table.")] = None,
+    cap: Annotated[str | None, typer.Option("--cap", help="The most that a new ledger may leak.")] = None,
+    delta: DeltaOption = None,
+    receipt: ReceiptOption = None,
+    key_file: KeyFile = None,
+    as_document: JsonOption = False,  # noqa: FBT002
+    yes: YesOption = False,  # noqa: FBT002
+) -> None:
+    """Make up rows that are like a table's: described once under a budget, generated as often as wanted."""
+    from entwined.report import require_free
+
+    if not 1 <= copies <= MOST_COPIES:
+        raise BadInput(f"--copies {copies}. Give 1 to {MOST_COPIES:,}.")
+    require_free(output)
+    wanted = _Wanted(rows, copies, tuple(format_names or ("csv", "parquet")))
+    if mode == RANDOM:
+        _at_random(source, output, wanted, as_document=as_document)
+    elif source.suffix == ".json":
+        _again(source, schema_file, output, wanted, as_document=as_document)
+    else:
+        about = {} if mode is None else {"mode": mode}
+        amounts = (leakage, loss)
+        if source.suffix == ".toml":
+            with progress():
+                request = _from_file(source, about, amounts)
+        else:
+            request = _of_table(source, about, amounts, (schema_file, ledger, cap, delta))
+        _described(request, output, wanted, key_file, receipt, as_document=as_document, yes=yes)
+
+
+class _Wanted:
+    """What is to be written: how many rows, how many tables, in which formats."""
+
+    def __init__(self, rows: int | None, copies: int, formats: Sequence[str]) -> None:
+        self.rows, self.copies, self.formats = rows, copies, formats
+
+    def write(self, folder: Path, made: "Callable[[int | None], Rows]") -> None:
+        """Write all tables with their dictionary."""
+        from entwined.synthetic.files import write_dictionary, write_rows
+
+        for turn in range(1, self.copies + 1):
+            stem = "synthetic" if self.copies == 1 else f"synthetic_{turn}"
+            write_rows(folder, made(self.rows), self.formats, stem)
+        write_dictionary(folder, made(self.rows))
+
+
+def _at_random(source: Path, output: Path, wanted: _Wanted, *, as_document: bool) -> None:
+    """Write rows of the declared types; nothing is read and nothing charged."""
+    from entwined.schema import read_schema
+    from entwined.synthetic import Rows
+
+    public = read_schema(source)
+    usual = 1000 if public.rows is None else public.rows
+    _written(
+        output, wanted, lambda many: Rows(public, usual if many is None else many), as_document=as_document
+    )
+
+
+def _again(
+    source: Path, schema_file: Path | None, output: Path, wanted: _Wanted, *, as_document: bool
+) -> None:
+    """Write more rows of a description: it was paid for."""
+    from entwined.synthetic import read_description
+
+    with progress():
+        found = read_description(source, schema_file)
+    _written(output, wanted, _rows_of(found), as_document=as_document)
+
+
+def _rows_of(found: "Description") -> "Callable[[int | None], Rows]":
+    from entwined.synthetic import Rows
+
+    return lambda many: Rows(found.schema, found.size if many is None else many, found)
+
+
+def _written(
+    output: Path, wanted: _Wanted, made: "Callable[[int | None], Rows]", *, as_document: bool
+) -> None:
+    from entwined.report.folder import write_files
+
+    def fill(draft: Path) -> list[str]:
+        wanted.write(draft, made)
+        return []
+
+    with progress():
+        files = write_files(output, fill)
+    names = [path.name for path in files]
+    if as_document:
+        as_json({"folder": str(output), "files": names, "charged": 0})
+    else:
+        say(f"Made up {', '.join(names)} in {output}. Nothing was read and nothing was charged.")
+
+
+def _task(about: dict[str, Any], amounts: tuple[str | None, str | None], given: "Sequence[Task]") -> "Task":
+    """Take the description that a file asks for, changed as options say, or the usual one."""
+    from entwined.mechanisms.marginals.synthesis import Synthesis
+    from entwined.numbers import positive_fraction
+    from entwined.request.tasks import Task
+    from entwined.synthetic.description import NAME
+
+    leakage, loss = (
+        None if one is None else positive_fraction(one, name)
+        for one, name in zip(amounts, ("Leakage", "Loss"), strict=True)
+    )
+    for one in given:
+        if one.kind is Synthesis:
+            mine = (one.leakage, one.loss) if leakage is None and loss is None else (leakage, loss)
+            return replace(one, name=NAME, given={**one.given, **about}, leakage=mine[0], loss=mine[1])
+    if leakage is None and loss is None:
+        raise BadInput(
+            "Nothing says how much a synthetic table may leak. Give --leakage 1, or a [[mechanism]] of kind synthesis."
+        )
+    return Task(NAME, Synthesis, about, leakage, loss)
+
+
+def _from_file(source: Path, about: dict[str, Any], amounts: tuple[str | None, str | None]) -> "Request":
+    from entwined.request.request_file import read_request
+
+    return read_request(source, lambda given: (_task(about, amounts, given),))
+
+
+def _of_table(
+    source: Path,
+    about: dict[str, Any],
+    amounts: tuple[str | None, str | None],
+    terms: tuple[Path | None, str | None, str | None, str | None],
+) -> "Request":
+    """Describe a table without a release file."""
+    from entwined.numbers import positive_fraction
+    from entwined.request.request import Request
+    from entwined.schema import read_schema
+
+    schema, ledger, cap, delta = terms
+    if schema is None or ledger is None:
+        raise BadInput(f"{source!s:.200} is taken for a table. Give its --schema and --ledger with it.")
+    return Request(
+        table=str(source),
+        schema=read_schema(schema),
+        ledger=ledger,
+        questions=(),
+        cap=None if cap is None else positive_fraction(cap, "Cap"),
+        delta=None if delta is None else positive_fraction(delta, "δ"),
+        tasks=(_task(about, amounts, ()),),
+    )
+
+
+def _described(  # noqa: PLR0913  (all that goes into a folder)
+    request: "Request",
+    output: Path,
+    wanted: _Wanted,
+    key_file: Path | None,
+    receipt: str | None,
+    *,
+    as_document: bool,
+    yes: bool,
+) -> None:
+    """Charge, describe, make up rows, and write both with their certificate."""
+    from entwined.report import require_free, write_computed
+    from entwined.request.bill import bill_of
+    from entwined.request.computed import compute
+    from entwined.request.tasks_outlook import tasks_outlook
+    from entwined.signing import Key
+
+    key = None if key_file is None else Key.read(key_file)
+    require_free(output, [one.model for one in request.dependence])
+    with progress():
+        ahead = tasks_outlook(request)
+    confirm_price(bill_of(request), ahead.funds, yes=yes)
+    with progress():
+        done = compute(request, receipt)
+        described = _description(request, done.found[0].numbers)
+        files = write_computed(
+            output,
+            computed=done.found,
+            schema=request.schema,
+            outlook=ahead.document,
+            budget=done.funds.document,
+            models=[one.model for one in request.dependence],
+            key=key,
+            also=lambda draft: wanted.write(draft, _rows_of(described)),
+        )
+    names = [path.name for path in files]
+    if as_document:
+        there = {"folder": str(output), "files": names, "outputs": outputs(done.found)}
+        as_json({**there, "budget": done.funds.document})
+        return
+    show_computed(done.found)
+    say(f"Made up a synthetic table in {output}: {', '.join(names)}.")
+    say(spent(done.funds.document, stored=done.was_stored))
+    say(f"receipt {done.funds.receipt}")
+    say(f"Check the promise with: entwined verify {output / 'description.json'}")
+    say(f"More rows cost nothing: entwined synth {output / 'description.json'} -o FOLDER --rows N")
+
+
+def _description(request: "Request", numbers: Document) -> "Description":
+    from entwined.mechanisms.marginals.synthesis import Synthesis
+    from entwined.synthetic import Description
+
+    (mechanism,) = request.mechanisms
+    if not isinstance(mechanism, Synthesis):
+        raise BadInput("The request is for no synthetic table. Give a [[mechanism]] of kind synthesis.")
+    return Description.of(mechanism, mechanism.output(str(numbers["drawn"]).encode()), request.schema)

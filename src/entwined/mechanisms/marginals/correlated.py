@@ -1,0 +1,168 @@
+"""PrivBayes: a network of columns by the exponential mechanism with half the loss, its tables with the other half.
+
+Zhang, Cormode, Procopiuc, Srivastava, Xiao (2017). Parents are scored by how far a column and they are from
+independent (`mechanisms.parents` says why no row moves that far), less what the noise of their table would hide.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from entwined.canonical import Document
+from entwined.errors import BadQuery
+from entwined.mechanisms.marginals.domain import Domain, Scope
+from entwined.mechanisms.marginals.meter import Meter, Tables, Transcript
+from entwined.mechanisms.marginals.recipes import Expected, Shares, weighed
+from entwined.mechanisms.marginals.relations import NOISE_OF_A_CELL
+from entwined.mechanisms.parents import Candidate, Search
+from entwined.schema import Schema
+from entwined.schema.raw import is_text, is_whole
+
+HALF: Final = Fraction(1, 2)
+USUAL_PARENTS: Final = 2
+MOST_PARENTS: Final = 5
+MOST_TABLES: Final = 2000
+LARGEST_TABLE: Final = 100_000
+
+Edges = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Correlated:
+    """Up to `parents` parents for each column; `forced` and `forbidden` edges lead from a parent to a child."""
+
+    name: ClassVar[str] = "correlated"
+    is_settled: ClassVar[bool] = False
+    parents: int = USUAL_PARENTS
+    forced: Edges = ()
+    forbidden: Edges = ()
+
+    def __post_init__(self) -> None:
+        if not is_whole(self.parents) or not 1 <= self.parents <= MOST_PARENTS:
+            raise BadQuery(f"parents = {self.parents!r:.60}. Give 1 to {MOST_PARENTS}.")
+        both = sorted(set(self.forced) & set(self.forbidden))
+        if both:
+            raise BadQuery(f"The edge {list(both[0])} is forced and forbidden. Keep one of them.")
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], domain: Domain) -> "Correlated":
+        """Read it from the fields of a file; refuse edges that no network can have."""
+        edges = (_edges(given.get(key, ()), domain, key) for key in ("forced", "forbidden"))
+        made = cls(given.get("parents", USUAL_PARENTS), *edges)
+        made.check(domain)
+        return made
+
+    def check(self, domain: Domain) -> None:
+        """Refuse too many tables to look at, forced parents that go round in a circle or are too many."""
+        if len(domain.axes) < 2:  # noqa: PLR2004  (nothing to choose)
+            raise BadQuery('A network needs two columns at least. Take mode = "independent".')
+        order, left = set[str](), set(domain.names)
+        while left:
+            free = {name for name in left if all(one in order for one in self._forced(name))}
+            if not free:
+                raise BadQuery("The forced edges go round in a circle. Leave one of them out.")
+            order |= free
+            left -= free
+        if max(len(self._forced(name)) for name in domain.names) > self.parents:
+            raise BadQuery(f"More than parents = {self.parents} are forced on a column. Allow more parents.")
+        if len(self._scopes(domain)) > MOST_TABLES:
+            raise BadQuery(
+                f"{len(self._scopes(domain)):,} tables would be looked at; the most is {MOST_TABLES:,}. Give "
+                'parents = 1, or take mode = "adaptive".'
+            )
+
+    @property
+    def document(self) -> Document:
+        """Every public choice."""
+        edges = {"forced": self.forced, "forbidden": self.forbidden}
+        told = {key: [list(edge) for edge in found] for key, found in edges.items() if found}
+        return {"parents": self.parents, **told}
+
+    def shares(self, domain: Domain, schema: Schema) -> Shares:
+        """Half for choices, half for tables of all sorts."""
+        return [(domain.whole(schema), HALF), (domain.apartness(), HALF)]
+
+    def asks(self, domain: Domain) -> tuple[Scope, ...]:
+        """Every table that a choice may look at."""
+        return self._scopes(domain)
+
+    def _search(self, domain: Domain, scale: Fraction) -> Search:
+        return Search(domain.sizes, min(self.parents, len(domain.axes) - 1), scale)
+
+    def _scopes(self, domain: Domain) -> tuple[Scope, ...]:
+        every = self._search(domain, Fraction(0)).scopes
+        return tuple(scope for scope in every if domain.cells(scope) <= LARGEST_TABLE)
+
+    def _forced(self, child: str) -> list[str]:
+        return [one for one, two in self.forced if two == child]
+
+    def run(self, tables: Tables, domain: Domain, meter: Meter, notes: Transcript) -> None:
+        """Choose parents, then count each column with its parents."""
+        found = self._network(tables, domain, meter)
+        scopes = tuple(dict.fromkeys(tuple(sorted((child, *above))) for child, above in found.items()))
+        notes.chosen += [(child, *above) for child, above in found.items() if above]
+        parted = weighed(scopes, domain, HALF)
+        notes.count(tables(scopes), {scope: meter.noise(share) for scope, share in parted.items()})
+
+    def _network(self, tables: Tables, domain: Domain, meter: Meter) -> dict[int, Scope]:
+        steps = len(domain.axes) - 1
+        hidden = Fraction(round(1000 * NOISE_OF_A_CELL * meter.deviation(HALF / (steps + 1))), 1000)
+        search, choice = self._search(domain, hidden), meter.choice_of_parents(HALF / steps)
+        counts = {
+            scope: np.asarray(table).reshape([domain.sizes[at] for at in scope])
+            for scope, table in tables(self._scopes(domain)).items()
+        }
+        first = next(at for at, name in enumerate(domain.names) if not self._forced(name))
+        found: dict[int, Scope] = {first: ()}
+        scores: dict[Candidate, int] = {}
+        while len(found) <= steps:
+            listed = self._allowed(search.candidates(list(found)), domain, counts)
+            for one in listed:
+                if one not in scores:
+                    scores[one] = search.utility(one, counts)
+            child, above = (
+                listed[choice.choose([scores[one] for one in listed])]
+                if listed
+                else self._alone(domain, found)
+            )
+            found[child] = above
+        return found
+
+    def _allowed(
+        self, candidates: Sequence[Candidate], domain: Domain, counts: Mapping[Scope, object]
+    ) -> list[Candidate]:
+        """Leave out what the edges forbid, or a table that is too large."""
+        names = domain.names
+        return [
+            (child, above)
+            for child, above in candidates
+            if tuple(sorted((child, *above))) in counts
+            and all(names.index(one) in above for one in self._forced(names[child]))
+            and not any((names[one], names[child]) in self.forbidden for one in above)
+        ]
+
+    def _alone(self, domain: Domain, found: Mapping[int, Scope]) -> Candidate:
+        """A column whose parents nobody may choose: the first that is left and is forced under none outside."""
+        for child in (at for at in range(len(domain.axes)) if at not in found):
+            above = tuple(sorted(domain.names.index(one) for one in self._forced(domain.names[child])))
+            if all(one in found for one in above):
+                return child, above
+        raise BadQuery("The forced edges go round in a circle. Leave one of them out.")
+
+    def expected(self, domain: Domain, meter: Meter) -> Expected:
+        """The noise of the tables; which they are is not known before."""
+        many = len(domain.axes)
+        return [("columns with their parents, about", many, LARGEST_TABLE, meter.noise(HALF / many))]
+
+
+def _edges(given: object, domain: Domain, what: str) -> Edges:
+    found: list[tuple[str, str]] = []
+    for one in given if isinstance(given, list | tuple) else [given]:
+        pair = tuple(one) if isinstance(one, list | tuple) and all(map(is_text, one)) else ()
+        if len(pair) != 2 or pair[0] == pair[1] or not set(pair) <= set(domain.names):  # noqa: PLR2004
+            raise BadQuery(f'{what} has {one!r:.60}. Give edges from parent to child: [["age", "income"]].')
+        found.append((pair[0], pair[1]))
+    return tuple(sorted(set(found)))

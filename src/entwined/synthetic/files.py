@@ -1,0 +1,113 @@
+"""Synthetic tables as files that every tool opens, and a dictionary of what stands in them."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pc_csv
+import pyarrow.parquet as pq
+
+from entwined.errors import BadInput
+from entwined.schema import Schema
+from entwined.synthetic.rows import Rows
+from entwined.writing import harmless
+
+FORMATS: Final = ("csv", "parquet")
+HEADINGS: Final = ("column", "type", "label", "values", "missing", "in the synthetic table")
+MOST_SHOWN: Final = 12
+MADE_UP: Final = "Rows are made up; nobody in them ever was."
+
+
+def write_rows(
+    folder: Path, rows: Rows, formats: Sequence[str] = FORMATS, stem: str = "synthetic"
+) -> list[Path]:
+    """Write rows block by block, in one or more formats at once."""
+    unknown = [one for one in formats if one not in FORMATS]
+    if unknown or not formats:
+        raise BadInput(f"format {unknown[:1] or 'none'}. Give {' or '.join(FORMATS)}.")
+    schema = rows.arrow_schema
+    paths = [folder / f"{stem}.{one}" for one in formats]
+    with ExitStack() as stack:
+        writers = [stack.enter_context(_writer(path, schema)) for path in paths]
+        for block in rows.blocks():
+            for path, writer in zip(paths, writers, strict=True):
+                writer.write_batch(_harmless(block) if path.suffix == ".csv" else block)
+    return paths
+
+
+def _writer(path: Path, schema: pa.Schema) -> Any:
+    if path.suffix == ".parquet":
+        return pq.ParquetWriter(path, schema)
+    names = pa.schema([field.with_name(harmless(field.name)) for field in schema])
+    return pc_csv.CSVWriter(path, names)
+
+
+def _harmless(block: pa.RecordBatch) -> pa.RecordBatch:
+    """Keep a spreadsheet from taking texts for formulas."""
+    columns = [_texts(one) if pa.types.is_string(one.type) else one for one in block.columns]
+    return pa.record_batch(columns, names=[harmless(name) for name in block.schema.names])
+
+
+def _texts(column: pa.Array) -> pa.Array:
+    coded = pc.dictionary_encode(column)
+    plain = pa.array(
+        [None if one is None else harmless(one) for one in coded.dictionary.to_pylist()], pa.string()
+    )
+    return pa.DictionaryArray.from_arrays(coded.indices, plain).dictionary_decode()
+
+
+def write_dictionary(folder: Path, rows: Rows) -> list[Path]:
+    """Write what each column means and how its values came about, for programs and for people."""
+    lines = [_line(name, rows) for name in rows.names]
+    table = folder / "dictionary.csv"
+    with table.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(HEADINGS)
+        writer.writerows([harmless(cell) for cell in line] for line in lines)
+    page = folder / "dictionary.md"
+    page.write_text(_page(lines), encoding="utf-8", errors="backslashreplace", newline="\n")
+    return [table, page]
+
+
+def _page(lines: Iterable[Sequence[str]]) -> str:
+    head = ["# Dictionary", "", MADE_UP, "", _bar(HEADINGS), _bar(["---"] * len(HEADINGS))]
+    return "\n".join([*head, *map(_bar, lines)]) + "\n"
+
+
+def _bar(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _line(name: str, rows: Rows) -> tuple[str, ...]:
+    schema = rows.schema
+    column = schema.column(name)
+    if name in schema.text_columns:
+        made = "unique ids" if column.document.get("compare") else "letters by chance"
+        return name, column.kind, column.label, "text", "never", f"{made}; none is copied"
+    return name, column.kind, column.label, _values(schema, name), _missing(schema, name), _made(rows, name)
+
+
+def _values(schema: Schema, name: str) -> str:
+    column = schema.coded(name)
+    if column.has_order:
+        return f"{column.value(0)} to {column.value(column.levels - 1)}"
+    shown = [str(column.value(code)) for code in range(min(column.levels, MOST_SHOWN))]
+    return ", ".join([*shown, *(["…"] if column.levels > MOST_SHOWN else [])])
+
+
+def _missing(schema: Schema, name: str) -> str:
+    codes = schema.coded(name).missing_codes
+    return f"empty; in the source also {', '.join(codes)}" if codes else "empty"
+
+
+def _made(rows: Rows, name: str) -> str:
+    axis = rows.domain.axes[rows.domain.names.index(name)]
+    if rows.description is None:
+        return "any declared value by chance; nothing was read"
+    if len(axis.starts) == axis.levels:
+        return "from counts with noise"
+    return f"from counts of {len(axis.starts)} ranges with noise; inside a range by chance"
