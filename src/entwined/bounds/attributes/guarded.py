@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -40,6 +40,7 @@ class Guarded:
     linked: tuple[Linked, ...] = ()
     counted: tuple[tuple[str, RowChances], ...] = ()
     correlation: tuple[tuple[Fraction, ...], ...] | None = None
+    free: ClassVar[str] = "the spread that the data have by themselves keeps every secret"
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.linked) + len(self.counted) <= MOST_LAWS:

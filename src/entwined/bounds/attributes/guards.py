@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 from entwined.canonical import Document
 from entwined.numbers import FloatArray
@@ -59,6 +59,8 @@ class Guard(Protocol):
     @property
     def secret(self) -> KeptSecret:
         """What is kept."""
+
+    free: ClassVar[str]  # why no noise is needed, where none is
 
     @property
     def trusted(self) -> tuple[str, ...]:

@@ -123,6 +123,9 @@ class QuiltGuard:
 
     secret: ParameterSecret
     law: str
+    free: ClassVar[str] = (
+        "what is asked about goes so little with the secret law that it keeps the secret as it is"
+    )
 
     @classmethod
     def of(cls, secret: ParameterSecret, network: Dependence) -> Self:

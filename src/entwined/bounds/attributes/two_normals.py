@@ -93,14 +93,18 @@ def told_beside(shown: float, epsilon: Fraction, shift: Fraction | float, varian
     """Bound E_γ of what moves by a shift under noise of a variance, beside something that shows at most `shown`.
 
     Mixtures over what is shown, whose weights differ by a factor of at most e^shown, have E_γ of at most that of each
-    at γ' = γ e^{−shown}; and where that is below 1, P − γ'Q = (1 − γ')P + γ'(P − Q) ≤ 1 − γ' + γ' E_1.
+    at γ' = γ e^{−shown}; and where that is below 1, P − γ'Q = (1 − γ')P + γ'(P − Q) ≤ 1 − γ' + γ' E_1. If nothing
+    moves, p ≤ e^shown q and 1 − q ≤ e^shown (1 − p) for the chances of every event, so p − γq is at most
+    (e^shown − γ)/(e^shown + 1).
     """
     if (shift and variance <= 0) or math.isinf(shown):
         return 1.0
     beyond = max(shown - float_below(epsilon), 0.0)
     inner = max(float_below(epsilon) - shown, 0.0)
     moved = shift if isinstance(shift, float) else float_above(shift)
-    hidden = either_way(inner, moved, variance, variance) if shift else 0.0
+    if not shift:
+        return max(math.expm1(beyond) * math.exp(shown - beyond), 0.0) / (math.exp(shown) + 1) * (1 + CLOSER)
+    hidden = either_way(inner, moved, variance, variance)
     return min(1.0, -math.expm1(-beyond) + math.exp(-beyond) * hidden)
 
 
