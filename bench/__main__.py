@@ -20,9 +20,13 @@ PARTS = (
     "survey_path",
     "families",
     "chains",
+    "panels",
     "k_means",
     "classifiers",
+    "service",
     "synthetic_peers",
+    "attributes",
+    "streams",
 )
 RESULTS = Path(__file__).parent / "results"
 

@@ -9,11 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from entwined.bounds.attributes.guarded import Guarded
+from entwined.bounds.attributes.linked import Linked
+from entwined.bounds.attributes.secrets import ColumnSecret
 from entwined.door.certificate import opened, sealed
-from entwined.errors import Refused
+from entwined.errors import OverBudget, Refused
 from entwined.mechanisms.batch import plan_batch
 from entwined.promise.promise import promise_of
+from entwined.promise.secrets import KeptSecrets
 from entwined.queries import Count, Mean
+from entwined.queries.plain import PlainSum
 from entwined.request.desk import open_desk
 from entwined.request.request_file import read_request
 from entwined.request.verification import verify
@@ -188,6 +193,23 @@ def test_nothing_else_passes_the_door_of_a_promise_with_secrets(ward):
         promise.secrets.require_kept(batch.document)
     with pytest.raises(Exception, match="other terms"):
         type(door)(door.table, promise, door.ledger)
+
+
+def test_a_door_in_python_keeps_them(ward):
+    women = ColumnSecret.of(
+        "sex", [[0.25, 0.5], [0.5, 0.75]], rows=ROWS, epsilon=1, delta="0.001", value="female"
+    )
+    kept = KeptSecrets((Guarded(women, (Linked.of("weight", [-14, -10], 15),)),), individuals=False)
+    with open_desk("patients.csv", "schema.toml", ledger="ledger.sqlite", cap=1, secrets=kept) as door:
+        with pytest.raises(Refused, match="does not keep the secrets"):
+            door.release(Count(where="anaemia"), loss=1)
+        passed = door.keeping({"weight": Mean("weight")})
+        assert passed.certificate["says"].startswith("INDIVIDUALS ARE NOT PROTECTED")
+        with pytest.raises(OverBudget, match="a second release of this table is refused"):
+            door.keeping({"again": Mean("weight")})
+    law = Guarded(women, tuple(Linked.of(name, at, 15) for name in "abcdefghi" for at in (1, 2)))
+    with pytest.raises(Refused, match="more than 256 ways"):
+        law.cases([PlainSum(name) for name in "abcdefghi"])
 
 
 def test_sql_keeps_them_too(ward, run):

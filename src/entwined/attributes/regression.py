@@ -11,10 +11,11 @@ from entwined.errors import BadModel
 def coefficient_case(design: Sequence[Sequence[float]], slope: float, sd: float, width: float) -> Case:
     """How far the secret mean of a column moves least-squares coefficients, and how they vary by themselves.
 
-    Theorem. Let the regressors X be public, with ones as their first column, and let rows be jointly normal: y is linear
-    in X and in the protected z, with this `slope` in z and a rest of deviation `sd`. Between two means of z that are
-    `width` apart, the mean of the coefficients (XᵀX)⁻¹Xᵀy moves by slope · width in the intercept alone, and given either their
-    covariance is the same and at least sd²(XᵀX)⁻¹, in the order of matrices. Noise for that keeps the secret.
+    Theorem. Let the regressors X be public, with ones as their first column, and let rows be jointly normal: y is
+    linear in X and in the protected z, with this `slope` in z and a rest of deviation `sd`. Between two means of z
+    that are `width` apart, the mean of the coefficients (XᵀX)⁻¹Xᵀy moves by slope · width in the intercept alone,
+    and given either their covariance is the same and at least sd²(XᵀX)⁻¹, in the order of matrices. Noise for that
+    keeps the secret.
 
     Proof. Given X, z is linear in X with independent normal errors, so given its mean too it is that mean times ones
     and something whose law does not depend on the mean. Ones are the first column of X, so the mean goes into the first

@@ -75,7 +75,8 @@ def show(document: Document) -> None:
     say(document["title"] or "A release")
     if "ways" not in document:
         show_mechanisms(document["mechanisms"])
-        say(budget_line(document["budget"]))
+        unprotected = any("individuals" in one["asked"] for one in document["mechanisms"])
+        say(closing_line(document["budget"]) if unprotected else budget_line(document["budget"]))
         return
     say(asked(document))
     show_warning(document["usefulness"])
@@ -92,6 +93,13 @@ def show(document: Document) -> None:
     show_mechanisms(document.get("mechanisms", ()))
     say(f"Proposed: {_proposed(document)['title']}. {document['because']}")
     say(budget_line(document["budget"]))
+
+
+def closing_line(budget: Document) -> str:
+    """Say that nothing else leaves a table whose individuals are not protected, or why this does not."""
+    if budget["refused"]:
+        return f"The ledger would refuse this release. {budget['refused']}"
+    return f"No row is priced. After this release {budget['ledger']} is closed, and nothing else leaves the table."
 
 
 def show_mechanisms(planned: Sequence[Document]) -> None:

@@ -130,7 +130,8 @@ def _keeping(asked: "Request", *, dry_run: bool, as_document: bool, yes: bool) -
         as_json({"outputs": outputs(done.found), "budget": done.funds.document})
         return
     show_computed(done.found)
-    say(spent(done.funds.document, stored=done.was_stored))
+    rows = asked.promise.protects_individuals
+    say(spent(done.funds.document, stored=done.was_stored, protected=rows))
 
 
 def _amounts(leakage: str | None, loss: str | None) -> tuple[Any, Any]:

@@ -15,6 +15,7 @@ from entwined.bounds.attributes.on_grid import rounded, whole_noise
 from entwined.bounds.attributes.secrets import ColumnSecret, Span
 from entwined.bounds.attributes.two_normals import either_way, told_apart, worst_in_range
 from entwined.errors import BadInput, Refused
+from entwined.noise import DiscreteGaussian
 
 EPSILON, DELTA = Fraction(1), Fraction(1, 1000)
 LAWS = {
@@ -229,5 +230,32 @@ def test_secrets_that_cannot_be_are_refused(given: dict[str, Any], said: str) ->
 def test_a_secret_is_written_and_read_back() -> None:
     secret = women([[0.25, 0.5], [0.5, 0.75]])
     assert ColumnSecret.from_document(secret.document) == secret
-    assert secret.words == "whether the share of 'female' in sex is 0.25 to 0.5 or 0.5 to 0.75"
+    assert (
+        secret.words
+        == "whether the share of 'female' in sex is under or over 50 % (somewhere from 25 % to 75 %)"
+    )
     assert Linked.from_document(LAWS["weight"].document) == LAWS["weight"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("times", "is_kept"), [(1.0, True), (0.8, False)])
+def test_an_adversary_who_sees_releases_of_real_rows_is_held(times: float, is_kept: bool) -> None:
+    """10⁵ releases of 24 rows each, whose sums are rounded; a false alarm of 5 deviations, at δ = 5 %."""
+    secret, law = women([0.25, 0.75], delta="0.05", rows=24), Linked.of("pressure", 8, 10)
+    noise = whole_noise(far_apart(secret, law).times(Fraction(240)), secret.epsilon, secret.delta)
+    luck, tries = np.random.default_rng(6), 100_000
+    drawn = DiscreteGaussian.of_variance(noise * Fraction(times) ** 2)
+    seen = {}
+    for count in (6, 18):
+        rows = (
+            np.rint(luck.normal(0, 10, (tries, 24)) * 10).sum(axis=1) + 80 * count
+        )  # in tenths, as a schema codes them
+        seen[count] = drawn.add(rows.astype(np.int64))
+    spread = 24 * 100**2 + float(drawn.variance)
+    shift = 80 * 12
+    odds = {
+        count: (found - 80 * 12) * shift / spread for count, found in seen.items()
+    }  # log odds of 18 against 6
+    held = (odds[18] > 1).mean() - math.e * (odds[6] > 1).mean()
+    sampled = 5 * math.sqrt((1 + math.e**2) * 0.25 / tries)
+    assert bool(held <= 0.05 + sampled) is is_kept

@@ -1,5 +1,6 @@
 """A secret with all that is declared about it, and the noise that keeps it for given answers."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,6 +23,7 @@ from entwined.numbers import FloatArray, float_above
 from entwined.queries.plain import PlainSum
 
 MOST_LAWS: Final = 64
+MOST_TOGETHER: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,14 @@ class Guarded:
         found = []
         times = [float_above(self.secret.rows / one.step) for one in asked]
         names = [one.column for one in asked]
-        for laws in product(*(self.alternatives(name) for name in dict.fromkeys(names))):
+        choices = [self.alternatives(name) for name in dict.fromkeys(names)]
+        if math.prod(map(len, choices)) > MOST_TOGETHER:
+            raise Refused(
+                f"The laws of {len(choices)} columns can be true together in more than {MOST_TOGETHER:,} ways. "
+                "Declare boxes, "
+                "or ask for fewer answers at once."
+            )
+        for laws in product(*choices):
             joint = self.joint_of(laws)
             boxes = [joint.of(name).slope for name in names]
             if any(joint.of(name).others_sd is not None for name in names):

@@ -213,9 +213,23 @@ class ColumnSecret:
             if self.value
             else f"the mean of {self.column}"
         )
-        pairs = "; or ".join(f"{one} or {other}" for one, other in self.apart)
+        pairs = "; or ".join(self._either(*pair) for pair in self.apart)
         whose = "" if self.level == "table" else ", in the law that the rows were drawn by,"
         return f"whether {of}{whose} is {pairs}"
+
+    def _either(self, one: Span, other: Span) -> str:
+        """Say two sets, those that touch by where they do."""
+        low, high = sorted((one, other), key=lambda span: (span.low, span.high))
+        if low.high == high.low and not (low.is_point or high.is_point):
+            ends = f"{self._told(low.low)} to {self._told(high.high)}"
+            return f"under or over {self._told(low.high)} (somewhere from {ends})"
+        return f"{self._said(one)} or {self._said(other)}"
+
+    def _said(self, span: Span) -> str:
+        return self._told(span.low) if span.is_point else f"{self._told(span.low)} to {self._told(span.high)}"
+
+    def _told(self, number: Fraction) -> str:
+        return f"{float(100 * number):g} %" if self.figure == "share" else f"{float(number):g}"
 
     @property
     def document(self) -> Document:
