@@ -19,8 +19,14 @@ PARTS = (
     "survey_noise",
     "survey_path",
     "families",
+    "chains",
+    "panels",
     "k_means",
     "classifiers",
+    "service",
+    "synthetic_peers",
+    "attributes",
+    "streams",
 )
 RESULTS = Path(__file__).parent / "results"
 

@@ -94,6 +94,22 @@ def test_one_place_asks_an_engine():
     assert asks[0][0] == "entwined.door.lending"
 
 
+def test_two_rooms_see_rows_as_they_are():
+    """A public table's to learn from, and a holder's own for files that say so; nobody else reads past the door."""
+    readers = {name for name, path in MODULES.items() if "entwined.tables.every_row" in imports(path)}
+    assert readers == {"entwined.learning.codes", "entwined.synthetic.holders_rows"}
+    users = {name for name, path in MODULES.items() if "entwined.synthetic.holders_rows" in imports(path)}
+    assert users == {"entwined.synthetic.inspection", "entwined.report.inspection_page"}
+    past = {
+        name
+        for name, path in MODULES.items()
+        if not name.startswith(("entwined.tables", "entwined.ledger"))
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "reading"
+    }
+    assert past == set()
+
+
 @pytest.mark.parametrize(
     ("code", "asks"),
     [

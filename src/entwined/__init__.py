@@ -56,9 +56,11 @@ if TYPE_CHECKING:
     from entwined.request.verification import verify
     from entwined.schema import Schema, read_schema
     from entwined.tables import describe, open_table
+    from entwined.web.client import connect
 
 _HOMES = {
     "entwined.request.desk": ("open_desk",),
+    "entwined.web.client": ("connect",),
     "entwined.request.verbs": ("release",),
     "entwined.request.verification": ("verify",),
     "entwined.tables": ("open_table", "describe"),
@@ -80,6 +82,7 @@ _CALLED = {"open": "open_desk"}  # a name that is Python's own anywhere else
 __all__ = [  # noqa: RUF022  (in the order of the path; looked up when first used, so that the command starts fast)
     "__version__",
     "open",
+    "connect",
     "release",
     "verify",
     "open_table",

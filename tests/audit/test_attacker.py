@@ -131,6 +131,19 @@ def test_twenty_near_copies_show_more_than_the_loss_and_never_more_than_the_cert
     assert 0.3 * epsilon < calibrated.gained.at_worst <= epsilon
 
 
+def test_what_is_nearly_impossible_is_not_taken_for_a_gain():
+    """Friends who agree leave the other value a chance at the end of floats, where ratios are rounded."""
+    tie = np.array([[0.999, 0.001], [0.001, 0.999]])
+    for friends in (40, 105, 107):
+        law = ProductLaw(
+            (2,) * (friends + 1), tuple(UnitTable((0, one), tie) for one in range(1, friends + 1))
+        )
+        found = attack(
+            law, [count_of(law, 1, laplace(1))], 0, known=1.0, releases=40, generator=np.random.default_rng(5)
+        )
+        assert found.gained.at_worst <= 1 + 1e-9
+
+
 def test_the_group_bound_is_nearly_reached_by_nearer_copies():
     law = near_copies(20, 2, 0.9999)
     attacker, nobody = Attacker(law, (count_of(law, 1, laplace(0.1)),), 0), np.zeros((21, 21), int)

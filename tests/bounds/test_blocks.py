@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from entwined.bounds import block_relay, bound, certify, chains, verify
+from entwined.bounds import block_relay, bound, certify, chain_blocks, chains, verify
 from entwined.bounds.blocks import block_messages_bound, block_transport_bound
 from entwined.bounds.group import group_bound
 from entwined.bounds.messages import message_passing_bound
@@ -39,6 +39,82 @@ def test_no_mechanism_on_a_chain_of_three_states_leaks_more():
             assert (found <= one * (1 + 1e-9)).all()
             better += int((found < 0.99 * one).any())
     assert better >= 5
+
+
+def any_chain(rng):
+    """A chain of two to four states: some hardly ever move, some cannot go everywhere, and losses are uneven."""
+    states = int(rng.integers(2, 5))
+    length = int(rng.integers(2, {2: 6, 3: 5, 4: 4}[states]))
+    step = rng.dirichlet(np.full(states, rng.choice([0.2, 1.0])), size=states)
+    kind = rng.random()
+    if kind < 0.3:  # nearly deterministic
+        step = 0.99 * np.eye(states)[rng.permutation(states)] + 0.01 * step
+    elif kind < 0.6:  # with zeros
+        step = step * (rng.random(step.shape) < 0.6) + 0.1 * np.eye(states)
+        step = step / step.sum(axis=1, keepdims=True)
+    start = rng.dirichlet(np.full(states, 0.7)) if rng.random() < 0.7 else np.eye(states)[0]
+    return chain_of(length, step, start), 10 ** rng.uniform(-2, 0.7, length)
+
+
+@pytest.mark.parametrize(
+    ("seed", "chains"), [(0, 10), *(pytest.param(n, 100, marks=pytest.mark.slow) for n in range(1, 33))]
+)
+def test_no_mechanism_on_any_chain_leaks_more_than_what_is_chosen_or_blocks_say(seed, chains):
+    rng, by_blocks = np.random.default_rng([93, seed]), 0
+    for _ in range(chains):
+        chain, losses = any_chain(rng)
+        truths = worst_leakages_by_knowledge(
+            chain_joint(chain.initial, chain.transition.low, chain.length), losses
+        )
+        for knowledge, truth in truths.items():
+            said = bound(chain, Loss(losses), knowledge)
+            told = [said.leakage, *(other.leakage for other in said.alternatives if other.leakage)]
+            assert all((one.per_unit >= truth * (1 - 1e-7)).all() for one in told), (chain, losses)
+        for theorem, _ in PAIRS if chain.states > 2 else ():
+            found = theorem(Loss(losses), chain).per_unit
+            assert (found >= truths[theorem.knowledge] * (1 - 1e-7)).all(), (chain, losses)
+            by_blocks += 1
+    assert by_blocks >= chains // 2
+
+
+@pytest.mark.parametrize(("stay", "length"), [(0.9, 1500), (0.95, 1200)])
+def test_many_steps_at_a_time_say_what_single_steps_say(stay, length, monkeypatch):
+    chain, loss = walk(6, stay, length), Loss.uniform(0.002, length)
+    many, taken = block_relay.relay_strides, []
+    monkeypatch.setattr(block_relay, "PATIENCE", math.inf)
+    monkeypatch.setattr(block_relay, "relay_strides", lambda *asked: taken.append(1) or many(*asked))
+    for theorem in (block_messages_bound, block_transport_bound):
+        quick = theorem(loss, chain).per_unit
+        with monkeypatch.context() as patched:
+            patched.setattr(block_relay, "SHORTER", math.inf)
+            climbed = theorem(loss, chain).per_unit
+        assert (quick >= climbed * (1 - 1e-12)).all()
+        assert quick.max() <= climbed.max() * (1 + 1e-5)
+    assert len(taken) == 4  # both sides of both, and none where steps go one by one
+
+
+def test_laws_that_hardly_change_share_their_blocks(monkeypatch):
+    step = walk(4, 0.7, 2).transition.low
+    settled = np.linalg.matrix_power(step, 4096)[0]
+    start = settled * np.exp([0.0004, -0.0004, 0.0003, 0.0])
+    chain, loss = chain_of(60, step, start / start.sum()), Loss.uniform(0.05, 60)
+    exact = block_transport_bound(loss, chain).per_unit
+    chain_blocks.block_laws.cache_clear()
+    monkeypatch.setattr(chain_blocks, "MOST_POINTS", 1)
+    again = chain_of(60, step, start / start.sum())
+    shared = chain_blocks.block_laws(again, chain_blocks.FINE_SIZES).course
+    assert len(shared.errors) == chain_blocks.FEWEST_LAWS
+    followed = start / start.sum()
+    for place in range(30):
+        law = shared.laws[chain_blocks.place_of(shared, place)]
+        error = shared.errors[chain_blocks.place_of(shared, place)]
+        assert np.ptp(np.log(law / followed)) <= error
+        followed = followed @ step
+    found = block_transport_bound(loss, again).per_unit
+    assert (found >= exact * (1 - 1e-12)).all()
+    assert found.max() <= exact.max() * 1.01
+    with pytest.raises(DoesNotApply, match="Start from the stationary law"):
+        chain_blocks.block_laws(chain_of(60, step, [1, 0, 0, 0]), chain_blocks.FINE_SIZES)
 
 
 @pytest.mark.parametrize("length", [40, 1000])

@@ -20,6 +20,8 @@ from entwined.bounds import (
     certify,
     verify,
 )
+from entwined.bounds.attributes.column_query import ColumnQuery
+from entwined.bounds.attributes.noisy_columns import NoisyColumns, ValueSets
 from entwined.bounds.certificate import Certificate, digest
 from entwined.bounds.choose import THEOREMS, named, theorems_taking
 from entwined.bounds.concentrated_group import concentrated_group_bound
@@ -67,6 +69,16 @@ CASES = {
         Gaussian.of([[1.0, 0.5], [0.5, 2.0]]),
         NoisyLinear.of([[1.0, 0.5], [0.5, 2.0]], [3.0, 4.0], 2.0, DELTA),
         "any",
+    ),
+    "parameters of columns": (
+        ANSWERS,
+        NoisyColumns.of(
+            ColumnQuery.mean("q0", 0, 1) + ColumnQuery.count(["q0", "q1"], rows=5),
+            9.0,
+            2,
+            [ValueSets("q0", ("0",), ("1",))],
+        ),
+        "model",
     ),
     "places": (
         City.of(3, np.array([[0, 1], [1, 2]]), CityGrid(2, 2)),
@@ -148,6 +160,7 @@ def test_all_theorems_are_in_one_list_and_each_is_asked_for_its_own_kind():
         NoisyLinear,
         ClippedValues,
         DistanceLoss,
+        NoisyColumns,
     }
     assert sum(len(theorems_taking(kind)) for kind in kinds) == len(THEOREMS)
     for model, exposure, knowledge in CASES.values():
@@ -159,7 +172,7 @@ def test_all_theorems_are_in_one_list_and_each_is_asked_for_its_own_kind():
                 with pytest.raises(DoesNotApply, match="It starts from"):
                     theorem(exposure, model)
     secrets = {theorem.secret for theorem in THEOREMS}
-    assert len(secrets) == 6
+    assert len(secrets) == 7
     assert named("message passing").secret is UNIT_VALUE
 
 

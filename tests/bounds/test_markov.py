@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from entwined.bounds.lazy_symmetric import lazy_symmetric_bound
 from entwined.bounds.markov import markov_closed_form_bound
 from entwined.bounds.messages import message_passing_bound
+from entwined.bounds.transport import transport_bound
 from entwined.dependence import Box, Independent, MarkovChain
 from entwined.errors import DoesNotApply
 from entwined.loss import Loss
@@ -130,3 +132,31 @@ def test_random_draws_apply_only_if_they_are_stationary_and_positive():
             assert (bound >= worst_leakages(drawn.joint(), drawn.losses, "values") - 1e-9).all()
         said[bool(fits)] += 1
     assert min(said.values()) > 20
+
+
+@pytest.mark.parametrize("flip", [0.02, 0.1, 0.25, 0.4, 0.5])
+@pytest.mark.parametrize("epsilon", [1e-4, 0.1, 1.0, 4.0])
+def test_the_closed_form_of_lazy_symmetric_chains_is_where_transport_climbs_to(flip, epsilon):
+    short = symmetric(flip, 5)
+    truth = worst_leakages(chain_joint([0.5, 0.5], short.transition.low, 5), np.full(5, epsilon), "model")
+    assert (lazy_symmetric_bound(Loss.uniform(epsilon, 5), short).per_unit >= truth * (1 - 1e-7)).all()
+    loss, chain = Loss.uniform(epsilon, 4000), symmetric(flip, 4000)
+    found, told = lazy_symmetric_bound(loss, chain).worst, transport_bound(loss, chain).worst
+    assert told * (1 - 1e-9) <= found <= told * (1 + 1e-6)
+
+
+def test_the_closed_form_of_lazy_symmetric_chains_takes_the_largest_loss_and_knows_its_limits():
+    uneven = Loss.of([0.1, 0.5, 0.2])
+    assert lazy_symmetric_bound(uneven, symmetric(0.3, 3)).worst == pytest.approx(0.8)  # the group is less
+    assert lazy_symmetric_bound(Loss.uniform(500, 3), symmetric(0.1, 3)).worst == pytest.approx(
+        500 + 2 * np.log(9)
+    )
+    for chain, why in (
+        (symmetric(0.6, 3), "lazy"),
+        (MarkovChain(3, Box.exact([[0.9, 0.1], [0.2, 0.8]]), np.array([2 / 3, 1 / 3])), "symmetric"),
+        (MarkovChain(3, symmetric(0.3, 3).transition), "stationary"),
+        (MarkovChain(3, symmetric(0.3, 3).transition, np.array([0.9, 0.1])), "stationary"),
+        (MarkovChain(3, Box.exact(np.full((3, 3), 1 / 3)), np.full(3, 1 / 3)), "two states"),
+    ):
+        with pytest.raises(DoesNotApply, match=why):
+            lazy_symmetric_bound(Loss.uniform(1, 3), chain)

@@ -87,6 +87,7 @@ def test_a_mechanism_is_planned_released_verified_and_given_again(folder, run):
         json.loads((folder / name / "where_people_are.json").read_text()) for name in ("out", "again")
     )
     assert first["drawn"] == again["drawn"]
+    assert "k-means of x, y: 2 centres, 2 rounds" in run("budget", "ledger.sqlite")[1]
 
 
 def test_forged_output_or_file_is_noticed(folder, run):

@@ -134,6 +134,7 @@ def test_a_file_too_large_is_refused_before_it_is_read(suffix, tmp_path):
 # Documents that describe no model
 
 CHAIN = {"kind": "markov_chain", "length": 3, "transition": [[0.5, 0.5], [0.5, 0.5]]}
+SEASONS = {"kind": "varying_chain", "length": 3, "transitions": [[[0.5, 0.5], [0.5, 0.5]]]}
 A = {"name": "a", "values": ["x", "y"], "parents": [], "table": [[0.5, 0.5]]}
 B = {"name": "b", "values": ["x", "y"], "parents": ["a"], "table": [[0.5, 0.5], [0.5, 0.5]]}
 FIELD = {
@@ -208,8 +209,18 @@ DOCUMENTS = [
     ({"kind": "groups", "size": 6}, "'size'"),
     ({"kind": "groups", "largest": 2, "": 1}, "''"),
     # chains
+    ({**CHAIN, "kind": "endless_chain"}, "'length'"),
+    ({"kind": "endless_chain"}, '"transition"'),
+    ({"kind": "endless_chain", "transition": [[0.5, 0.5]]}, "not square"),
     (without(CHAIN, "length"), '"length"'),
     (without(CHAIN, "transition"), '"transition"'),
+    (without(SEASONS, "transitions"), '"transitions"'),
+    ({**SEASONS, "transitions": [[0.5, 0.5], [0.5, 0.5]]}, "0.5"),
+    ({**SEASONS, "transitions": []}, "empty"),
+    ({**SEASONS, "transitions": [[[0.5, 0.5]]]}, "1 × 1 × 2"),
+    ({**SEASONS, "transitions": [[[0.5, 0.6], [0.5, 0.5]]]}, "sums to 1.1"),
+    ({**SEASONS, "transitions": [[[1]]] * 4}, "never used"),
+    ({**SEASONS, "initial": [1]}, "1 states"),
     ({**CHAIN, "length": 0}, "0 units"),
     ({**CHAIN, "length": 10**15}, "1000000000000000"),
     ({**CHAIN, "length": "100"}, "'100'"),

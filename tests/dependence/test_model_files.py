@@ -56,10 +56,21 @@ DOCUMENTS = {
         "transition": [[1, 0], [0.5, 0.5]],
         "source": "exploratory",
     },
+    "chain without an end": {
+        "kind": "endless_chain",
+        "initial": [0.5, 0.5],
+        "transition": [[0.9, 0.1], [0.1, 0.9]],
+    },
     "chain class": {
         "kind": "markov_chain",
         "length": 9,
         "transition": [[[0.8, 0.9], [0.1, 0.2]], [0.5, 0.5]],
+    },
+    "seasons": {
+        "kind": "varying_chain",
+        "length": 9,
+        "initial": [0.25, 0.75],
+        "transitions": [[[0.9, 0.1], [0.2, 0.8]], [[[0.5, 0.6], [0.4, 0.5]], [0.5, 0.5]]],
     },
     "net": {"kind": "bayes_net", "variables": [COIN, DIE, BET]},
     "net with a hidden variable": {"kind": "bayes_net", "variables": [COIN, DIE, BET], "hidden": ["die"]},

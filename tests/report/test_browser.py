@@ -11,7 +11,11 @@ from playwright.sync_api import sync_playwright
 from entwined.audit.comparison import attack_document, compare
 from entwined.audit.family import family_stage
 from entwined.report import attack_page, charts, plan_page, report_page
+from entwined.report.inspection_page import inspection_page
+from entwined.report.public_word_page import public_word_page
+from entwined.synthetic.inspection import inspected
 from support.reports import HOSTILE, hostile, marked, questionnaire, released, repeated
+from support.two_tables import a_word, two_tables
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDTHS = {"phone": (375, 800), "laptop": (1280, 900)}
@@ -49,6 +53,14 @@ def pages(tmp_path_factory):
     for kind, document in {"family": attacked(), "hostile": with_harm(attacked(), HOSTILE)}.items():
         written["attack", kind] = at / f"{kind} attack.html"
         written["attack", kind].write_text(attack_page(document), encoding="utf-8")
+    both = two_tables(HOSTILE[:4], HOSTILE)
+    made_up = {
+        "inspection": inspection_page(inspected(both, "age")),
+        "word": public_word_page(a_word(HOSTILE)),
+    }
+    for name, page in made_up.items():
+        written[name, "hostile"] = at / f"{name}.html"
+        written[name, "hostile"].write_text(page, encoding="utf-8")
     return written
 
 
@@ -126,6 +138,15 @@ def test_charts_are_drawn(opened, kind):
     assert all(size > 250 for size in sizes)
 
 
+def test_a_synthetic_table_is_drawn_beside_the_real_one(opened):
+    marks = opened("inspection", "hostile").evaluate(MARKS)
+    assert len(marks) == 8  # the worst tables, two maps, five columns
+    assert all(count >= 2 for count in marks), marks
+    tab = opened("word", "hostile")
+    assert len(tab.evaluate(MARKS)) == 2
+    assert tab.evaluate("() => document.compatMode") == "CSS1Compat"
+
+
 def test_an_attack_draws_what_is_believed_and_what_is_added(opened):
     tab = opened("attack", "family")
     marks = tab.evaluate(MARKS)
@@ -142,6 +163,8 @@ def test_an_attack_draws_what_is_believed_and_what_is_added(opened):
         *itertools.product(["report", "plan"], ["survey", "hostile", "many"]),
         ("attack", "family"),
         ("attack", "hostile"),
+        ("inspection", "hostile"),
+        ("word", "hostile"),
     ],
 )
 def test_nothing_overflows_and_all_can_be_read(opened, name, kind, width):

@@ -31,6 +31,7 @@ AT_ONCE: Final = 50  # releases that are looked at together
 FARTHEST: Final = (
     600.0  # nats: what is less likely than this is taken to be so likely, so that no chance becomes 0
 )
+LEAST: Final = 1e-200  # what is less likely is not looked at: near the end of floats ratios are rounded
 MOST_CODES: Final = 2**62
 MOST_ANSWERS: Final = 20_000
 
@@ -38,7 +39,7 @@ MOST_ANSWERS: Final = 20_000
 class Looked(NamedTuple):
     """What was believed of each value of the target before releases, one a row, and by how much the logs moved.
 
-    A value that cannot be, given what is known, has moved by NaN.
+    A value that cannot be, given what is known, or hardly (`LEAST`), has moved by NaN.
     """
 
     prior: FloatArray
@@ -47,16 +48,16 @@ class Looked(NamedTuple):
     @property
     def posterior(self) -> FloatArray:
         """What is believed afterwards."""
-        return np.asarray(self.prior * np.exp(np.where(self.prior > 0, self.log_shifts, 0.0)))
+        return np.asarray(self.prior * np.exp(np.where(self.prior > LEAST, self.log_shifts, 0.0)))
 
 
 def shifted(prior: FloatArray, seen: FloatArray) -> Looked:
     """Work out by how much logs moved, where `seen` is prior × likelihood up to a constant of each row."""
     with np.errstate(divide="ignore", invalid="ignore"):  # what cannot be has no logarithm
-        logs = np.where(prior > 0, np.log(seen), -np.inf)
+        logs = np.where(prior > LEAST, np.log(seen), -np.inf)
         top = logs.max(axis=1, keepdims=True)
         posterior = logs - top - np.log(np.exp(logs - top).sum(axis=1, keepdims=True))
-        return Looked(prior, np.where(prior > 0, posterior - np.log(prior), np.nan))
+        return Looked(prior, np.where(prior > LEAST, posterior - np.log(prior), np.nan))
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,8 +37,9 @@ class GaussianAudit:
 def gaussian_audit(first: FloatArray, second: FloatArray, *, false_alarm: float = 1e-6) -> GaussianAudit:
     """Bound μ from below by samples of a statistic of the output that is larger on the first table.
 
-    >>> rng = np.random.default_rng(3)
-    >>> found = gaussian_audit(rng.normal(1.0, 1.0, 40_000), rng.normal(0.0, 1.0, 40_000))
+    >>> from scipy.special import ndtri
+    >>> even = ndtri((np.arange(40_000) * 16_807 % 40_009 + 1) / 40_011)  # quantiles of a bell, well mixed
+    >>> found = gaussian_audit(even + 1, even[::-1])
     >>> 0.9 < found.mu < 1
     True
     """

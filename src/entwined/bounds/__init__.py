@@ -28,6 +28,7 @@ forms, filled_blanks      questionnaires in forms; separable_forms, separable_fi
 scalar, wasserstein       one noisy sum
 gaussian                  units that are Gaussian; noisy_linear: weighted sums of them under Gaussian noise;
                           clipped_values: sums of them within public bounds, under either noise
+attributes                secrets about whole columns: what an answer shows of the parameter that one is drawn with
 places                    people in cities, for each unit of distance; carried: what a kernel carries on of it
 """
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from entwined.bounds.block_relay import Strides, relay
 from entwined.bounds.chain_blocks import FINE_SIZES, SIZES, block_laws, block_odds
-from entwined.bounds.contraction import contract_one
+from entwined.bounds.contraction import contract, contract_one
 from entwined.bounds.theorem import theorem
 from entwined.bounds.transport import transport_bound
 from entwined.dependence import MarkovChain
@@ -16,15 +16,16 @@ from entwined.numbers import FloatArray, round_up
 def block_messages_bound(loss: Loss, model: MarkovChain) -> Leakage:
     """Bound the leakage on a chain by messages over blocks of steps, whatever values are known.
 
-    Theorem. Let the units form a homogeneous Markov chain with known transitions P, and let Δ_k be the largest log
-    odds ratio of Pᵏ and T(L; Δ) = 4 atanh(tanh(L/4) tanh(Δ/4)). Let R_i be the least of Σ_{j>i} ε_j and, over the k
-    tried, of ε_{i+1} + … + ε_{i+k−1} + T(ε_{i+k} + R_{i+k}; Δ_k), and R'_i the same to the left. Then for every
-    unit i, values a and b, known values of any other units, and output set S: |log Pr[M ∈ S | x_i = a, known] − log
-    Pr[M ∈ S | x_i = b, known]| ≤ ε_i + R_i + R'_i.
+    Theorem. Let the units form a homogeneous Markov chain with transitions P, known or in a class, and let Δ_k be the
+    largest log odds ratio of Pᵏ (of a class, of any product of k members) and T(L; Δ) = 4 atanh(tanh(L/4) tanh(Δ/4)).
+    Let R_i be the least of Σ_{j>i} ε_j and, over the k tried, of ε_{i+1} + … + ε_{i+k−1} + T(ε_{i+k} + R_{i+k}; Δ_k),
+    and R'_i the same to the left. Then for every unit i, values a and b, known values of any other units, and output
+    set S: |log Pr[M ∈ S | x_i = a, known] − log Pr[M ∈ S | x_i = b, known]| ≤ ε_i + R_i + R'_i.
 
-    Checked. The transitions are known, zeros make Δ_k infinite, and powers of P are widened by what rounding can do.
-    Blocks of 1, 2, 3, 4, 6, 8, 12, … steps are tried, with equal losses more of them. There long chains have one
-    message for all steps, which is no smaller than what follows from it.
+    Checked. Zeros make Δ_k infinite, and powers of P are widened by what rounding can do. Of a class Δ_k is bounded for
+    its worst members: by intervals of their products, and by Birkhoff's contraction of shorter ones. Blocks of 1, 2, 3,
+    4, 6, 8, 12, … steps are tried, with equal losses more of them. There long chains have one message for all steps,
+    which is no smaller than what follows from it.
 
     Trusted. The true law is the model, whatever its start. Of every other unit the adversary knows the value or
     nothing: to know that a step between is in some set of states can tie the steps around it closer than Pᵏ says.
@@ -38,10 +39,15 @@ def block_messages_bound(loss: Loss, model: MarkovChain) -> Leakage:
     ε_{i+k} + R_{i+k}. T bounds what is left (Birkhoff). With no far side the units to the right move by their
     losses.
 
-    Source. New here. A Markov quilt (Song, Wang, Chaudhuri 2017) is a block whose far side shows all.
+    Source. New here. A Markov quilt (Song, Wang, Chaudhuri 2017) is a block whose far side shows all. Bai, He, Gu,
+    Kifer, Maeng (2026), "Composition for Pufferfish Privacy", translate losses to chains by influence curves.
     """
     odds = block_odds(model, sizes_for(loss))
-    blocks = Strides(tuple(odds.powers), lambda _, size, held: contract_one(held, odds[size]))
+    blocks = Strides(
+        odds.sizes,
+        lambda _, size, held: contract_one(held, odds[size]),
+        lambda size, held: contract(held, np.full(held.shape, odds[size])),
+    )
     past, future = (relay(loss, blocks, 0, back=back) for back in (False, True))
     return both_sides(loss, model, past, future)
 
@@ -65,12 +71,21 @@ def block_transport_bound(loss: Loss, model: MarkovChain) -> Leakage:
     Proof. As for block messages; the ratio of two means of a function whose log has range L is largest where it
     takes two values only, and that maximum is T_k(L).
 
-    Source. New here. A Markov quilt (Song, Wang, Chaudhuri 2017) is a block whose far side shows all.
+    Source. New here. A Markov quilt (Song, Wang, Chaudhuri 2017) is a block whose far side shows all. Bai, He, Gu,
+    Kifer, Maeng (2026), "Composition for Pufferfish Privacy", translate losses to chains by influence curves.
     """
     laws = block_laws(model, sizes_for(loss))
     sizes = tuple(laws.powers)
-    before = Strides(sizes, lambda step, size, held: laws.back(step, size)(held))
-    after = Strides(sizes, lambda _, size, held: laws.onward(size)(held))
+    before = Strides(
+        sizes,
+        lambda step, size, held: laws.back(step, size)(held),
+        lambda size, held: laws.back(model.length - 1, size).each(held),
+    )
+    after = Strides(
+        sizes,
+        lambda _, size, held: laws.onward(size)(held),
+        lambda size, held: laws.onward(size).each(held),
+    )
     past, future = relay(loss, before, laws.settled, back=False), relay(loss, after, 0, back=True)
     found = both_sides(loss, model, past, future)
     return Leakage(np.minimum(found.per_unit, transport_bound(loss, model).per_unit))

@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from graphlib import TopologicalSorter
 from typing import Any, Final, Generic, overload
 
 from entwined.bounds.choose import bound, theorems_taking
@@ -86,9 +86,7 @@ def calibrate(
     covering = [theorem for theorem in theorems_taking(type(shape), trusting) if theorem.covers(knowledge)]
     for theorem in tightest_first(covering):
         try:
-            if answered.isdisjoint(theorem.yields_to) and (
-                best is None or theorem(best.exposure, model).worst < best.leakage.worst
-            ):
+            if answered.isdisjoint(theorem.yields_to) and (best is None or improves(theorem, best)):
                 reached = largest_multiple(theorem, model, shape, ceiling, knowledge)
                 best = reached if best is None or reached.multiple > best.multiple else best
             answered.add(theorem.name)
@@ -99,11 +97,30 @@ def calibrate(
     return replace(best, trusting=tuple(trusting))
 
 
+def improves(theorem: Theorem, best: Calibration[Any]) -> bool:
+    """Say whether a theorem allows more; it says no less than those that it yields to, whoever their adversary is."""
+    for one in theorems_taking(type(best.exposure), best.trusting):
+        if one.name in theorem.yields_to and not one.covers(best.knowledge):
+            with suppress(DoesNotApply):
+                if one(best.exposure, best.model).worst >= best.leakage.worst:
+                    return False
+    return bool(theorem(best.exposure, best.model).worst < best.leakage.worst)
+
+
 def tightest_first(theorems: Sequence[Theorem]) -> Iterable[Theorem]:
-    """Order theorems so that each comes after those that it yields to."""
+    """Order theorems so that each comes right after those that it yields to, and the others as they are."""
     named = {theorem.name: theorem for theorem in theorems}
-    before = {name: [one for one in theorem.yields_to if one in named] for name, theorem in named.items()}
-    return (named[name] for name in TopologicalSorter(before).static_order())
+    ordered: dict[str, Theorem] = {}
+
+    def place(theorem: Theorem) -> None:
+        for name in theorem.yields_to:
+            if name in named and name not in ordered:
+                place(named[name])
+        ordered.setdefault(theorem.name, theorem)
+
+    for theorem in theorems:
+        place(theorem)
+    return ordered.values()
 
 
 def largest_multiple(  # noqa: PLR0913, PLR0917  (what one search is about)

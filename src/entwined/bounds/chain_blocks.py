@@ -7,9 +7,10 @@ from typing import Final
 
 import numpy as np
 
+from entwined.bounds.class_blocks import class_odds
 from entwined.bounds.frontier import SMALLEST, Frontier
 from entwined.bounds.kernel import MOST_POINTS, TOO_SMALL, start_and_step
-from entwined.bounds.transport import StepLaws
+from entwined.bounds.transport import StepLaws, distance
 from entwined.dependence import Box, MarkovChain
 from entwined.dependence.odds import log_odds
 from entwined.errors import DoesNotApply
@@ -18,6 +19,9 @@ from entwined.numbers import ULP, FloatArray
 SIZES: Final = (1, 2, 3, *(part * 2**times for times in range(1, 10) for part in (2, 3)))
 FINE_SIZES: Final = (1, 2, 3, *(part * 2**times for times in range(9) for part in (4, 5, 6, 7)))
 FEWEST_STATES: Final = 3
+FEWEST_LAWS: Final = 2  # that are told apart, however many states there are
+ALIKE: Final = 1e-8  # a start this close to where the chain settles is taken for it
+NEARLY: Final = 1e-3  # laws of the state this close together, in log ratios, share their blocks
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -62,21 +66,37 @@ def block_laws(model: MarkovChain, sizes: tuple[int, ...] = SIZES) -> BlockLaws:
             course = StepLaws.of(start, step, max(model.length - 1, 1))
         except FloatingPointError:
             raise DoesNotApply(TOO_SMALL) from None
-    most = MOST_POINTS // (4 * len(powers) * model.states**3)
+    most = max(MOST_POINTS // (4 * len(powers) * model.states**3), FEWEST_LAWS)
     if len(course.errors) > most:
-        raise DoesNotApply(
-            f"The law of the state still changes after {most:,} steps, too many to try blocks of each. Start from the "
-            "stationary law."
-        )
+        alike = merged(course, 0)
+        course = alike if alike.errors[0] <= ALIKE else merged(course, most - 1)
+        if course.errors[-1] > NEARLY:
+            raise DoesNotApply(
+                f"The law of the state still changes after {most:,} steps, too many to try blocks of each. Start from "
+                "the stationary law."
+            )
     return BlockLaws(model, course, powers)
+
+
+def merged(course: StepLaws, first: int) -> StepLaws:
+    """Let one law stand for all steps from some step on; its error is that of the farthest of them."""
+    last = course.laws[-1]
+    apart = [
+        distance(law, last) + error
+        for law, error in zip(course.laws[first:-1], course.errors[first:], strict=True)
+    ]
+    return StepLaws(
+        (*course.laws[:first], last, last), (*course.errors[:first], max(apart)), first, 1, course.steps
+    )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BlockOdds:
-    """The largest log odds ratio between steps a block apart, for each size of blocks."""
+    """The largest log odds ratio between steps a block apart, for each size of blocks; of a class those known."""
 
     chain: MarkovChain
-    powers: dict[int, FloatArray]
+    sizes: tuple[int, ...]
+    powers: dict[int, FloatArray] = field(default_factory=dict)
     _found: dict[int, float] = field(default_factory=dict)
 
     def __getitem__(self, size: int) -> float:
@@ -88,8 +108,19 @@ class BlockOdds:
 
 @lru_cache(maxsize=4)
 def block_odds(model: MarkovChain, sizes: tuple[int, ...] = SIZES) -> BlockOdds:
-    """Find the log odds of a chain over blocks; no law of its start is needed."""
-    return BlockOdds(model, powers_of(model, sizes))
+    """Find the log odds of a chain over blocks, of a class those of its worst member; no law of its start is needed."""
+    refuse_few_states(model)
+    if not model.transition.is_exact:
+        found = class_odds(model, sizes)
+        return BlockOdds(model, tuple(found), _found=found)
+    powers = powers_of(model, sizes)
+    return BlockOdds(model, tuple(powers), powers)
+
+
+def refuse_few_states(model: MarkovChain) -> None:
+    """Refuse chains of which single steps say as much."""
+    if model.states < FEWEST_STATES:
+        raise DoesNotApply(f"Blocks are tried for chains of {FEWEST_STATES} states or more.")
 
 
 def place_of(course: StepLaws, step: int) -> int:
@@ -106,12 +137,7 @@ def reversed_law(law: FloatArray, power: FloatArray) -> FloatArray:
 
 def powers_of(model: MarkovChain, sizes: tuple[int, ...] = SIZES) -> dict[int, FloatArray]:
     """Give Pᵏ for the sizes, each the sum of two before it, as far as no entry is too small for a float."""
-    if not model.transition.is_exact:
-        raise DoesNotApply(
-            "The class has many members, and blocks need known transitions. The messages cover it."
-        )
-    if model.states < FEWEST_STATES:
-        raise DoesNotApply(f"Blocks are tried for chains of {FEWEST_STATES} states or more.")
+    refuse_few_states(model)
     step = np.asarray(model.transition.low)
     found, patterns = {1: step}, {1: step > 0}
     for size in sizes[1:]:

@@ -5,9 +5,19 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, Generic
 
+from entwined.bounds.attributes.parameter_quilt import parameter_quilt_bound
 from entwined.bounds.blocks import block_messages_bound, block_transport_bound
 from entwined.bounds.concentrated_group import concentrated_group_bound
 from entwined.bounds.elimination import elimination_bound, elimination_without_knowledge_bound
+from entwined.bounds.endless import (
+    endless_block_messages_bound,
+    endless_messages_bound,
+    endless_transport_bound,
+)
+from entwined.bounds.endless_noise import (
+    endless_gaussian_messages_bound,
+    endless_separable_messages_bound,
+)
 from entwined.bounds.exposure import Exposure, Given
 from entwined.bounds.filled_blanks import blanks_filled_bound
 from entwined.bounds.forms import (
@@ -26,12 +36,13 @@ from entwined.bounds.group import group_bound
 from entwined.bounds.guarantee import promised
 from entwined.bounds.hints import Hint, hints_for
 from entwined.bounds.influence import influence_matrix_bound
+from entwined.bounds.lazy_symmetric import lazy_symmetric_bound
 from entwined.bounds.markov import markov_closed_form_bound
 from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.outside import theorems_of
 from entwined.bounds.pairwise import pairwise_bound, pairwise_scale_bound
 from entwined.bounds.places import places_messages_bound, places_transport_bound
-from entwined.bounds.quilt import markov_quilt_bound, tree_quilt_bound
+from entwined.bounds.quilt import markov_quilt_bound, network_quilt_bound, tree_quilt_bound
 from entwined.bounds.scalar import exact_scalar_accountant_bound
 from entwined.bounds.separable import (
     separable_group_bound,
@@ -68,9 +79,14 @@ THEOREMS: tuple[Theorem, ...] = (
     transport_bound,
     block_messages_bound,
     block_transport_bound,
+    endless_messages_bound,
+    endless_block_messages_bound,
+    endless_transport_bound,
     markov_closed_form_bound,
+    lazy_symmetric_bound,
     markov_quilt_bound,
     tree_quilt_bound,
+    network_quilt_bound,
     elimination_bound,
     elimination_without_knowledge_bound,
     pairwise_bound,
@@ -101,12 +117,15 @@ THEOREMS: tuple[Theorem, ...] = (
     gaussian_group_bound,
     gaussian_messages_bound,
     gaussian_transport_bound,
+    endless_separable_messages_bound,
+    endless_gaussian_messages_bound,
     exact_scalar_accountant_bound,
     wasserstein_bound,
     *NOISY_LINEAR_THEOREMS,
     *CLIPPED_THEOREMS,
     places_messages_bound,
     places_transport_bound,
+    parameter_quilt_bound,
 )
 
 

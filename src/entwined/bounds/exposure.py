@@ -8,6 +8,7 @@ NoisySum           one sum of integer weights with Laplace noise                
 NoisyLinear        weighted sums with Gaussian noise, at one δ and distance     (noisy_linear)
 ClippedValues      losses along the distances of clipped values, and others     (clipped_values)
 DistanceLoss       pure losses for each unit of distance                        (distance_loss)
+NoisyColumns       an answer about whole columns with Laplace noise, or none    (attributes.noisy_columns)
 
 A new kind needs no entry anywhere: a theorem that takes it names it in its signature, and a certificate names
 the theorem.

@@ -10,13 +10,14 @@ from typing import Final, Self, TypeVar
 import numpy as np
 
 from entwined.bounds.frontier import Frontier
-from entwined.dependence import BayesNet, Coupled, MarkovChain, RandomField
+from entwined.dependence import BayesNet, Coupled, MarkovChain, RandomField, VaryingChain
 from entwined.errors import DoesNotApply
 from entwined.numbers import ULP, FloatArray
 
 MOST_KERNELS: Final = 20_000
 MOST_POINTS: Final = 40_000_000  # about ten seconds of sorting
 ROOT: Final = -1
+NO_START: Final = "The chain has no initial law, and transport needs it. Give one, or use the messages."
 MANY: Final = "The class has many members and this bound needs one law. The messages cover it."
 TOO_SMALL: Final = "A probability above zero is too small for a float (below 1e-307). The messages cover it."
 
@@ -156,6 +157,8 @@ def parts_of(model: Coupled) -> Parts:
     """Split a model into weights of single units and tables of the pairs that truly depend on each other."""
     if isinstance(model, MarkovChain):
         return chain_parts(model)
+    if isinstance(model, VaryingChain):
+        return varying_parts(model)
     if not isinstance(model, (BayesNet, RandomField)):
         raise DoesNotApply(f"A {model.kind} model does not say what the law is. The messages cover it.")
     if not all(block.table.is_exact for block in model.blocks):
@@ -174,14 +177,24 @@ def chain_parts(chain: MarkovChain) -> Parts:
     ]
 
 
+def varying_parts(chain: VaryingChain) -> Parts:
+    """Each step with the next by its own table, unless it says nothing about it."""
+    if not chain.transitions.is_exact:
+        raise DoesNotApply(MANY)
+    if chain.initial is None:
+        raise DoesNotApply(NO_START)
+    refuse_size(2 * chain.length, 2 * chain.length * chain.states**3)
+    steps, binding = chain.transitions.low[chain.turns], chain.log_odds > 0
+    weight = [chain.initial, *np.where(binding[:, None], 1.0, steps[:, 0])]
+    return weight, [(t, t + 1, steps[t]) for t in np.flatnonzero(binding).tolist()]
+
+
 def start_and_step(chain: MarkovChain) -> tuple[FloatArray, FloatArray]:
     """Give the initial law and the transitions, if both are known."""
     if not chain.transition.is_exact:
         raise DoesNotApply(MANY)
     if chain.initial is None:
-        raise DoesNotApply(
-            "The chain has no initial law, and transport needs it. Give one, or use the messages."
-        )
+        raise DoesNotApply(NO_START)
     return chain.initial, chain.transition.low
 
 

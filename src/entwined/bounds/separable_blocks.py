@@ -32,19 +32,20 @@ LONGEST_UNEVEN: Final = 16
 def separable_block_messages_bound(loss: ConcentratedLoss, model: MarkovChain) -> Leakage:
     """Bound what a separable release shows on a chain by messages over blocks of steps, whatever values are known.
 
-    Theorem. Let the units form a homogeneous Markov chain with known transitions P, and let each part of the
-    release read one unit. Let δ_j(γ) bound P(S) − γ Q(S) for any two laws P, Q of part j. For k ≥ 1 let Δ_k be the
-    largest log odds ratio of Pᵏ, t_k(γ) = (e^{Δ_k/2} − √γ)²/(e^{Δ_k} − 1) for γ < e^{Δ_k} and 0 beyond, and S_t
-    δ(γ) = t(γ) δ(1 + (γ − 1)/t(γ)). Let R_i be at most δ_{i+1} ⊗ … ⊗ δ_{i+k−1} ⊗ S_{t_k}(δ_{i+k} ⊗ R_{i+k}) at
-    every γ, for every k tried, and at most δ_{i+1} ⊗ … ⊗ δ_n; R'_i the same to the left. Then δ_i ⊗ R_i ⊗ R'_i
-    bounds Pr[M ∈ S | x_i = a, known] − γ Pr[M ∈ S | x_i = b, known] for all a, b, S and γ ≥ 1 and known values of
-    any other units. The leakage is its ε at δ, and at most that of the group.
+    Theorem. Let the units form a homogeneous Markov chain with transitions P, known or in a class, and let each part of
+    the release read one unit. Let δ_j(γ) bound P(S) − γ Q(S) for any two laws P, Q of part j. For k ≥ 1 let Δ_k be the
+    largest log odds ratio of Pᵏ (of a class, of any product of k members), t_k(γ) = (e^{Δ_k/2} − √γ)²/(e^{Δ_k} − 1) for
+    γ < e^{Δ_k} and 0 beyond, and S_t δ(γ) = t(γ) δ(1 + (γ − 1)/t(γ)). Let R_i be at most δ_{i+1} ⊗ … ⊗ δ_{i+k−1} ⊗
+    S_{t_k}(δ_{i+k} ⊗ R_{i+k}) at every γ, for every k tried, and at most δ_{i+1} ⊗ … ⊗ δ_n; R'_i the same to the left.
+    Then δ_i ⊗ R_i ⊗ R'_i bounds Pr[M ∈ S | x_i = a, known] − γ Pr[M ∈ S | x_i = b, known] for all a, b, S and γ ≥ 1 and
+    known values of any other units. The leakage is its ε at δ, and at most that of the group.
 
-    Checked. The transitions are known, zeros make Δ_k infinite, and powers of P are widened by what rounding can
-    do. Blocks of 1, 2, 3, 4, 6, 8, 12, … steps are tried, until their ends hardly sway each other. Where losses are
-    equal and blocks long, what passes is followed at every so many steps only, and a step between takes the figure
-    of one with more steps behind it, which is no smaller. The least of several bounds is made convex again, which
-    the truth is. Profiles are rounded up and long chains are followed as for separable messages.
+    Checked. Zeros make Δ_k infinite, and powers of P are widened by what rounding can do. Of a class Δ_k is bounded for
+    its worst members: by intervals of their products, and by Birkhoff's contraction of shorter ones. Blocks of 1, 2, 3,
+    4, 6, 8, 12, … steps are tried, until their ends hardly sway each other. Where losses are equal and blocks long,
+    what passes is followed at every so many steps only, and a step between takes the figure of one with more steps
+    behind it, which is no smaller. The least of several bounds is made convex again, which the truth is. Profiles are
+    rounded up and long chains are followed as for separable messages.
 
     Trusted. The true law is the model, whatever its start. Of every other unit the adversary knows the value or
     nothing: to know that a step between is in some set of states can tie the steps around it closer than Pᵏ says.
@@ -97,7 +98,7 @@ def tilted_blocks(
 ) -> Callable[[Grid], Told]:
     """Pass profiles along a chain in blocks, each tilted as far as its log odds allow."""
     odds = block_odds(model)
-    blocks = same_everywhere({k: TiltSway(odds[k]) for k in odds.powers}, len(set(curves)) == 1)
+    blocks = same_everywhere({k: TiltSway(odds[k]) for k in odds.sizes}, len(set(curves)) == 1)
     return lambda grid: in_blocks(algebra, held_by(algebra, curves, grid), blocks, blocks)
 
 

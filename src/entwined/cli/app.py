@@ -19,14 +19,18 @@ from entwined.cli import (
     demo,
     describe,
     init,
+    inspect,
     key,
-    learn,
+    learn_what,
     paper,
     plan,
     release,
+    serve,
     sql,
+    stream,
     survey,
     synth,
+    token,
     verify,
 )
 from entwined.cli.show import fail
@@ -49,17 +53,21 @@ app.command("approve")(approve.command)
 app.command("plan")(plan.command)
 app.command("release")(release.command)
 app.command("sql")(sql.command)
+app.command("stream")(stream.command)
 app.add_typer(budget.app)
 app.command("verify")(verify.command)
 app.add_typer(key.app)
-app.command("learn")(learn.command)
+app.add_typer(learn_what.app)
 app.add_typer(survey.app)
 app.command("synth")(synth.command)
+app.command("inspect")(inspect.command)
 app.command("bound")(bound.command)
 app.command("calibrate")(calibrate.command)
 app.command("attack")(attack.command)
 app.command("audit")(audit.command)
 app.command("paper")(paper.command)
+app.command("serve")(serve.command)
+app.add_typer(token.app)
 
 
 def version_wanted(wanted: bool) -> None:  # noqa: FBT001  (typer hands options over by position)

@@ -10,6 +10,7 @@ from entwined.canonical import Document
 from entwined.cli.arguments import JsonOption, RequestFile
 from entwined.cli.bound import WhoOption, show_drivers
 from entwined.cli.show import about, as_json, number, progress, say, show_hints, table
+from entwined.cli.talks_about import TalksOption, show_talks, talks
 from entwined.writing import write_whole
 
 if TYPE_CHECKING:
@@ -25,13 +26,18 @@ def command(
         Path | None, typer.Option("--html", help="Write the plan as a page to this file.")
     ] = None,
     who: WhoOption = 0,
+    public: TalksOption = None,
 ) -> None:
     """Compare the ways to protect a release before anything is spent: noise, errors, leakage, budget."""
     from entwined.request.request_file import read_request
 
     with progress():
-        looked = looked_ahead(read_request(request_file))
+        request = read_request(request_file)
+        looked = looked_ahead(request)
         document = looked.document
+        talked = None if public is None else talks(request, public)
+        if talked is not None:
+            document["talks_about"] = [one.document for one in talked]
         if html is not None:
             from entwined.report import plan_page
 
@@ -40,6 +46,8 @@ def command(
         as_json(document)
         return
     show(document)
+    if talked is not None:
+        show_talks(talked)
     for name, found in looked.bounds.items() if who else ():
         say()
         say(f"{name}:")
@@ -62,12 +70,13 @@ def show(document: Document) -> None:
     learned = [model["name"] for model in document["models"] if model["source"] == "exploratory"]
     if learned:
         say(f"FOR PLANNING ONLY: {', '.join(learned)} was learned from the private table without a budget.")
-    for sentence in document["failed_checks"]:
+    for sentence in (*document.get("first_lines", ()), *document["failed_checks"]):
         say(sentence)
     say(document["title"] or "A release")
     if "ways" not in document:
         show_mechanisms(document["mechanisms"])
-        say(budget_line(document["budget"]))
+        unprotected = any("individuals" in one["asked"] for one in document["mechanisms"])
+        say(closing_line(document["budget"]) if unprotected else budget_line(document["budget"]))
         return
     say(asked(document))
     show_warning(document["usefulness"])
@@ -86,11 +95,19 @@ def show(document: Document) -> None:
     say(budget_line(document["budget"]))
 
 
+def closing_line(budget: Document) -> str:
+    """Say that nothing else leaves a table whose individuals are not protected, or why this does not."""
+    if budget["refused"]:
+        return f"The ledger would refuse this release. {budget['refused']}"
+    return f"No row is priced. After this release {budget['ledger']} is closed, and nothing else leaves the table."
+
+
 def show_mechanisms(planned: Sequence[Document]) -> None:
     """Print what each mechanism will cost and give."""
     for one in planned:
         say()
-        say(f"{one['name']}: {one['says']}. By itself it leaks at most {number(worst(one['price']))}.")
+        leaks = f" By itself it leaks at most {number(worst(one['price']))}."
+        say(f"{one['name']}: {one['says']}.{'' if 'individuals' in one['asked'] else leaks}")
         show_sheet("What to expect", one["expected"])
 
 
@@ -289,8 +306,17 @@ def budget_line(budget: Document) -> str:
     before, after = worst(budget["spent"]), worst(budget["after"])
     return (
         f"Budget ({budget['ledger']}): {number(before)} of {number(budget['cap'])} is spent; after this "
-        f"release {number(after)}, and {number(budget['left'])} is left.{periods_left(budget)}"
+        f"release {number(after)}, and {number(budget['left'])} is left.{periods_left(budget)}{counted_whole(budget)}"
     )
+
+
+def counted_whole(budget: Document) -> str:
+    """Say what the losses of a whole series of a panel come to, beside what leaks of a step under its chain."""
+    if "series_in_all" not in budget:
+        return ""
+    under = number(worst(budget["after"]))
+    whole = number(budget["series_in_all"])
+    return f" Of any one step that is under the chain {under}; counted for a whole series without the chain {whole}."
 
 
 def periods_left(budget: Document) -> str:

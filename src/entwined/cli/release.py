@@ -17,7 +17,7 @@ from entwined.cli.arguments import (
     YesOption,
     confirmed,
 )
-from entwined.cli.plan import periods_left, show_sheet, worst
+from entwined.cli.plan import counted_whole, periods_left, show_sheet, worst
 from entwined.cli.show import as_json, number, progress, say
 
 if TYPE_CHECKING:
@@ -134,7 +134,8 @@ def release_computed(
         return
     show_computed(done.found)
     say(f"Released {', '.join(one.name for one in done.found)} into {output}: {', '.join(names)}.")
-    say(spent(done.funds.document, stored=done.was_stored))
+    rows = request.promise.protects_individuals
+    say(spent(done.funds.document, stored=done.was_stored, protected=rows))
     say(f"receipt {done.funds.receipt}")
     say(f"Check the promise with: entwined verify {output / done.found[0].stem}.json")
 
@@ -227,10 +228,12 @@ def _say(output: Path, files: "list[Path]", done: "Fulfilled", key: "Key | None"
     warn(done.release, ahead)
 
 
-def spent(budget: Document, *, stored: bool) -> str:
+def spent(budget: Document, *, stored: bool, protected: bool = True) -> str:
     """Say in a line what the ledger says now."""
     paid = "Asked before: nothing new was charged. " if stored else ""
+    if not protected:
+        return f"{paid}No row is priced. The ledger is closed: nothing else leaves the table."
     return (
         f"{paid}Spent so far: {number(worst(budget['after']))} of {number(budget['cap'])}; "
-        f"{number(budget['left'])} is left.{periods_left(budget)}"
+        f"{number(budget['left'])} is left.{periods_left(budget)}{counted_whole(budget)}"
     )

@@ -8,7 +8,8 @@ import typer
 from entwined.canonical import Document
 from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, YesOption
 from entwined.cli.plan import budget_line, show_statistics, show_warning
-from entwined.cli.release import confirm_price, spent
+from entwined.cli.plan import show as show_plan
+from entwined.cli.release import confirm_price, outputs, show_computed, spent
 from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput
 
@@ -67,6 +68,9 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
             asked = _from_request(text, request, given, leakage, loss)
         else:
             asked = _from_options(text, given, knowledge.value, leakage, loss)
+    if asked.secrets is not None:
+        _keeping(asked, dry_run=dry_run, as_document=as_document, yes=yes)
+        return
     if dry_run:
         _foretell(asked, as_document=as_document)
         return
@@ -108,6 +112,28 @@ def _foretell(asked: "Request", *, as_document: bool) -> None:
     say(budget_line(ahead.document["budget"]))
 
 
+def _keeping(asked: "Request", *, dry_run: bool, as_document: bool, yes: bool) -> None:
+    """Ask where secrets about whole columns are kept."""
+    from entwined.request.bill import bill_of
+    from entwined.request.computed import compute
+    from entwined.request.tasks_outlook import tasks_outlook
+
+    with progress():
+        ahead = tasks_outlook(asked)
+    if dry_run:
+        as_json(ahead.document) if as_document else show_plan(ahead.document)
+        return
+    confirm_price(bill_of(asked), ahead.funds, yes=yes)
+    with progress():
+        done = compute(asked)
+    if as_document:
+        as_json({"outputs": outputs(done.found), "budget": done.funds.document})
+        return
+    show_computed(done.found)
+    rows = asked.promise.protects_individuals
+    say(spent(done.funds.document, stored=done.was_stored, protected=rows))
+
+
 def _amounts(leakage: str | None, loss: str | None) -> tuple[Any, Any]:
     from entwined.numbers import positive_fraction
 
@@ -133,7 +159,13 @@ def _from_request(
         raise BadInput(f"There is no {USUAL} here. Give --request, or --table, --schema and --ledger.")
     found = read_request(path or USUAL)
     questions = sql_questions(text, found.schema, table_name(found.table))
-    return found.asking(tuple(questions), *_amounts(leakage, loss))
+    if found.promise.protects_individuals:
+        return found.asking(tuple(questions), *_amounts(leakage, loss))
+    if leakage or loss:
+        raise BadInput(
+            "Individuals are not protected here, so no leakage or loss is asked for. Leave it out."
+        )
+    return found.asking(tuple(questions), None, None)
 
 
 def _from_options(

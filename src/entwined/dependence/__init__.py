@@ -1,7 +1,7 @@
 """Step 3: what depends on what.
 
-    model.Dependence ─┬─ independent, groups, forms, gaussian
-      a class of      └─ model.Coupled: markov_chain, bayes_net, random_field, edged: graph, ties
+    model.Dependence ─┬─ independent, groups, forms, gaussian, endless_chain
+      a class of      └─ model.Coupled: chained (markov_, varying_chain), bayes_net, random_field, edged: graph, ties
       joint laws           written as `factors`, of which bounds need the `couplings` alone (`odds`)
 
 `families` states Gaussian laws as people do, `places` makes kernels of cities. `box` holds numbers that are known
@@ -14,9 +14,11 @@ public rows showed.
 
 from entwined.dependence.bayes_net import BayesNet, Variable
 from entwined.dependence.box import Box
+from entwined.dependence.chained import Chained
 from entwined.dependence.city import City
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.edged import Edged
+from entwined.dependence.endless_chain import EndlessChain
 from entwined.dependence.files import model_from, read_model, write_model
 from entwined.dependence.forms import Forms
 from entwined.dependence.gaussian import Correlations, Gaussian, GaussianLaws, MaxCorrelation
@@ -31,10 +33,12 @@ from entwined.dependence.product_law import ProductLaw, UnitTable, near_copies
 from entwined.dependence.random_field import Edge, RandomField
 from entwined.dependence.snap_edges import read_published_edges
 from entwined.dependence.ties import Ties
+from entwined.dependence.varying_chain import VaryingChain
 
 __all__ = [
     "BayesNet",
     "Box",
+    "Chained",
     "City",
     "Correlations",
     "Coupled",
@@ -42,6 +46,7 @@ __all__ = [
     "Dependence",
     "Edge",
     "Edged",
+    "EndlessChain",
     "Forms",
     "Gaussian",
     "GaussianLaws",
@@ -59,6 +64,7 @@ __all__ = [
     "TriedLaw",
     "UnitTable",
     "Variable",
+    "VaryingChain",
     "model_from",
     "near_copies",
     "read_model",

@@ -78,7 +78,7 @@ class Fields:
 
     def table(self, name: str, depth: int) -> Box:
         """Read nested lists of numbers and pairs [low, high]; at depth 0 a single one."""
-        called = ("a number", "a list of numbers", "lists of numbers")[depth]
+        called = ("a number", "a list of numbers", "lists of numbers", "tables of numbers")[depth]
         return Box.read(self.given(name, called), depth, f'"{name}"')
 
     def vector(self, name: str) -> FloatArray:

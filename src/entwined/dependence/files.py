@@ -13,6 +13,7 @@ from entwined.dependence.bif import read_bif, write_bif
 from entwined.dependence.city import city_from
 from entwined.dependence.contents import read_bytes, text_of
 from entwined.dependence.edged import Edged
+from entwined.dependence.endless_chain import EndlessChain
 from entwined.dependence.families import autoregression, equal_correlation, kinship
 from entwined.dependence.fields import (
     Fields,
@@ -35,6 +36,7 @@ from entwined.dependence.nested import shown
 from entwined.dependence.random_field import RandomField
 from entwined.dependence.syntax import json_document, json_text, toml_document, toml_text
 from entwined.dependence.tie_files import ties_from
+from entwined.dependence.varying_chain import VaryingChain
 from entwined.errors import BadModel
 from entwined.writing import write_whole
 
@@ -161,6 +163,20 @@ def markov_chain(fields: Fields, _: Path) -> MarkovChain:
     return MarkovChain(fields.integer("length"), fields.table("transition", 2), initial, fields.source)
 
 
+def endless_chain(fields: Fields, _: Path) -> EndlessChain:
+    """Read the transition matrix, and the initial law if there is one."""
+    fields.only("initial", "transition")
+    initial = fields.vector("initial") if fields.has("initial") else None
+    return EndlessChain(fields.table("transition", 2), initial, fields.source)
+
+
+def varying_chain(fields: Fields, _: Path) -> VaryingChain:
+    """Read the length, the tables of transitions that are taken in turn, and the initial law if there is one."""
+    fields.only("length", "initial", "transitions")
+    initial = fields.vector("initial") if fields.has("initial") else None
+    return VaryingChain(fields.integer("length"), fields.table("transitions", 3), initial, fields.source)
+
+
 def learned_from(fields: Fields) -> LearnedFrom | None:
     """Read what the model was learned from, if it says so."""
     if not fields.has("learned_from"):
@@ -283,6 +299,8 @@ KINDS: Final[dict[str, Callable[[Fields, Path], Dependence]]] = {
     "independent": independent,
     "groups": groups,
     "markov_chain": markov_chain,
+    "endless_chain": endless_chain,
+    "varying_chain": varying_chain,
     "bayes_net": bayes_net,
     "forms": forms,
     "random_field": random_field,

@@ -8,13 +8,13 @@ from typing import ClassVar, Final
 import numpy as np
 
 from entwined.canonical import Document
-from entwined.dependence.box import Box, normalised
+from entwined.dependence.box import Box
+from entwined.dependence.chained import Chained, checked_initial, checked_transitions
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.factors import Factors
-from entwined.dependence.model import Coupled, Source, checked_source, checked_units
+from entwined.dependence.model import Source, checked_source, checked_units
 from entwined.dependence.narrower import Narrower, Tie
 from entwined.dependence.product_law import ProductLaw, UnitTable
-from entwined.errors import BadModel
 from entwined.loss import Loss
 from entwined.numbers import FloatArray, round_up_float
 
@@ -22,7 +22,7 @@ LEFT_FOR_GOOD: Final = 1e-9  # a state that is hardly ever visited
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MarkovChain(Coupled):
+class MarkovChain(Chained):
     """A homogeneous chain; without `initial` it stands for every start.
 
     >>> chain = MarkovChain(100, Box.exact([[0.9, 0.1], [0.1, 0.9]]))
@@ -35,40 +35,15 @@ class MarkovChain(Coupled):
     initial: FloatArray | None = None
     source: Source = "declared"
     kind: ClassVar[str] = "markov_chain"
-    plural: ClassVar[str] = "Markov chains"
     alike: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checked_units(self.length)
         checked_source(self.source)
-        shape = self.transition.shape
-        if 0 in shape:
-            raise BadModel("The transition matrix is empty. Give one row and one column a state.")
-        if len(shape) != 2 or shape[0] != shape[1]:  # noqa: PLR2004  (rows and columns)
-            size = " × ".join(map(str, shape))
-            raise BadModel(
-                f"The transition matrix is {size}, not square. Give one row and one column a state."
-            )
-        object.__setattr__(self, "transition", self.transition.as_probabilities("The transition matrix"))
+        transition = checked_transitions(self.transition, 2, "The transition matrix")
+        object.__setattr__(self, "transition", transition)
         if self.initial is not None:
-            if self.initial.shape != (shape[0],):
-                states = f"{self.initial.size} states, the transition matrix {shape[0]}"
-                raise BadModel(f"The initial law has {states}. Give one probability a state.")
-            if not np.isfinite(self.initial).all():
-                raise BadModel(
-                    "The initial law has an entry that is infinite or not a number. Give probabilities."
-                )
-            object.__setattr__(self, "initial", normalised(self.initial, "The initial law"))
-
-    @property
-    def has_values(self) -> bool:
-        """It says which values its units take."""
-        return True
-
-    @property
-    def units(self) -> int:
-        """How many steps there are."""
-        return self.length
+            object.__setattr__(self, "initial", checked_initial(self.initial, self.states))
 
     @property
     def states(self) -> int:
@@ -101,9 +76,9 @@ class MarkovChain(Coupled):
         """Raise the transitions to a power; the start stays."""
         return replace(self, transition=self.transition.laws_raised(factor))
 
-    def called(self, place: int) -> str:
-        """Name a step."""
-        return f"step {place}"
+    def until(self, steps: int) -> "MarkovChain":
+        """The chain of its first steps, or of more."""
+        return replace(self, length=steps)
 
     def member(self, values: int = 2) -> ProductLaw:  # noqa: ARG002  (the states are its values)
         """The chain with transitions in the middle of their intervals; without a start it starts as it settles."""

@@ -16,6 +16,7 @@ from entwined.canonical import Document, fraction_text
 from entwined.ledger import Standing
 from entwined.promise.part import Part
 from entwined.promise.promise import BaseLoss, Promise
+from entwined.promise.secrets import NOT_PROTECTED
 from entwined.schema import Schema
 from entwined.showing import Tabled
 from entwined.signing import Key
@@ -95,8 +96,11 @@ def content(
         "unit": schema.unit.document,
         "neighbours": schema.neighbours,
         "knowledge": promise.knowledge,
-        "nominal": fraction_text(promise.measure.epsilon(nominal)),
+        "nominal": fraction_text(promise.measure.epsilon(nominal))
+        if promise.protects_individuals
+        else NOT_PROTECTED,
         **promise.measure.document,
+        **({} if promise.secrets is None else {"secrets": promise.secrets.document}),
         "models": models,
         "trusted": _trusted(promise, schema),
         "losses_so_far": [list(row) for row in standing.rows],
@@ -134,9 +138,12 @@ def _says(promise: Promise, nominal: Fraction) -> str:
     schema, measure = promise.schema, promise.measure
     change = "replacing" if schema.neighbours == "replace" else "adding or removing"
     but = f", but for a chance of {float(measure.delta):.3g}" if measure.delta else ""
+    kept = "" if promise.secrets is None else promise.secrets.says
+    if not promise.protects_individuals:
+        return kept
     failed = "".join(f"{sentence} " for sentence in promise.failures)
     return (
         f"{failed}{change.capitalize()} {schema.unit.words} changes the probability of what was released here "
         f"by a factor of at most exp({float(measure.epsilon(nominal)):.6g}){but}. What an adversary who knows a "
-        "dependence model learns is certified for each model."
+        f"dependence model learns is certified for each model.{kept and ' '}{kept}"
     )

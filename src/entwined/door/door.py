@@ -19,7 +19,7 @@ from entwined.canonical import sha256_of_bytes
 from entwined.door.answering import Answering, Picking
 from entwined.door.certificate import certificate
 from entwined.door.lending import lent
-from entwined.door.mechanism import Mechanism
+from entwined.door.mechanism import Mechanism, Worded
 from entwined.door.own_rows import refuse_own_rows
 from entwined.door.question import question_of
 from entwined.door.running import run_charged
@@ -73,11 +73,13 @@ class Door(Seen):
         """Let one mechanism out: check it, charge it, and only then lend it the rows."""
         self._require_terms()
         document, parts = mechanism.document, mechanism.parts(self.promise)
+        if self.promise.secrets is not None:
+            self.promise.secrets.require_kept(document)
         refuse_own_rows(self.table, self.promise.declared)
         source = self._kept()
         source.check(mechanism.needs(self.promise.schema))
         with witnessed(self.table, self.ledger):
-            receipt = self.ledger.reserve(self._charge(document, parts, request, analyst))
+            receipt = self.ledger.reserve(self._charge(mechanism, document, parts, request, analyst))
             drawn = receipt.answer
             if drawn is None:
                 drawn = run_charged(self.ledger, receipt, lambda: self._run(mechanism, source), FAILED)
@@ -101,10 +103,17 @@ class Door(Seen):
         return self.table.keeping(kept.by, kept.most, kept.order)
 
     def _charge(
-        self, document: Mapping[str, Any], parts: tuple[Part, ...], request: str | None, analyst: str
+        self,
+        mechanism: Mechanism[Any],
+        document: Mapping[str, Any],
+        parts: tuple[Part, ...],
+        request: str | None,
+        analyst: str,
     ) -> Charge:
         question = question_of(self.table, self.promise, document)
         asked = asked_in_words(document, self.promise.schema)
+        if not asked and isinstance(mechanism, Worded):
+            asked = (mechanism.words,)
         return Charge(request or uuid4().hex, question, parts, analyst, document, asked)
 
     def _run(self, mechanism: Mechanism[Output], source: Answering) -> bytes:

@@ -1,7 +1,7 @@
 """What the door admits: a private computation without its rows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from entwined.numbers import IntArray
 from entwined.promise.part import Part
@@ -38,3 +38,12 @@ class Mechanism(Protocol[Output_co]):
 
     def output(self, drawn: bytes) -> Output_co:
         """Make of the drawn bytes what the caller wants: post-processing."""
+
+
+@runtime_checkable
+class Worded(Protocol):
+    """A mechanism that says in words what it computes, for the history of the ledger."""
+
+    @property
+    def words(self) -> str:
+        """What it computes, in a sentence without its end."""

@@ -14,7 +14,7 @@ from typing import Final
 from entwined.bounds.calibrate import largest_multiple
 from entwined.bounds.choose import theorems_taking
 from entwined.bounds.exposure import Exposure
-from entwined.bounds.theorem import Theorem
+from entwined.bounds.theorem import ROUNDING, Theorem
 from entwined.errors import DoesNotApply, Refused, Unreachable
 from entwined.mechanisms.batch import Batch
 from entwined.numbers import float_above, float_below
@@ -116,7 +116,7 @@ class Crossing:
         found = {name: float(leaked) for name, leaked in self.promise.leakages(base).items()}
         nominal = float_above(measure.epsilon(base.nominal))
         promised = nominal if self.leakage is None else float_above(self.leakage)
-        keeps = max(found.values()) <= promised
+        keeps = max(found.values()) <= promised * (1 + ROUNDING)
         why = (
             f"Noise for ε = {nominal:.4g} of one unit alone, as if units were independent. Who knows what "
             f"depends on what can learn up to {max(found.values()):.4g}."

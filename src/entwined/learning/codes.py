@@ -12,10 +12,10 @@ from entwined.dependence import LearnedFrom
 from entwined.errors import BadTable, EntwinedError
 from entwined.progress import report
 from entwined.schema import Coded, Schema
+from entwined.tables.every_row import every_row
 from entwined.tables.fingerprint import fingerprint
 from entwined.tables.rows import CodedRows
 from entwined.tables.source import engine_of
-from entwined.tables.steps import statement
 
 MOST_VALUES: Final = 1_000  # a table of two columns then has at most a million cells
 NOT_ASKED: Final = -1
@@ -111,10 +111,7 @@ def public_codes(source: Any, schema: Schema, *, table: str | None = None) -> Co
     try:
         rows = CodedRows(schema, engine)
         report(READING, 0, 2)
-        steps, last = rows.steps([column.name for column in columns])
-        wanted = ", ".join(rows.code(column.name) for column in columns)
-        with engine.reading() as reader:
-            found = reader.rows(statement(steps, f"SELECT {wanted} FROM {last}"))  # noqa: S608  (our own names)
+        found = every_row(rows, [column.name for column in columns])
         report(READING, 1, 2)
         origin = fingerprint(rows)
         report(READING, 2, 2)

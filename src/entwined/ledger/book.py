@@ -149,6 +149,11 @@ class Book:
                 before = entry.mark
                 yield entry
 
+    def promised(self) -> Document:
+        """Give the promise that it is kept under, as it was written."""
+        with self.reading() as view:
+            return dict(view.document())
+
     def spent(self) -> Spent:
         """Tell what has been spent so far."""
         with self.reading() as view:

@@ -25,6 +25,7 @@ from entwined.ledger.charge import Accountant, Charge
 from entwined.ledger.entry import Entry, Kind, Mark
 from entwined.ledger.migration import migrate
 from entwined.ledger.receipt import Receipt
+from entwined.ledger.slices import Earmarks, Slices, no_earmarks, slices
 from entwined.ledger.standing import Standing
 from entwined.ledger.store import Lease
 from entwined.ledger.tally import Tally, tally, time_of
@@ -32,12 +33,14 @@ from entwined.ledger.terms import require_cap, require_same, shown, terms_of, wr
 from entwined.ledger.view import View
 from entwined.promise.part import Part
 from entwined.promise.price import Price
+from entwined.promise.secrets import ONE_RELEASE
 from entwined.promise.totals import NOTHING, Step, Totals
 
 MOST_RUNS: Final = 5
 ONE_BATCH: Final = (
-    "under a δ, a model over the columns needs all losses to be fixed before anything is seen, and one batch was "
-    "released already. Put all questions into one batch, or leave delta out. Nothing was charged."
+    "under a δ, a model over the columns or over the steps of a panel needs all losses to be fixed before anything is "
+    "seen, and one batch was released already. Put all questions into one batch, or leave delta out. Nothing was "
+    "charged."
 )
 REMEMBERED_PRICES: Final = 64
 
@@ -60,6 +63,8 @@ class Ledger:
         self._leases: dict[tuple[int, int], Lease] = {}
         self._prices: dict[str, Price] = {}
         self._seen = NOTHING
+        self.earmarks: Earmarks = no_earmarks
+        self._slices = Slices()
 
     @classmethod
     def create(
@@ -136,7 +141,8 @@ class Ledger:
                 return known
             plan = self._plan(view, charge)
             tallied = self._within(view, charge.parts)
-        for totals in (plan.after, *(after for _, _, after in tallied)):
+            own = self._own(view, charge.analyst, charge.parts)
+        for totals in (plan.after, *own, *(after for _, _, after in tallied)):
             self._price(totals)  # may take long: not while others wait to write
         lease = self.book.lease(charge.fingerprint)
         try:
@@ -201,6 +207,14 @@ class Ledger:
         with self.book.reading() as view:
             self._require(view)
             return self._price(view.totals(self._seen).plus(parts))
+
+    def own_price(self, analyst: str, parts: Iterable[Part] = ()) -> Price:
+        """Price what one analyst was charged for, as if nothing else had been, with these parts on top."""
+        with self.book.reading() as view:
+            self._require(view)
+            found = self._slices = slices(view, self._accountant, self._slices)
+        totals = found.of(analyst, parts)
+        return self._price(totals) if totals else Price(Fraction(0))
 
     def allowances(self, parts: Iterable[Part] = ()) -> tuple[Allowance, ...]:
         """Tell what each period of the calendar leaves, with these parts on top; nothing is charged."""
@@ -268,7 +282,8 @@ class Ledger:
     def _charge(self, view: View, charge: Charge, plan: Step) -> Receipt:
         before = view.totals(plan.before)
         if before and self._accountant.is_for_one_batch and view.last_charge(charge.fingerprint) is None:
-            raise OverBudget(f"Request {charge.request}: {ONE_BATCH}")
+            why = ONE_RELEASE if "secrets" in self._accountant.document else ONE_BATCH
+            raise OverBudget(f"Request {charge.request}: {why}")
         after = plan.after if before is plan.before else before.plus(charge.parts)
         price = self._price(after)
         if not price.worst <= self.cap:
@@ -277,6 +292,7 @@ class Ledger:
                 f"{shown(price.worst - self.cap)} more than the cap {shown(self.cap)}. "
                 f"Ask for a smaller loss, or stop here. Nothing was charged."
             )
+        self._require_earmark(view, charge)
         periods = self._allowances(view, charge.parts)
         for one in periods:
             if one.is_over:
@@ -294,6 +310,25 @@ class Ledger:
         }
         self._seen = after
         return Receipt(view.spend(fields, charge.parts, after).mark, 1, charge.request, price)
+
+    def _own(self, view: View, analyst: str, parts: tuple[Part, ...]) -> tuple[Totals, ...]:
+        """Add parts to what an analyst was charged for, if the analyst has an earmark."""
+        if self.earmarks(analyst) is None:
+            return ()
+        found = self._slices = slices(view, self._accountant, self._slices)
+        return (found.of(analyst, parts),)
+
+    def _require_earmark(self, view: View, charge: Charge) -> None:
+        """Refuse what is more than the analyst's own slice of the cap."""
+        most = self.earmarks(charge.analyst)
+        for totals in self._own(view, charge.analyst, charge.parts):
+            own = self._price(totals).worst
+            if most is not None and not own <= most:
+                raise OverBudget(
+                    f"Request {charge.request}: what {charge.analyst} was charged for would leak {shown(own)}, "
+                    f"{shown(own - most)} more than the {shown(most)} that {charge.analyst} may spend. "
+                    f"Ask for a smaller loss. Nothing was charged."
+                )
 
     def _within(
         self, view: View, parts: tuple[Part, ...]

@@ -24,7 +24,9 @@ from entwined.schema import Coded, Schema
 SIDE: Final = 2**16
 EXACT: Final = 2**53
 MOST_COLUMNS: Final = 1000
-ROWS_AT_ONCE: Final = 2**13  # so many stay in a processor's cache
+PRODUCTS_AT_ONCE: Final = (
+    2**17
+)  # of numbers: so few are multiplied by one thread, and stay near the processor
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +137,14 @@ class Nearest:
     def __call__(self, codes: IntArray) -> IntArray:
         """Give the number of a centre for every row; of several that are equally near, the first."""
         found = np.empty((len(codes), 1), np.int64)
-        for start in range(0, len(codes), ROWS_AT_ONCE):
-            piece = codes[start : start + ROWS_AT_ONCE]
+        size = max(PRODUCTS_AT_ONCE // self.slopes.size, 1)
+        for start in range(0, len(codes), size):
+            piece = codes[start : start + size]
             scores = piece.astype(np.float64) @ self.slopes.T
             scores += self.heights
-            into = found[start : start + ROWS_AT_ONCE, 0]
+            into = found[start : start + size, 0]
             scores.argmax(axis=1, out=into)
-            if (piece.max(axis=0) > self.last).any():
+            if piece.max() > self.last.min():
                 into[(piece > self.last).any(axis=1)] = -1
         return found
 

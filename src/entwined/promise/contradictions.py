@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from entwined.dependence import BayesNet, Coupled, Forms, MarkovChain, RandomField, Ties
+from entwined.dependence import BayesNet, Chained, Coupled, Forms, RandomField, Ties
 from entwined.errors import Refused
 from entwined.numbers import IntArray
 from entwined.promise.declared import Declared
@@ -37,7 +37,7 @@ def refuse_contradictions(declared: Sequence[Declared], schema: Schema) -> None:
 
 def _contradiction(ties: Declared, model: Ties, joint: Declared, schema: Schema) -> str:
     law = joint.model.answers if isinstance(joint.model, Forms) else joint.model
-    if not isinstance(law, BayesNet | RandomField | MarkovChain):
+    if not isinstance(law, BayesNet | RandomField | Chained):
         return ""
     joined = _largest_joined(law)
     names = joint.variables(schema) if schema.unit.by_column else ()

@@ -42,25 +42,31 @@ from entwined.bounds.outside import theorems_of
 from entwined.canonical import Document
 from entwined.dependence import (
     BayesNet,
+    Chained,
     Dependence,
     Edged,
+    EndlessChain,
     Forms,
     GaussianLaws,
     Graph,
     Groups,
     Independent,
-    MarkovChain,
     RandomField,
     Ties,
 )
+from entwined.dependence.model import MOST_UNITS
 from entwined.errors import BadModel, Refused
 from entwined.promise.distances import check_distances
 from entwined.promise.domains import check_cells, check_rows
 from entwined.promise.gates import Gates
+from entwined.promise.panel import check_panel
 from entwined.promise.worked_out import check_worked_out
 from entwined.schema import Coded, Ordered, Schema
 
-ADMITTED: Final = (Independent, Groups, MarkovChain, Graph, Ties, BayesNet, RandomField, Forms, GaussianLaws)
+ADMITTED: Final = (
+    Independent, Groups, Chained, EndlessChain, Graph, Ties, BayesNet, RandomField, Forms, GaussianLaws,
+)  # fmt: skip
+SERIES: Final = (Chained, EndlessChain)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +79,8 @@ class Declared:
     the model does not name its variables itself. In columns of `missing_says_nothing` the model leaves missing
     out, as the holder confirmed that whether one is missing says nothing about anything. A column of `worked_out` is no
     unit of the model: given the one that it names, it says nothing about any other. Both are taken as one unit.
-    `trusting` names distributions outside the package whose theorems are asked about the model too.
+    `trusting` names distributions outside the package whose theorems are asked about the model too. In a `panel` the
+    values of `order` are the steps of the chain, the same for every series: see `panel`.
     """
 
     model: Dependence
@@ -84,10 +91,13 @@ class Declared:
     missing_says_nothing: tuple[str, ...] = ()
     worked_out: Mapping[str, str] = field(default_factory=dict)
     trusting: tuple[str, ...] = ()
+    panel: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Dependence):
             raise BadModel(f"{self.model!r:.60} is no model. Give Groups(…), MarkovChain(…), …")
+        if not isinstance(self.panel, bool):
+            raise BadModel(f"panel = {self.panel!r:.60}. Give true or false.")
         for listed in ("columns", "missing_says_nothing", "trusting"):
             object.__setattr__(self, listed, tuple(getattr(self, listed)))
         if isinstance(self.model, Edged):
@@ -110,6 +120,7 @@ class Declared:
         about["missing_says_nothing"] = list(self.missing_says_nothing)
         about["worked_out"] = dict(self.worked_out)
         about["trusting"] = list(self.trusting)
+        about["panel"] = self.panel
         return {key: value for key, value in about.items() if value} | {"model": self.model.document}
 
     def variables(self, schema: Schema) -> tuple[str, ...]:
@@ -126,10 +137,12 @@ class Declared:
     def most(self) -> int:
         """How many rows of a group, a series or a node are kept."""
         match self.model:
-            case Groups(largest=most) | MarkovChain(length=most):
+            case Groups(largest=most) | Chained(length=most):
                 return most
             case GaussianLaws(units=most):
                 return most
+            case EndlessChain():
+                return MOST_UNITS
         return 1
 
     def states(self, schema: Schema) -> tuple[str, ...]:
@@ -180,10 +193,10 @@ def _check_cells(given: Declared, schema: Schema) -> None:
             f"The model {given.title!r} is over one column of rows that belong together, and the schema protects "
             "cells. Protect rows, or declare a model of the columns' values."
         )
-    if given.by or given.order:
+    if given.by or given.order or given.panel:
         raise BadModel(
             f"The model {given.title!r} is over the cells of a row, and names a column of groups or steps. "
-            "Leave `by` and `order` out, or protect rows."
+            "Leave `by`, `order` and `panel` out, or protect rows."
         )
     if isinstance(given.model, Forms):
         _check_forms(given, given.model, schema)
@@ -223,11 +236,16 @@ def _check_rows(given: Declared, schema: Schema) -> None:
             f"The model {given.title!r} names columns and has no values, and the schema protects "
             f'{schema.unit.kind}. Give unit = {{kind = "cells"}}, or leave `columns` out.'
         )
-    if given.order and not (given.by and isinstance(given.model, MarkovChain)):
+    if given.order and not (given.by and isinstance(given.model, SERIES)):
         raise BadModel(f"The model {given.title!r} has an order and no series. Give a chain and `by`.")
+    if given.panel and not given.order:
+        raise BadModel(
+            f"The model {given.title!r} is over a panel, and no column says which step a row is of. Give a chain, and "
+            "name the columns `by` and `order`."
+        )
     if given.by:
         _check_kept(given, schema)
-    elif isinstance(given.model, MarkovChain):
+    elif isinstance(given.model, Chained):
         longest = schema.rows_at_most
         if given.model.length < longest:
             raise Refused(
@@ -243,7 +261,7 @@ def _check_kept(given: Declared, schema: Schema) -> None:
     schema.grouping(str(given.by))
     if isinstance(given.model, Independent):
         raise BadModel("Independent rows have no groups. Leave `by` out.")
-    if not isinstance(given.model, MarkovChain):
+    if not isinstance(given.model, SERIES):
         return
     if schema.unit.person is not None:
         raise Refused(
@@ -254,3 +272,5 @@ def _check_kept(given: Declared, schema: Schema) -> None:
         raise BadModel(f"A series by {given.by!r} has no order. Name the column that orders its steps.")
     if not isinstance(schema.coded(given.order), Ordered):
         raise BadModel(f"Column {given.order!r} has no order. Take an integer, a real number or a moment.")
+    if given.panel:
+        check_panel(given.title, given.model, schema.coded(given.order))

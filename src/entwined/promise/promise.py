@@ -11,7 +11,8 @@ amounts to. The rows themselves are taken to be independent of each other.
 Under a δ a total is a valid price however releases were chosen where one number is capped: the loss of every row, of
 every cell, or of all cells of a group together. A model over cells weighs their losses against each other, and which
 cells were asked about may depend on what was seen; a profile is an average over all that might have been seen. So such
-a promise is for one batch, whose losses are all fixed before anything is seen: the ledger refuses a second one.
+a promise is for one batch, whose losses are all fixed before anything is seen: the ledger refuses a second one. The
+steps of a panel are weighed against each other in the same way, so under a δ a panel is for one batch too.
 """
 
 from collections import defaultdict
@@ -36,9 +37,11 @@ from entwined.promise.filled import Fillings, filled_exposure, fillings
 from entwined.promise.gates import Gates
 from entwined.promise.judge import Judge
 from entwined.promise.measure import PURE, Measure, measure_of
+from entwined.promise.panel import StepLosses
 from entwined.promise.part import Part
 from entwined.promise.places import PartPlace, place_of
 from entwined.promise.price import Price
+from entwined.promise.secrets import KeptSecrets
 from entwined.promise.terms import carried, is_for_one_batch
 from entwined.promise.trusted import ids_compared, known, trusted
 from entwined.promise.worked_out import charged_together
@@ -56,7 +59,8 @@ class BaseLoss:
 
     Where it matters which statistics read several columns, `shared` has what these cost if all their columns change,
     and then what they cost if one of them alone does, which is in the figure of that column. `filling` has the weights
-    by which the blanks of a column are filled, and `along` what falls along the distances of a column's values.
+    by which the blanks of a column are filled, `along` what falls along the distances of a column's values, and `steps`
+    what falls on each step of a panel.
     """
 
     nominal: Fraction
@@ -65,6 +69,7 @@ class BaseLoss:
     shared: Mapping[tuple[str, ...], tuple[Fraction, ...]] | None = None
     filling: Fillings = field(default_factory=dict)
     along: Mapping[str, Along] = field(default_factory=dict)
+    steps: StepLosses | None = None
 
     def times(self, factor: Fraction) -> "BaseLoss":
         """So many times as much everywhere."""
@@ -76,6 +81,7 @@ class BaseLoss:
             shared=self.shared
             and {read: tuple(x * factor for x in each) for read, each in self.shared.items()},
             along={name: one.times(factor) for name, one in self.along.items()},
+            steps=self.steps and self.steps.times(factor),
         )
 
     @property
@@ -92,6 +98,7 @@ class Promise(Tabled):
     declared: tuple[Declared, ...] = ()
     knowledge: Knowledge = "any"
     measure: Measure = PURE
+    secrets: KeptSecrets | None = None
 
     def __post_init__(self) -> None:
         if self.knowledge not in ("any", "model"):
@@ -101,6 +108,8 @@ class Promise(Tabled):
             )
         for one in self.declared:
             one.check(self.schema)
+        if self.secrets is not None:
+            self.secrets.check(self.schema, models=bool(self.declared), pure=self.measure.is_pure)
         refuse_contradictions(self.declared, self.schema)
         if len([one for one in self.declared if one.by]) > 1:
             raise BadModel(
@@ -115,11 +124,12 @@ class Promise(Tabled):
         dependence: "Dependences" = (),
         knowledge: Knowledge = "any",
         measure: Measure = PURE,
+        secrets: KeptSecrets | None = None,
     ) -> "Promise":
         """Make the promise of a schema and models, bare or declared; pure loss unless said otherwise."""
         given = (dependence,) if isinstance(dependence, Declared | Dependence) else dependence
         declared = tuple(one if isinstance(one, Declared) else Declared(one) for one in given)
-        return cls(schema, declared, knowledge, measure)
+        return cls(schema, declared, knowledge, measure, secrets)
 
     @cached_property
     def identity(self) -> str:
@@ -134,6 +144,7 @@ class Promise(Tabled):
             "models": [one.document for one in self.declared],
             "knowledge": self.knowledge,
             **self.measure.document,
+            **({} if self.secrets is None else {"secrets": self.secrets.document}),
         }
 
     def differences(self, document: Mapping[str, Any]) -> tuple[str, ...]:
@@ -143,6 +154,11 @@ class Promise(Tabled):
     def carried(self, document: Mapping[str, Any], totals: Mapping[str, Part]) -> dict[str, Part]:
         """Give what was spent under another promise as losses under this one, or refuse; never less."""
         return carried(document, self.document, totals)
+
+    @property
+    def protects_individuals(self) -> bool:
+        """Whether anything is promised about single units."""
+        return self.secrets is None or self.secrets.individuals
 
     @property
     def is_for_one_batch(self) -> bool:
@@ -175,6 +191,7 @@ class Promise(Tabled):
         person = self.schema.unit.id_column
         said = [*known(self.schema), *(() if person is None else ids_compared(self.schema, person))]
         said += (line for one in self.declared for line in trusted(one, self.schema, self.knowledge))
+        said += () if self.secrets is None else self.secrets.trusted
         return tuple(dict.fromkeys(said))
 
     @property
@@ -194,7 +211,9 @@ class Promise(Tabled):
         return next((one for one in self.declared if one.by), None)
 
     def price(self, totals: Mapping[str, Part]) -> Price:
-        """Price all that has been spent, by part key."""
+        """Price all that has been spent, by part key; nothing, where individuals are not protected."""
+        if not self.protects_individuals:
+            return Price(NOTHING)
         base = self._once(tuple(totals.values()), lambda: self._account.of(totals))
         return Price(self.measure.epsilon(base.nominal), self.leakages(base))
 
@@ -233,6 +252,8 @@ class Promise(Tabled):
             return base.along[name].exposure(
                 base.replace, self.schema.coded(name), one.model.units, self.measure
             )
+        if one.panel and base.steps is not None:
+            return base.steps.exposure(self.measure)
         by_cell = self.measure.is_pure or self.is_for_one_batch or base.separable
         if not (self.schema.unit.by_column and by_cell):
             return self.measure.exposure((base.replace,), one.model.units)
@@ -256,11 +277,13 @@ class Promise(Tabled):
 
     def _once(self, parts: tuple[Part, ...], lay: Callable[[], Mapping[str, Layers]]) -> BaseLoss:
         """Work out once what the same charges amount to."""
-        if parts not in self._bases:
+        found = self._bases.get(parts)
+        if found is None:
+            found = self._amount(lay(), parts)
             if len(self._bases) >= REMEMBERED:
                 self._bases.clear()
-            self._bases[parts] = self._amount(lay(), parts)
-        return self._bases[parts]
+            self._bases[parts] = found
+        return found  # not looked up again: another thread may have cleared them meanwhile
 
     @cached_property
     def _bases(self) -> dict[tuple[Part, ...], BaseLoss]:
@@ -299,7 +322,14 @@ class Promise(Tabled):
         replace = rows.at_two(absent=absent).value
         moved = {name: along(name, parts, absent=absent) for name in self._distances}
         nominal = rows.at_one.value if may_leave and self.kept is None else replace
-        return BaseLoss(nominal, replace, along=moved)
+        return BaseLoss(nominal, replace, along=moved, steps=self._steps(parts))
+
+    def _steps(self, parts: Iterable[Part]) -> StepLosses | None:
+        """What falls on each step, where a panel is declared."""
+        panel = self.kept
+        if panel is None or not panel.panel or panel.order is None:
+            return None
+        return StepLosses.of(parts, self.schema.coded(panel.order))
 
     @cached_property
     def _distances(self) -> tuple[str, ...]:
@@ -328,6 +358,11 @@ class Promise(Tabled):
         """Whether what was charged reads one cell of a row: alone, or only where the row's form asks it."""
         return not place.together or any(gates.is_where_asked(place) for gates in self.gates)
 
+    def series_in_all(self, parts: Iterable[Part]) -> Fraction | None:
+        """The ε of a whole series of a panel, as it is counted by persons without the chain; none without a panel."""
+        found = self._steps(parts)
+        return None if found is None else found.whole(self.measure)
+
     def largest(self, parts: Iterable[Part], leakage: Fraction, close: float | None = None) -> Fraction:
         """Find the multiple of a batch's losses that leaks so much, under the model that allows least.
 
@@ -348,17 +383,16 @@ class Promise(Tabled):
 Dependences: TypeAlias = Iterable[Declared | Dependence] | Declared | Dependence
 """Models as people give them: bare or declared, one or several."""
 
+_made_once = lru_cache(maxsize=64)(Promise.of)
+
 
 def promise_of(
-    schema: Schema, dependence: Dependences = (), knowledge: Knowledge = "any", delta: Amount | None = None
+    schema: Schema,
+    dependence: Dependences = (),
+    knowledge: Knowledge = "any",
+    delta: Amount | None = None,
+    secrets: KeptSecrets | None = None,
 ) -> Promise:
     """Make a promise, once for the same schema and models."""
     given = (dependence,) if isinstance(dependence, Declared | Dependence) else tuple(dependence)
-    return _promise(schema, given, knowledge, measure_of(delta))
-
-
-@lru_cache(maxsize=64)
-def _promise(
-    schema: Schema, dependence: tuple[Declared | Dependence, ...], knowledge: Knowledge, measure: Measure
-) -> Promise:
-    return Promise.of(schema, dependence, knowledge, measure)
+    return _made_once(schema, given, knowledge, measure_of(delta), secrets)

@@ -68,6 +68,7 @@ def _require_same_unit(before: Mapping[str, Any], now: Mapping[str, Any]) -> Non
         "neighbour relation": (before["schema"]["neighbours"], now["schema"]["neighbours"]),
         "kind of loss, with or without a δ,": ("delta" in before, "delta" in now),
         "picking of rows by a model's `by`": (_picking(before), _picking(now)),
+        "list of secrets about whole columns": (before.get("secrets"), now.get("secrets")),
     }
     if "column" in unit:
         name = unit["column"]
@@ -83,8 +84,12 @@ def _require_same_unit(before: Mapping[str, Any], now: Mapping[str, Any]) -> Non
 
 def is_for_one_batch(terms: Mapping[str, Any]) -> bool:
     """Whether all losses under some terms have to be fixed before anything is seen: see `promise`."""
-    if "delta" not in terms or terms["schema"]["unit"]["kind"] != "cells":
+    if "secrets" in terms:
+        return True
+    if "delta" not in terms:
         return False
+    if terms["schema"]["unit"]["kind"] != "cells":
+        return any(one.get("panel") for one in terms["models"])
     return any(one["model"]["kind"] not in ("independent", "groups") for one in terms["models"])
 
 
@@ -92,8 +97,8 @@ def _require_one_batch(before: Mapping[str, Any], now: Mapping[str, Any]) -> Non
     """Refuse to price by profiles what may have been several batches, one chosen by another's answers."""
     if is_for_one_batch(now) and not is_for_one_batch(before):
         raise Refused(
-            "Under the new terms the losses of all columns have to be fixed before anything is seen, and something "
-            f"was released already. {KEEP}"
+            "Under the new terms the losses of all columns or steps have to be fixed before anything is seen, and "
+            f"something was released already. {KEEP}"
         )
 
 

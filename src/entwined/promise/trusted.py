@@ -5,7 +5,7 @@ from typing import Final
 
 from entwined.bounds import Knowledge
 from entwined.bounds.outside import theorems_of
-from entwined.dependence import Coupled, Forms, MarkovChain
+from entwined.dependence import Chained, Coupled, EndlessChain, Forms
 from entwined.dependence.learned_from import VOUCHED
 from entwined.promise.declared import Declared
 from entwined.promise.gates import Gates
@@ -40,6 +40,14 @@ PRESENCE: Final = (
 GROUP_OF_VALUES: Final = (
     "{who} are one group of the {title} model, with no more than {most} {many} in it (of more {most} count, and the "
     "model does not speak of the others), and different groups are independent of each other."
+)
+EVERY_STEP: Final = (
+    "Every value of the column {order!r} is a step of the {title} model, the same for every series and whether or not "
+    "it has a row there, and different series are independent of each other."
+)
+MISSING_STEP: Final = (
+    "A series without a row at a step of {order!r} is in the state missing there, and given that whether there is a "
+    "row says nothing about its other steps."
 )
 NO_GAPS: Final = "No step of a series is missing before or between those that are kept."
 
@@ -118,17 +126,32 @@ def _of_rows(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[
         yield GROUP_OF_VALUES.format(who=who, title=given.title, most=given.most, many=schema.unit.many)
     elif isinstance(given.model, Coupled) and not given.by:
         yield f"Each {each} is one unit of the {given.title} model, or independent of all of them."
+    yield from _of_steps(given, knowledge)
+    if given.model.has_values:
+        yield from _of_states(given, schema, each)
+    if given.panel and not given.missing_says_nothing:
+        yield MISSING_STEP.format(order=given.order)
+    elif isinstance(given.model, Coupled) and (
+        given.panel or schema.neighbours == "add_remove" or schema.unit.may_be_absent
+    ):
+        yield PRESENCE.format(each=each)
+
+
+def _of_steps(given: Declared, knowledge: Knowledge) -> Iterator[str]:
+    """Say what it takes for rows to be the steps of a series."""
     if given.order:
         yield (
             f"Column {given.order!r} orders the steps of a series; it is public and never the same twice. (Of rows "
             "with the same one only the first by their codes is used.)"
         )
-    if isinstance(given.model, MarkovChain) and given.model.initial is not None and knowledge == "model":
+    if given.panel:
+        yield EVERY_STEP.format(order=given.order, title=given.title)
+    elif (
+        isinstance(given.model, Chained | EndlessChain)
+        and given.model.initial is not None
+        and knowledge == "model"
+    ):
         yield NO_GAPS
-    if given.model.has_values:
-        yield from _of_states(given, schema, each)
-    if isinstance(given.model, Coupled) and (schema.neighbours == "add_remove" or schema.unit.may_be_absent):
-        yield PRESENCE.format(each=each)
 
 
 def _of_states(given: Declared, schema: Schema, each: str) -> Iterator[str]:

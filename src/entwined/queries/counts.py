@@ -12,6 +12,7 @@ from entwined.errors import BadQuery
 from entwined.queries.aggregates import CountOf, TableOf, TotalsOf
 from entwined.queries.axes import Axis, Term
 from entwined.queries.conditions import is_missing
+from entwined.queries.plain import PlainSum
 from entwined.queries.predicate import Predicate
 from entwined.queries.query import Answer, Field, Numbers, Sampled, T, Titled
 from entwined.queries.sensitivity import Sensitivity
@@ -100,6 +101,10 @@ class Count(_Counts):
 
     def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
         return (counted(self.inside, schema, self.weighing(schema)),)
+
+    def plain(self, schema: Schema) -> PlainSum | None:  # noqa: ARG002  (every query is asked the same way)
+        """The rows inside, if they are not weighted."""
+        return None if self.weight is not None else PlainSum("", self.inside.text)
 
     def answer(self, schema: Schema, numbers: Numbers) -> int | Fraction:
         """Give the count itself."""

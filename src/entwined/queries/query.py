@@ -11,6 +11,7 @@ from typing import ClassVar, Final, Self, TypeAlias, TypedDict, TypeVar
 from entwined.canonical import Document
 from entwined.errors import BadQuery, QueryTooComplex
 from entwined.queries.axes import Axis
+from entwined.queries.plain import PlainSum
 from entwined.queries.predicate import Predicate, everything
 from entwined.queries.sensitivity import Reach, Sensitivity
 from entwined.queries.shapes import Shapes
@@ -99,6 +100,14 @@ class Query(ABC):
     def needs_public_rows(self, schema: Schema) -> bool:  # noqa: ARG002
         """Say whether the answer is made with the number of rows that the schema gives."""
         return False
+
+    def by_public_rows(self, schema: Schema) -> "Query":  # noqa: ARG002
+        """Ask the same by the public number of rows, where it is public and makes the answer one sum."""
+        return self
+
+    def plain(self, schema: Schema) -> PlainSum | None:  # noqa: ARG002
+        """Give the one sum over all rows that the answer is made of, if it is made of one alone."""
+        return None
 
     @property
     def counts_rows(self) -> bool:

@@ -12,6 +12,8 @@ def within(numbers: IntArray, least: IntArray, most: IntArray) -> IntArray:
     """Cut every number to its bounds; where all are inside, they are given as they are."""
     if not len(numbers):
         return numbers
+    if numbers.min() >= least.max() and numbers.max() <= most.min():  # often so, and seen at once
+        return numbers
     inside = (numbers.min(axis=0) >= least).all() and (numbers.max(axis=0) <= most).all()
     return numbers if inside else np.clip(numbers, least, most)
 

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from entwined.errors import BadQuery
 from entwined.queries.counts import counted
+from entwined.queries.plain import PlainSum
 from entwined.queries.predicate import Predicate, everything
 from entwined.queries.query import Field, Numbers, Sampled, T, Titled
 from entwined.queries.shapes import Shapes
@@ -67,6 +68,12 @@ class Share(Weighable):
         """Say whether the rows inside are divided by the public number of rows."""
         public = schema.rows is not None and self._whole.is_everything and self.weight is None
         return self.count == "public" or (self.count is None and public)
+
+    def plain(self, schema: Schema) -> PlainSum | None:
+        """The rows inside, if they are divided by the public number of rows."""
+        if not self.needs_public_rows(schema):
+            return None
+        return PlainSum("", self.inside.text, unit=Fraction(1, max(schema.rows or 0, 1)))
 
     def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
         inside, outside = self.inside & self._whole, self._whole - self.inside

@@ -16,6 +16,7 @@ from entwined.queries.axes import Term
 from entwined.queries.conditions import is_missing
 from entwined.queries.counts import COUNT, counted
 from entwined.queries.diagram import Range
+from entwined.queries.plain import PlainSum
 from entwined.queries.predicate import Predicate
 from entwined.queries.query import Answer, Field, Numbers, Query, Sampled, T, Titled
 from entwined.queries.sensitivity import Sensitivity
@@ -131,6 +132,12 @@ class Total(_Summed):
         """Give what one released integer stands for."""
         return total_term(schema.coded(self.column))[1] * super().step(schema)
 
+    def plain(self, schema: Schema) -> PlainSum | None:
+        """The sum of the column, if there is neither a condition nor a weight."""
+        if self.weight is not None or not self.inside.is_everything:
+            return None
+        return PlainSum(self.column, step=self.step(schema), unit=self.step(schema))
+
     def answer(self, schema: Schema, numbers: Numbers) -> Fraction:
         """Give the sum in the column's own unit."""
         return numbers[0][0] * self.step(schema)
@@ -176,6 +183,19 @@ class Mean(_Summed):
             self._check_public(schema)
             return (line,)
         return (line, counted(self._inside(schema), schema, self.weighing(schema)))
+
+    def by_public_rows(self, schema: Schema) -> "Mean":
+        """Divide by the public number of rows, where every row is inside."""
+        if schema.rows is None or self.weight is not None or not self.bound(schema).inside.is_everything:
+            return self
+        return replace(self, count="public")
+
+    def plain(self, schema: Schema) -> PlainSum | None:
+        """The sum of the column, if it is divided by the public number of rows."""
+        if self.count != "public":
+            return None
+        step = self._quotient(schema).step
+        return PlainSum(self.column, step=step, unit=step / max(schema.rows or 0, 1))
 
     def _check_public(self, schema: Schema) -> None:
         if schema.rows is None or not self.inside.is_everything:

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from entwined.canonical import Document
+from entwined.promise.secrets import NOT_PROTECTED
 from entwined.report.claims import Claims, model_words, times, worst
 from entwined.report.page import rendered
+from entwined.report.secrets_kept import secrets_shown
 from entwined.report.ways import BudgetShown, budget_of
 from entwined.report.words import figure, readable
 from entwined.request.computed import Computation
@@ -24,13 +26,17 @@ def computed_page(
     budget: Mapping[str, Any],
 ) -> str:
     """Write the report of mechanisms without questions as one HTML file that needs nothing else."""
-    promise = Claims(computed[-1].certificate)
+    certificate = computed[-1].certificate
+    promise, kept = Claims(certificate), secrets_shown(certificate, schema)
     before = min(worst(budget["spent"]), promise.total)
     return rendered(
         "computed.html",
         many=False,
         title=readable(outlook.get("title") or "Released computations"),
+        first=[readable(one, 600) for one in outlook.get("first_lines", ())],
         failed=[readable(one, 600) for one in outlook.get("failed_checks", ())],
+        rows_protected=kept is None or not kept.first_line,
+        secrets=() if kept is None else kept.secrets,
         promise=promise,
         factor=times(promise.total),
         schema=schema,
@@ -49,7 +55,9 @@ def _shown(one: Computation) -> Document:
     sheet = {"columns": one.sheet.headings, "rows": one.sheet.rows, "notes": one.sheet.notes}
     return _table(one.name, one.says, sheet) | {
         "stem": one.stem,
-        "leakage": figure(Claims(one.certificate).leakage, up=True),
+        "leakage": ""
+        if one.certificate["nominal"] == NOT_PROTECTED
+        else figure(Claims(one.certificate).leakage, up=True),
     }
 
 
@@ -59,6 +67,7 @@ def planned_page(document: Mapping[str, Any]) -> str:
         "planned.html",
         many=False,
         title=readable(document.get("title") or "Planned computations"),
+        first=[readable(one, 600) for one in document.get("first_lines", ())],
         failed=[readable(one, 600) for one in document.get("failed_checks", ())],
         unit=unit_from(document["unit"]),
         computed=planned(document.get("mechanisms", ())),
@@ -70,7 +79,10 @@ def planned(mechanisms: Sequence[Mapping[str, Any]]) -> list[Document]:
     """Make what a template shows of mechanisms before they run."""
     return [
         _table(one["name"], one["says"], _in_rows(one["expected"]))
-        | {"stem": "", "leakage": figure(worst(one["price"]), up=True)}
+        | {
+            "stem": "",
+            "leakage": "" if "individuals" in one["asked"] else figure(worst(one["price"]), up=True),
+        }
         for one in mechanisms
     ]
 

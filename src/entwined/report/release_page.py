@@ -71,7 +71,8 @@ def report_page(
 def _budget(promise: Claims, given: Mapping[str, Any]) -> BudgetShown:
     """Show what the certificate says was spent; a stored answer was charged before, so nothing is added."""
     before = min(worst(given["spent"]), promise.total)
-    return BudgetShown(readable(given.get("ledger") or ""), promise.cap, before, promise.total)
+    place, whole = readable(given.get("ledger") or ""), given.get("series_in_all")
+    return BudgetShown(place, promise.cap, before, promise.total, series_in_all=whole)
 
 
 def _model(model: Mapping[str, Any]) -> Document:

@@ -106,6 +106,7 @@ class BudgetShown:
     before: float
     after: float
     refused: str = ""
+    series_in_all: float | None = None  # the same losses, counted for a whole series of a panel
 
     @property
     def left(self) -> float:
@@ -128,6 +129,7 @@ def budget_of(document: Mapping[str, Any]) -> BudgetShown | None:
         before=worst(given["spent"]),
         after=worst(given["spent" if given.get("again") else "after"]),
         refused=readable(given.get("refused") or ""),
+        series_in_all=given.get("series_in_all"),
     )
 
 

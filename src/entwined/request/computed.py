@@ -74,6 +74,13 @@ def compute(request: Request, receipt: str | None = None) -> Computed:
             for task, mechanism in zip(request.tasks, request.mechanisms, strict=True)
         )
         after, place = ledger.spent(), shown(ledger.book, request)
-        receipt = ledger.head().receipt
-        funds = Funds(place, ledger.cap, before.price, after.price, receipt=receipt, periods=after.periods)
+        funds = Funds(
+            place,
+            ledger.cap,
+            before.price,
+            after.price,
+            receipt=ledger.head().receipt,
+            periods=after.periods,
+            series_in_all=bill.promise.series_in_all(after.parts),
+        )
         return Computed(found, funds, was_stored=before.entries == after.entries)

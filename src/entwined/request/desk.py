@@ -19,9 +19,11 @@ from entwined.ledger.calendar import Allowance
 from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.mechanisms.kinds import OFFERED
 from entwined.mechanisms.offered import settled
+from entwined.mechanisms.veiled import VeiledAnswers
 from entwined.numbers import Amount
 from entwined.promise.price import Price
 from entwined.promise.promise import Dependences, promise_of
+from entwined.promise.secrets import KeptSecrets
 from entwined.queries import Query
 from entwined.queries.sql import read_sql
 from entwined.queries.where import Where, bound
@@ -103,6 +105,19 @@ class Desk(Door):
             impossible=tuple(bound(one, self.promise.schema) for one in impossible),
             with_earlier=with_earlier,
         )
+
+    def keeping(
+        self,
+        queries: Mapping[str, Query],
+        *,
+        leakage: Amount | None = None,
+        loss: Amount | None = None,
+        analyst: str = "holder",
+    ) -> Passed[tuple[object, ...]]:
+        """Answer counts, means and totals together so that they keep the secrets about whole columns of this door."""
+        schema = self.promise.schema
+        asked = {name: _query(one).by_public_rows(schema) for name, one in queries.items()}
+        return self.admit(VeiledAnswers.fitted(self.promise, asked, leakage, loss), analyst=analyst)
 
     def sql(
         self, text: str, *, leakage: Amount | None = None, loss: Amount | None = None, analyst: str = "holder"
@@ -194,13 +209,14 @@ def open_desk(  # noqa: PLR0913  (these are the terms of everything that will be
     version: str | None = None,
     calendar: Mapping[str, Amount] | None = None,
     other_rows: bool = False,
+    secrets: KeptSecrets | None = None,
 ) -> Desk:
     """Open a table under what is promised about it: everything that leaves goes through the door that this gives.
 
     `table` is a path, a URL, a frame or an open table; the ledger is begun if it is not there. `calendar` says how much
     may leak within a year, a quarter or a month, such as {"year": 2}; without it that of the ledger is meant. A table
     that was released from under another ledger is refused when it is asked something, unless `other_rows` says that
-    these are other people.
+    these are other people. `secrets` about whole columns are kept by `keeping` alone, in one release.
     """
     public = schema if isinstance(schema, Schema) else read_schema(Path(schema))
     public.require_approval()
@@ -215,11 +231,12 @@ def open_desk(  # noqa: PLR0913  (these are the terms of everything that will be
             delta=delta,
             anchor=anchor,
             calendar=calendar,
+            secrets=secrets,
         )
         witness = witness_of(rows) if other_rows else None
         if witness is not None:
             witness.bind(book.book, other_rows=True)
-        return Desk(rows, promise_of(public, dependence, knowledge, delta), book)
+        return Desk(rows, promise_of(public, dependence, knowledge, delta, secrets), book)
     except BaseException:
         rows.close()
         raise

@@ -51,7 +51,15 @@ def fulfil(
             expected_rows=request.rows,
         )
         after, head, place = ledger.spent(), ledger.head().receipt, shown(ledger.book, request)
-        funds = Funds(place, ledger.cap, before.price, after.price, receipt=head, periods=after.periods)
+        funds = Funds(
+            place,
+            ledger.cap,
+            before.price,
+            after.price,
+            receipt=head,
+            periods=after.periods,
+            series_in_all=planned.promise.series_in_all(after.parts),
+        )
         return Fulfilled(found, funds, was_stored=before.entries == after.entries)
 
 

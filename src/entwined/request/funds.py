@@ -17,6 +17,7 @@ from entwined.numbers import float_above
 from entwined.promise.part import Part, add_up
 from entwined.promise.price import Price
 from entwined.promise.promise import Promise
+from entwined.promise.secrets import ONE_RELEASE
 from entwined.request.bill import Bill
 from entwined.request.request import URL_MARK, Request
 from entwined.tables import open_table
@@ -35,7 +36,8 @@ class Funds:
     `again` says that the same was answered before of the same rows, so that it would not be charged again. Of a
     table that cannot be opened now, it says that the same was answered of it or of another one. `receipt`
     names the ledger's last entry, for the holder to keep elsewhere. `periods` are those of its calendar, after the
-    release or, where that is refused, now.
+    release or, where that is refused, now. `series_in_all` is what the losses after it come to for a whole series of a
+    panel, as it is counted by persons without the chain.
     """
 
     ledger: str
@@ -46,6 +48,7 @@ class Funds:
     again: bool = False
     receipt: str | None = None
     periods: tuple[Allowance, ...] = ()
+    series_in_all: Fraction | None = None
 
     @property
     def left(self) -> float | None:
@@ -68,6 +71,7 @@ class Funds:
             "again": self.again,
             "receipt": self.receipt,
             "calendar": [one.document for one in self.periods],
+            **({} if self.series_in_all is None else {"series_in_all": float_above(self.series_in_all)}),
         }
 
 
@@ -91,7 +95,8 @@ def funds_of(request: Request, bill: Bill) -> Funds:
         return Funds(place, request.cap, NOTHING, NOTHING, PLANNING_ONLY)
     try:
         cap = _cap_of(book)
-        spent = book.spent().price
+        standing = book.spent()
+        spent = standing.price
         due = [parts for document, parts in bill.charges if not _was_answered(book, request, document, parts)]
         again, charged = not due, _together(due)
         try:
@@ -101,15 +106,17 @@ def funds_of(request: Request, bill: Bill) -> Funds:
             return Funds(place, cap, spent, spent, str(reason))
         if again:
             return Funds(place, cap, spent, spent, None, again, periods=periods)
-        refused = _why_over(after, cap) or _why_late(periods)
+        refused = _why_second(ledger, bill) or _why_over(after, cap) or _why_late(periods)
         left = ledger.allowances() if refused else periods
     except NoLedger:
         refused = _why_not_begun(book, request, bill)
         begun = () if refused else _at_the_start(request, bill.price)
-        return Funds(place, request.cap, NOTHING, bill.price, refused, periods=begun)
+        whole = bill.promise.series_in_all(bill.parts)
+        return Funds(place, request.cap, NOTHING, bill.price, refused, periods=begun, series_in_all=whole)
     finally:
         book.close()
-    return Funds(place, cap, spent, after, refused, periods=left)
+    whole = bill.promise.series_in_all(_together([standing.parts, charged]))
+    return Funds(place, cap, spent, after, refused, periods=left, series_in_all=whole)
 
 
 def shown(book: Book, request: Request) -> str:
@@ -166,6 +173,11 @@ def _at_the_start(request: Request, price: Price) -> tuple[Allowance, ...]:
 def _why_late(periods: tuple[Allowance, ...]) -> str | None:
     over = [one.refusal for one in periods if one.is_over]
     return f"{over[0][:1].upper()}{over[0][1:]}." if over else None
+
+
+def _why_second(ledger: Ledger, bill: Bill) -> str | None:
+    """Say that secrets are kept for what leaves together, if something left before."""
+    return ONE_RELEASE if bill.promise.secrets is not None and ledger.spent().parts else None
 
 
 def _why_over(after: Price, cap: Fraction) -> str | None:

@@ -9,6 +9,7 @@ from entwined.ledger import Ledger
 from entwined.ledger.calendar import Calendar
 from entwined.numbers import Amount, positive_fraction
 from entwined.promise.promise import Dependences, promise_of
+from entwined.promise.secrets import KeptSecrets
 from entwined.schema import Schema
 
 
@@ -27,9 +28,10 @@ def open_ledger(  # noqa: PLR0913  (these are the terms that a ledger is made fo
     delta: Amount | None = None,
     anchor: Path | None = None,
     calendar: Mapping[str, Amount] | None = None,
+    secrets: KeptSecrets | None = None,
 ) -> Ledger:
     """Open the ledger of a schema and its models, or begin it; one made for other terms is refused."""
-    promise = promise_of(schema, dependence, knowledge, delta)
+    promise = promise_of(schema, dependence, knowledge, delta, secrets)
     most = positive_fraction(cap, "Cap")
     periods = None if calendar is None else calendar_of(calendar)
     try:

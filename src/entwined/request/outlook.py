@@ -127,14 +127,17 @@ class Outlook:
         yield from spread_words(self.bounds[name].leakage)
 
 
-def outlook(request: Request) -> Outlook:
-    """Look ahead: plan the request, compare the ways to protect it, and ask the ledger what would be left."""
+def outlook(request: Request, *, brief: bool = False) -> Outlook:
+    """Look ahead: plan the request, compare the ways to protect it, and ask the ledger what would be left.
+
+    A brief look leaves out what another kind of noise would give, which takes longest.
+    """
     planned = request.plan()
     ways = Crossing(planned, request.leakage).ways()
     proposed = next(way for way in ways if way.each is planned.loss)
     batch = Draft.of(planned)
     found = [_forecast(way, batch, request, planned) for way in said("comparing ways to protect", ways)]
-    others = () if request.leakage is None else tuple(rivals(planned, request.leakage))
+    others = () if request.leakage is None or brief else tuple(rivals(planned, request.leakage))
     better = [one.words for one in others if one.is_better]
     alone = [ONE_BATCH] * planned.promise.is_for_one_batch
     because = "; ".join([*reasons(ways, proposed, settled=request.leakage is None), *better, *alone])

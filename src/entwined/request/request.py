@@ -16,8 +16,10 @@ from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.mechanisms.offered import Offered
 from entwined.promise.declared import Declared
 from entwined.promise.promise import Promise, promise_of
+from entwined.promise.secrets import FIRST_LINE, KeptSecrets
 from entwined.queries import Predicate, Query
 from entwined.request.tasks import Task, distinct
+from entwined.request.veiled_task import VeiledTask
 from entwined.schema import Schema
 
 URL_MARK: Final = "://"
@@ -57,7 +59,8 @@ class Request:
     `leakage` or `loss` says how much the batch may cost. With neither, every question says how exact its
     answer has to be, and the batch costs what that takes. `rows` is about how many rows there are, in the
     holder's words: it only serves to predict the errors of means, variances and quantiles. `impossible` are conditions
-    that no row meets, by the holder's word: numbers that agree are made so that none does.
+    that no row meets, by the holder's word: numbers that agree are made so that none does. Where `secrets` are kept the
+    questions are one task.
     """
 
     table: str
@@ -77,6 +80,8 @@ class Request:
     rows: int | None = None
     folder: Path = Path()
     tasks: tuple[Task, ...] = ()
+    secrets: KeptSecrets | None = None
+    warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.schema.require_approval()
@@ -91,6 +96,8 @@ class Request:
 
     def _require_amounts(self) -> None:
         """Refuse amounts that are not what the questions need."""
+        if self.questions and self.secrets is not None:
+            raise BadInput("Where secrets are kept the questions leave as one task. Give them as one.")
         if not self.questions and (self.leakage is not None or self.loss is not None):
             raise BadInput(
                 "A leakage or a loss is for the queries, and there is none. Give each mechanism its own."
@@ -125,7 +132,12 @@ class Request:
     @property
     def promise(self) -> Promise:
         """What prices are asked of."""
-        return promise_of(self.schema, self.supposed, self.knowledge, self.delta)
+        return promise_of(self.schema, self.supposed, self.knowledge, self.delta, self.secrets)
+
+    @property
+    def first_lines(self) -> tuple[str, ...]:
+        """What is said before anything else: that individuals are not protected, and what was warned of."""
+        return (*(() if self.promise.protects_individuals else (FIRST_LINE,)), *self.warnings)
 
     @cached_property
     def mechanisms(self) -> tuple[Offered, ...]:
@@ -182,7 +194,10 @@ class Request:
     def asking(
         self, questions: tuple[Question, ...], leakage: Fraction | None, loss: Fraction | None
     ) -> "Request":
-        """Ask the same table something else."""
+        """Ask the same table something else; where secrets are kept, it leaves as one task."""
+        if self.secrets is not None:
+            asked = {question.name: question.query.by_public_rows(self.schema) for question in questions}
+            return replace(self, tasks=(VeiledTask.of(asked, leakage, loss),))
         return replace(self, questions=questions, leakage=leakage, loss=loss, tasks=())
 
 

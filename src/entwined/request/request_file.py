@@ -22,7 +22,9 @@ from entwined.queries import parse, query_from
 from entwined.queries.documents import KINDS, SHAPES
 from entwined.queries.sql import read_sql
 from entwined.request.request import MOST_QUERIES, Question, Request
+from entwined.request.secrets_file import ReadSecrets, read_secrets
 from entwined.request.tasks import Task
+from entwined.request.veiled_task import VeiledTask
 from entwined.request.words import in_words, table_name
 from entwined.schema import Schema, read_schema
 from entwined.schema.raw import is_text, is_whole
@@ -30,10 +32,10 @@ from entwined.schema.raw import is_text, is_whole
 LARGEST_FILE: Final = 1_000_000
 TOP: Final = (
     "title", "table", "schema", "ledger", "cap", "calendar", "leakage", "loss", "knowledge", "delta", "consistent",
-    "impossible", "expected_rows", "dependence", "query", "mechanism",
+    "impossible", "expected_rows", "dependence", "query", "mechanism", "secret", "individuals",
 )  # fmt: skip
 ABOUT_MODEL: Final = (
-    "name", "model", "by", "order", "columns", "missing_says_nothing", "worked_out", "trusting",
+    "name", "model", "by", "order", "columns", "missing_says_nothing", "worked_out", "trusting", "panel",
 )  # fmt: skip
 ABOUT_QUERY: Final = ("name", "kind", "sql", "where", "within", "share", *SHAPES)
 ABOUT_ANY: Final = ("kind", "name", "within", "share")
@@ -42,6 +44,7 @@ SEEDS: Final = frozenset(
     {"seed", "seeds", "random_state", "random_seed", "randomstate", "rng", "rng_seed", "noise_seed", "prng"}
 )
 ANY_TABLE: Final = "t"
+ANY_CAP: Final = Fraction(1)  # of a ledger that prices no rows
 
 
 def read_request(
@@ -57,6 +60,9 @@ def read_request(
         _known(fields, TOP, "A release")
         schema = read_schema(given.parent / _text(fields, "schema"))
         schema.require_approval()
+        secrets = read_secrets(_entries(fields, "secret"), schema, fields.get("individuals"), _known)
+        if secrets is not None:
+            return _keeping(fields, schema, given.parent, secrets)
         return Request(
             table=_text(fields, "table"),
             schema=schema,
@@ -76,6 +82,38 @@ def read_request(
             folder=given.parent,
             tasks=instead(list(_tasks(fields))) if instead else tuple(_tasks(fields)),
         )
+
+
+def _keeping(fields: Mapping[str, Any], schema: Schema, folder: Path, secrets: ReadSecrets) -> Request:
+    """Make the request of a release that keeps secrets: its questions leave together."""
+    unused = sorted(fields.keys() & {"mechanism", "consistent", "impossible", "calendar"})
+    if unused:
+        raise BadInput(f"A release that keeps secrets has no {unused[0]}. Leave it out.")
+    if secrets.kept.individuals == (_amount(fields, "leakage") is _amount(fields, "loss") is None):
+        raise BadInput(
+            'A release that keeps secrets protects no row by itself. Say individuals = "not protected", or give '
+            "a leakage "
+            "and a delta for rows, and not both."
+        )
+    questions = _questions(fields, schema)
+    asked = {question.name: question.query.by_public_rows(schema) for question in questions}
+    if len(asked) < len(questions):
+        raise BadQuery("Two queries have one name. Give each a name of its own.")
+    return Request(
+        table=_text(fields, "table"),
+        schema=schema,
+        ledger=_text(fields, "ledger"),
+        questions=(),
+        cap=_amount(fields, "cap") or (None if secrets.kept.individuals else ANY_CAP),
+        dependence=tuple(_models(fields, folder)),
+        knowledge=_one_of(fields, "knowledge", ("any", "model"), "any"),
+        delta=_amount(fields, "delta"),
+        title=_text(fields, "title", ""),
+        folder=folder,
+        tasks=(VeiledTask.of(asked, _amount(fields, "leakage"), _amount(fields, "loss")),),
+        secrets=secrets.kept,
+        warnings=secrets.warnings,
+    )
 
 
 @contextmanager
@@ -184,6 +222,7 @@ def _models(fields: Mapping[str, Any], folder: Path) -> Iterator[Declared]:
                 missing_says_nothing=_names(given, "missing_says_nothing"),
                 worked_out=_pairs(given, "worked_out"),
                 trusting=_names(given, "trusting", "distributions' names"),
+                panel=given.get("panel", False),
             )
 
 
@@ -211,7 +250,11 @@ def _model(given: object, folder: Path) -> Dependence:
 
 
 def _questions(fields: Mapping[str, Any], schema: Schema) -> tuple[Question, ...]:
-    table = table_name(_text(fields, "table"))
+    return questions_from(fields, schema, table_name(_text(fields, "table")))
+
+
+def questions_from(fields: Mapping[str, Any], schema: Schema, table: str) -> tuple[Question, ...]:
+    """Read the questions of a document: every `query` in it, by its fields or in SQL."""
     found: list[Question] = []
     for number, given in enumerate(_entries(fields, "query"), start=1):
         called = given.get("name")

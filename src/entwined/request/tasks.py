@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
+from entwined.canonical import Document
 from entwined.errors import BadQuery, EntwinedError
 from entwined.mechanisms.offered import Offered, settled
 from entwined.promise.promise import Promise
@@ -37,6 +38,11 @@ class Task:
     def stem(self) -> str:
         """What its files are called, without their ends."""
         return OTHERS.sub("_", self.name.lower()).strip("_")
+
+    @property
+    def asked(self) -> Document:
+        """What it may cost, as JSON."""
+        return {"leakage": float(self.leakage)} if self.leakage else {"loss": float(self.loss or 0)}
 
     def settled(self, promise: Promise) -> Offered:
         """Work out its noise and what it is charged; no row is read."""

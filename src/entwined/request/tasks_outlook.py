@@ -42,6 +42,7 @@ class TasksOutlook:
                 {"name": name, "kind": one.model.kind, "source": one.model.source}
                 for name, one in zip(request.promise.judges, request.dependence, strict=True)
             ],
+            "first_lines": list(request.first_lines),
             "failed_checks": list(request.promise.failures),
             "mechanisms": planned(request),
             "budget": self.funds.document,
@@ -61,7 +62,7 @@ def planned(request: Request) -> list[Document]:
             "name": task.name,
             "kind": mechanism.kind,
             "says": mechanism.words,
-            "asked": {"leakage": float(task.leakage)} if task.leakage else {"loss": float(task.loss or 0)},
+            "asked": task.asked,
             "price": amounts(promise.price(add_up({}, mechanism.parts(promise)))),
             "expected": mechanism.expected.document,
             "mechanism": dict(mechanism.document),

@@ -31,6 +31,7 @@ from entwined.promise.measure import PURE, Concentrated
 from entwined.promise.part import Part
 from entwined.promise.price import Price
 from entwined.promise.promise import BaseLoss, Promise
+from entwined.promise.secrets import KeptSecrets
 from entwined.request.task_numbers import wrong_output
 from entwined.schema import Schema
 from entwined.schema.raw import is_whole
@@ -132,9 +133,12 @@ class _Claimed:
         refuse_strangers(
             [name for model in given["models"] for name in model["declared"].get("trusting", ())], trusting
         )
-        models = tuple(_declared(model["declared"], folder) for model in given["models"])
-        promise = Promise(schema, models, given["knowledge"], measure)
+        models = tuple(declared_from(model["declared"], folder) for model in given["models"])
+        secrets = KeptSecrets.from_document(given["secrets"]) if "secrets" in given else None
+        promise = Promise(schema, models, given["knowledge"], measure, secrets)
         mechanism = mechanism_from(given["mechanism"], promise)
+        if secrets is not None:
+            secrets.require_kept(mechanism.document)
         rows = tuple((key, one, both) for key, one, both in given["losses_so_far"])
         ledger, total = given["ledger"], given["total"]
         head, cap = Mark(ledger["position"], ledger["hash"]), fraction_from(total["cap"])
@@ -261,6 +265,7 @@ def _fingerprint(query: Any) -> str:
     return json.dumps(query, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def _declared(given: Document, folder: Path) -> Declared:
+def declared_from(given: Document, folder: Path) -> Declared:
+    """Read a declaration as a certificate has it."""
     rest = {key: value for key, value in given.items() if key not in ("model", "columns")}
     return Declared(model_from(given["model"], folder), columns=tuple(given.get("columns", ())), **rest)

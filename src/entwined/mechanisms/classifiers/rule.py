@@ -17,6 +17,10 @@ SCALED: Final = "A level counts 1 for rows that have it, a number −1 at its lo
 COVERED: Final = (
     "Intervals hold with 95 % confidence, each by itself: of what the rows would give without noise."
 )
+UNCOVERED: Final = (
+    "There are no intervals: how far noise moved a coefficient depends on the rows. Ask for the method output, which "
+    "has them."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class LinearRule:
         """One row a feature."""
         found = zip(self.features.names, self.values, strict=True)
         if self.half_width is None:
-            return Sheet(("feature", "coefficient"), tuple(found), (SCALED,))
+            return Sheet(("feature", "coefficient"), tuple(found), (SCALED, UNCOVERED))
         rows = tuple((name, value, value - self.half_width, value + self.half_width) for name, value in found)
         return Sheet(("feature", "coefficient", "from", "to"), rows, (SCALED, COVERED))
 

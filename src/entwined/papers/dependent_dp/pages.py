@@ -1,29 +1,19 @@
 """The folder a reader gets: one page that needs nothing else, everything as JSON, utility as CSV, figures as SVG."""
 
-import csv
-import html
-import json
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from entwined.canonical import Document
-from entwined.errors import BadInput
 from entwined.papers.dependent_dp import NOTICE
 from entwined.papers.dependent_dp.experiments import Reproduction
 from entwined.papers.dependent_dp.figures import draw_figures
 from entwined.papers.dependent_dp.utility import EPSILONS
 from entwined.papers.dependent_dp.verdicts import rounded, verdicts
+from entwined.papers.folder import made, write_document, write_table, write_text
+from entwined.papers.page_parts import escape, section, table, whole_page, words
 
-STYLE: Final = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; color: #22303a; }
-table { border-collapse: collapse; margin: 1rem 0; font-size: 13px; }
-th, td { border-bottom: 1px solid #d6dde2; padding: .25rem .6rem; text-align: left; vertical-align: top; }
-.notice { background: #fbe9df; padding: .6rem 1rem; } .wrong { color: #b3541e; } .reproduced { color: #1b6b93; }
-svg { max-width: 100%; height: auto; } h2 { margin-top: 2.2rem; }
-"""
 KNOWN_BEFORE: Final = (
     "Equation 11 subtracts a posterior with friends from a prior without. The columns split it: what friends' values "
     "said before anything was released, and what the release added. If all others are known a release of loss ε adds "
@@ -70,20 +60,14 @@ would depend on each other."""
 
 def write(found: Reproduction, folder: Path) -> list[Path]:
     """Write the folder and say which files it has."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        figures = draw_figures(found, folder)
-        text = json.dumps(document(found), ensure_ascii=False, allow_nan=False, indent=1)
+    with made(folder):
+        figures, written = draw_figures(found, folder), document(found)
         paths = [
-            _write(folder / "report.html", page(found, figures)),
-            _write(folder / "results.json", text + "\n"),
+            write_text(folder / "report.html", page(found, figures)),
+            write_document(folder / "results.json", written),
+            write_table(folder / "utility.csv", written["utility"]),
         ]
-        paths.append(_table_file(folder / "utility.csv", document(found)["utility"]))
         return [*paths, *figures.values()]
-    except OSError as reason:
-        raise BadInput(
-            f"{folder} cannot be written: {reason.strerror}. Give a folder you may write to."
-        ) from None
 
 
 def document(found: Reproduction) -> Document:
@@ -92,33 +76,20 @@ def document(found: Reproduction) -> Document:
     return {"notice": NOTICE, "verdicts": judged, **found.document()}
 
 
-def _write(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def _table_file(path: Path, rows: Sequence[Document]) -> Path:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
-
-
 def page(found: Reproduction, figures: dict[str, Path]) -> str:
     """The page with its figures inside."""
     drawn = {name: path.read_text(encoding="utf-8") for name, path in figures.items()}
     parts = [
         f'<p class="notice">{escape(NOTICE)}</p>',
         "<h1>Dependence makes you vulnerable, reproduced</h1>",
-        _words(f"Liu, Chakraborty and Mittal (NDSS 2016) on the data below; {found.trials} splits or draws."),
+        words(f"Liu, Chakraborty and Mittal (NDSS 2016) on the data below; {found.trials} splits or draws."),
         _sources(found),
-        *_section("Verdicts", "", _verdicts(found)),
-        *_section("Example 1 and figure 6", "", _separations(found), drawn["figure_6"]),
-        *_section("Theorems 2 to 6 and 9", "", _claims(found)),
-        *_section("Table I", "", _regions(found)),
-        *_section("Figures 2 to 4", "", drawn["figure_2"], drawn["figure_3"], drawn["figure_4"]),
-        *_section(
+        *section("Verdicts", "", _verdicts(found)),
+        *section("Example 1 and figure 6", "", _separations(found), drawn["figure_6"]),
+        *section("Theorems 2 to 6 and 9", "", _claims(found)),
+        *section("Table I", "", _regions(found)),
+        *section("Figures 2 to 4", "", drawn["figure_2"], drawn["figure_3"], drawn["figure_4"]),
+        *section(
             "Figures 5, 7 and 10",
             KNOWN_BEFORE,
             _guesses(found),
@@ -126,37 +97,14 @@ def page(found: Reproduction, figures: dict[str, Path]) -> str:
             drawn["figure_7"],
             drawn["figure_10"],
         ),
-        *_section("What a release adds", EXACT, drawn["added"], _added(found)),
-        *_section("By the kilometre", KILOMETRES, _per_kilometre(found)),
-        *_section("Noise", FACTORS, _coefficients(found), _methods(found)),
-        *_section("Figure 8 and Theorem 10", "", drawn["figure_8"], _needed(found)),
-        *_section("Figure 9", TASKS, drawn["figure_9"], *(_utility(found, task) for task in _tasks(found))),
-        *_section("Where the paper is unclear or slips", "", *map(_words, SLIPS.split("\n\n"))),
+        *section("What a release adds", EXACT, drawn["added"], _added(found)),
+        *section("By the kilometre", KILOMETRES, _per_kilometre(found)),
+        *section("Noise", FACTORS, _coefficients(found), _methods(found)),
+        *section("Figure 8 and Theorem 10", "", drawn["figure_8"], _needed(found)),
+        *section("Figure 9", TASKS, drawn["figure_9"], *(_utility(found, task) for task in _tasks(found))),
+        *section("Where the paper is unclear or slips", "", *map(words, SLIPS.split("\n\n"))),
     ]
-    body = "\n".join(parts)
-    head = f'<meta charset="utf-8"><title>Dependent DP, reproduced</title><style>{STYLE}</style>'
-    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n{body}\n</body></html>\n'
-
-
-def escape(text: str) -> str:
-    """Text as it is read, inside of a page."""
-    return html.escape(text, quote=False)
-
-
-def _section(title: str, words: str, *parts: str) -> list[str]:
-    return [f"<h2>{escape(title)}</h2>", *([_words(words)] if words else []), *parts]
-
-
-def _words(text: str) -> str:
-    return f"<p>{escape(text)}</p>"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], kinds: Sequence[str] = ()) -> str:
-    lines = ["<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>"]
-    for number, row in enumerate(rows):
-        kind = f' class="{escape(kinds[number])}"' if kinds else ""
-        lines.append(f"<tr{kind}>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>")
-    return "<table>" + "".join(lines) + "</table>"
+    return whole_page("Dependent DP, reproduced", parts)
 
 
 def _sources(found: Reproduction) -> str:
@@ -166,17 +114,17 @@ def _sources(found: Reproduction) -> str:
         for one in found.ties
     ]
     rows += [[one.kind, data.twins_source, f"{2 * one.pairs:,}", "1", "2"] for one in data.twins]
-    return _table(["table", "source", "people", "most ties of one", "largest component"], rows)
+    return table(["table", "source", "people", "most ties of one", "largest component"], rows)
 
 
 def _verdicts(found: Reproduction) -> str:
     judged = verdicts(found)
-    return _table(["part", "verdict", "why"], judged, [one.verdict.split()[0] for one in judged])
+    return table(["part", "verdict", "why"], judged, [one.verdict.split()[0] for one in judged])
 
 
 def _separations(found: Reproduction) -> str:
     head = ["query", "ε", "pair's coefficient", "Wasserstein", "by integration", "by hand"]
-    return _table(head, ([one.query, *(f"{value:.4f}" for value in one[1:])] for one in found.separations))
+    return table(head, ([one.query, *(f"{value:.4f}" for value in one[1:])] for one in found.separations))
 
 
 def _claims(found: Reproduction) -> str:
@@ -184,7 +132,7 @@ def _claims(found: Reproduction) -> str:
         [one.theorem, one.case, rounded(one.claimed), rounded(one.found), "holds" if one.holds else "fails"]
         for one in found.claims
     ]
-    return _table(["theorem", "case", "claimed", "found", ""], rows)
+    return table(["theorem", "case", "claimed", "found", ""], rows)
 
 
 def _regions(found: Reproduction) -> str:
@@ -200,7 +148,7 @@ def _regions(found: Reproduction) -> str:
         ]
         for one in found.regions
     ]
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def _guesses(found: Reproduction) -> str:
@@ -230,7 +178,7 @@ def _guesses(found: Reproduction) -> str:
         ]
         for one in found.guesses
     ]
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def _added(found: Reproduction) -> str:
@@ -245,21 +193,21 @@ def _added(found: Reproduction) -> str:
         ]
         for one in found.added
     ]
-    return _table(
+    return table(
         ["who", "ε", "known", "unknown", "nats before", "nats added", "added", "Equation 14", "bound"], rows
     )
 
 
 def _per_kilometre(found: Reproduction) -> str:
     rows = [list(map(rounded, one)) for one in found.per_kilometre]
-    return _table(
+    return table(
         ["loss a kilometre", "leaks at most", "times", "times, median person", "times, a group"], rows
     )
 
 
 def _coefficients(found: Reproduction) -> str:
     rows = [[f"{one.loss:g}", *(f"{value:.4f}" for value in one[1:])] for one in found.coefficients]
-    return _table(["loss", "ρ of Equation 14", "ρ of Equation 18", "largest log odds"], rows)
+    return table(["loss", "ρ of Equation 14", "ρ of Equation 18", "largest log odds"], rows)
 
 
 def _methods(found: Reproduction) -> str:
@@ -268,14 +216,14 @@ def _methods(found: Reproduction) -> str:
         for table in found.ties
         for one in table.methods
     ]
-    return _table(["table", "method", "noise", "what it promises"], rows)
+    return table(["table", "method", "noise", "what it promises"], rows)
 
 
 def _needed(found: Reproduction) -> str:
     betas = list(dict.fromkeys(one.beta for one in found.needed))
     names = dict.fromkeys(one.method for one in found.needed)
     rows = [[name, *(rounded(one.epsilon) for one in found.needed if one.method == name)] for name in names]
-    return _table(["ε for an error below 1000, but for a chance of", *(f"{one:g}" for one in betas)], rows)
+    return table(["ε for an error below 1000, but for a chance of", *(f"{one:g}" for one in betas)], rows)
 
 
 def _tasks(found: Reproduction) -> list[str]:
@@ -293,4 +241,4 @@ def _utility(found: Reproduction, task: str) -> str:
             if one.method == name
         ]
         rows.append([name, *cells])
-    return f"<h3>{escape(task)}</h3>" + _table(["method", *(f"ε = {one:g}" for one in EPSILONS)], rows)
+    return f"<h3>{escape(task)}</h3>" + table(["method", *(f"ε = {one:g}" for one in EPSILONS)], rows)

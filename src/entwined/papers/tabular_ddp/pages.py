@@ -1,14 +1,13 @@
 """The folder a reader gets: a page in words, tables as CSV, everything as JSON, figures as SVG."""
 
 import csv
-import json
 from collections.abc import Iterable, Sequence
 from math import inf, isinf
 from pathlib import Path
 from typing import Final
 
-from entwined.canonical import Document
 from entwined.errors import BadInput
+from entwined.papers.folder import made, write_document, write_table, write_text
 from entwined.papers.tabular_ddp import NOTICE
 from entwined.papers.tabular_ddp.experiments import EPSILONS, PLAIN, WIDTH, WIDTHS, Accuracy, Results, Weighed
 from entwined.papers.tabular_ddp.figures import draw_figures
@@ -52,32 +51,15 @@ SLIPS: Final = """\
 
 def write(results: Results, folder: Path) -> list[Path]:
     """Write the folder and say which files it has."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with made(folder):
         document = {"notice": NOTICE, **results.document()}
-        paths = [_write_text(folder / "report.md", page(results))]
-        text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1)
-        paths.append(_write_text(folder / "results.json", text + "\n"))
         tables = ("accuracy", "seconds", "sensitivity", "leaks")
-        paths += [_write_csv(folder / f"{name}.csv", document[name]) for name in tables]
-        return paths + draw_figures(results, folder)
-    except OSError as reason:
-        raise BadInput(
-            f"{folder} cannot be written: {reason.strerror}. Give a folder you may write to."
-        ) from None
-
-
-def _write_text(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def _write_csv(path: Path, rows: Sequence[Document]) -> Path:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
+        return [
+            write_text(folder / "report.md", page(results)),
+            write_document(folder / "results.json", document),
+            *(write_table(folder / f"{name}.csv", document[name]) for name in tables),
+            *draw_figures(results, folder),
+        ]
 
 
 def read_beside(path: Path) -> list[Accuracy]:

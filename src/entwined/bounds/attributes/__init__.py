@@ -1,0 +1,24 @@
+"""Secrets about a whole table: what an answer says about a column, or about the parameter that it is drawn with.
+
+The randomness of the data is part of the noise:
+
+    secrets ──> linked (laws of answers given the secret) ──> far_apart (worst pairs) ──> guarded ──> together
+                                                                │
+        two_normals <── least_noise <───────────────────────────┤   normal answers, one at a time
+        least_trace               <─────────────────────────────┤   several answers at once
+        summed_laws, enumerated   <─────────────────────────────┘   answers that are not normal, exactly
+        on_grid                        what whole numbers cost
+
+Remote columns say little:
+
+    column_query ──> noisy_columns (Laplace noise or none) ──> parameter_quilt (the theorem)
+    parameter_law (what parameters show of another, by exact sums) ──> quilts (which columns count as remote)
+    gaussian_quilts                the same under Gaussian noise
+    separation    (every quilt of a network as it was published, to compare)
+
+Secrets of any kind, where the laws of an answer given each value are at hand:
+
+    moves (ways to carry one law into another) ──> wasserstein_noise (for how far a secret moves the law of an answer)
+
+Nothing here protects a row: see `promise/secrets.py` for what has to be said of rows beside it.
+"""

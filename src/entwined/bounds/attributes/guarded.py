@@ -1,0 +1,200 @@
+"""A secret with all that is declared about it, and the noise that keeps it for given answers."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any, Final, Self
+
+import numpy as np
+
+from entwined.bounds.attributes.enumerated import least_enumerated, pairs_of_laws, slip_of
+from entwined.bounds.attributes.far_apart import FarApart, far_apart
+from entwined.bounds.attributes.least_noise import slip
+from entwined.bounds.attributes.linked import Linked, LinkedColumns, not_said_of, require_sufficient
+from entwined.bounds.attributes.on_grid import whole_noise
+from entwined.bounds.attributes.secrets import ColumnSecret
+from entwined.bounds.attributes.summed_laws import RowChances
+from entwined.canonical import Document, fraction_from, fraction_text
+from entwined.errors import BadModel, Refused
+from entwined.noise.dominated import SMOOTHED
+from entwined.numbers import FloatArray, float_above
+from entwined.queries.plain import PlainSum
+
+MOST_LAWS: Final = 64
+MOST_TOGETHER: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A secret and the class of laws it is kept under.
+
+    `linked` are laws of columns of numbers and `counted` laws of rows with a condition; several of one column, or
+    of one condition, are a list of which any may be true. `correlation` is that of the columns' values in a row, in the
+    order in which the columns come first.
+    """
+
+    secret: ColumnSecret
+    linked: tuple[Linked, ...] = ()
+    counted: tuple[tuple[str, RowChances], ...] = ()
+    correlation: tuple[tuple[Fraction, ...], ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.linked) + len(self.counted) <= MOST_LAWS:
+            raise BadModel(
+                f"The secret {self.secret.title!r} has {len(self.linked) + len(self.counted)} laws. "
+                f"Give 1 to {MOST_LAWS}."
+            )
+        if self.counted and self.secret.figure == "mean":
+            raise BadModel(
+                f"The secret {self.secret.title!r} is about a mean, and chances of rows are given for a share or "
+                "a count. Declare slopes of columns of numbers."
+            )
+        if self.correlation is not None:
+            self.joint(tuple(law[0] for law in self._by_column.values()))
+        require_sufficient(self.secret, self.linked)
+        if self.secret.reading == "averaged" and self.linked:
+            raise Refused(
+                f"The secret {self.secret.title!r} is read as averaged, which is worked out for counts alone. Use "
+                "the worst point: it is safe, and needs more noise."
+            )
+
+    @property
+    def _by_column(self) -> dict[str, list[Linked]]:
+        found: dict[str, list[Linked]] = {}
+        for one in self.linked:
+            found.setdefault(one.column, []).append(one)
+        return found
+
+    def joint(self, laws: tuple[Linked, ...]) -> LinkedColumns:
+        """Take one law of each column."""
+        return LinkedColumns(laws, self.correlation)
+
+    def alternatives(self, column: str) -> list[Linked]:
+        """The laws of a column, any of which may be true; refuse a column of which nothing is said."""
+        if column not in self._by_column:
+            raise not_said_of(column)
+        return self._by_column[column]
+
+    def chances(self, where: str) -> list[RowChances]:
+        """The laws of a condition, any of which may be true; refuse one of which nothing is said."""
+        found = [law for condition, law in self.counted if condition == where]
+        if not found:
+            raise Refused(
+                f"Nothing is said of how the rows with {where} go with the secret {self.secret.title!r}, so nothing "
+                "can be promised about their number. Add their chances to the secret, or do not ask about them."
+            )
+        return found
+
+    def far(self, asked: PlainSum) -> list[FarApart]:
+        """The worst pairs of laws of a sum in whole numbers."""
+        times = self.secret.rows / asked.step
+        return [far_apart(self.secret, law).times(times) for law in self.alternatives(asked.column)]
+
+    def least(self, asked: PlainSum) -> Fraction:
+        """The variance of noise that keeps the secret for one answer; 0 if none is needed."""
+        if asked.column:
+            return max(whole_noise(pair, self.secret.epsilon, self.secret.delta) for pair in self.far(asked))
+        return max(least_enumerated(self.secret, law)[0] for law in self.chances(asked.where))
+
+    def slip(self, asked: PlainSum, epsilon: Fraction, variance: Fraction) -> float:
+        """The δ at which one answer with this noise keeps ε, but for what rounding a normal answer costs."""
+        if asked.column:
+            noise = max(float(variance - SMOOTHED), 0.0)
+            return max(slip(pair, epsilon, noise) for pair in self.far(asked))
+        return max(
+            slip_of(pairs_of_laws(self.secret, law), epsilon, variance, in_order=law.in_order)
+            for law in self.chances(asked.where)
+        )
+
+    def cases(self, asked: Sequence[PlainSum]) -> list[tuple[list[float], list[float], FloatArray | None]]:
+        """Of several answers the box of differences of their means, and their own covariance if it is declared."""
+        if any(not one.column for one in asked):
+            raise Refused(
+                f"Several answers leave together, and one counts {next(one.where for one in asked if not one.column)}: "
+                "that is proved for one answer alone. Ask for means and totals together, or for one count."
+            )
+        found = []
+        times = [float_above(self.secret.rows / one.step) for one in asked]
+        names = [one.column for one in asked]
+        choices = [self.alternatives(name) for name in dict.fromkeys(names)]
+        if math.prod(map(len, choices)) > MOST_TOGETHER:
+            raise Refused(
+                f"The laws of {len(choices)} columns can be true together in more than {MOST_TOGETHER:,} ways. "
+                "Declare boxes, "
+                "or ask for fewer answers at once."
+            )
+        for laws in product(*choices):
+            joint = self.joint_of(laws)
+            boxes = [joint.of(name).slope for name in names]
+            if any(joint.of(name).others_sd is not None for name in names):
+                raise Refused(
+                    "Several answers leave together, and rows with the value vary otherwise than the others: that is "
+                    "proved for one answer alone. Ask for one, or declare one sd for all rows."
+                )
+            width = float_above(self.secret.width)
+            lows = [float(box.low) * width * scale for box, scale in zip(boxes, times, strict=True)]
+            highs = [float(box.high) * width * scale for box, scale in zip(boxes, times, strict=True)]
+            own = joint.covariance(names)
+            scaled = None if own is None else own * np.outer(times, times) / self.secret.rows
+            found.append((lows, highs, scaled))
+        return found
+
+    def joint_of(self, laws: Sequence[Linked]) -> LinkedColumns:
+        """Put laws of some columns together, with the correlation that is declared of them."""
+        if self.correlation is None:
+            return LinkedColumns(tuple(laws))
+        order = list(self._by_column)
+        every = {name: alternatives[0] for name, alternatives in self._by_column.items()}
+        every |= {law.column: law for law in laws}
+        return LinkedColumns(tuple(every[name] for name in order), self.correlation)
+
+    @property
+    def trusted(self) -> tuple[str, ...]:
+        """What has to be believed for the secret to be kept."""
+        secret = self.secret
+        said = [
+            (
+                f"There are {secret.rows:,} rows, drawn independently of each other, and who looks for {secret.title} "
+                "knows nothing of single rows but the laws declared for it, of which one is true."
+            )
+        ]
+        if self.linked:
+            names = ", ".join(dict.fromkeys(repr(one.column) for one in self.linked))
+            said.append(
+                f"Given {secret.column!r}, values as the schema codes them are normal with a mean and a deviation of "
+                f"the declared class, and sums of whole numbers are normal numbers that were rounded: columns {names}."
+            )
+        if self.counted:
+            said.append(
+                f"Given {secret.column!r}, each row is counted with exactly the chances that were declared."
+            )
+        return tuple(said)
+
+    def outside(self, truth: Linked) -> tuple[str, ...]:
+        """Say how a declared truth is in none of the laws of its column."""
+        said = [law.outside(truth) for law in self.alternatives(truth.column)]
+        return () if not all(said) else said[0]
+
+    @property
+    def document(self) -> Document:
+        """The secret with its laws as JSON."""
+        told = self.correlation and [[fraction_text(one) for one in row] for row in self.correlation]
+        return {
+            "secret": self.secret.document,
+            "linked": [one.document for one in self.linked],
+            "counted": [{"where": where, "chances": law.document} for where, law in self.counted],
+            "correlation": told,
+        }
+
+    @classmethod
+    def from_document(cls, given: Mapping[str, Any]) -> Self:
+        """Read a secret with its laws as it was written."""
+        told = given["correlation"]
+        return cls(
+            ColumnSecret.from_document(given["secret"]),
+            tuple(map(Linked.from_document, given["linked"])),
+            tuple((one["where"], RowChances.from_document(one["chances"])) for one in given["counted"]),
+            told and tuple(tuple(map(fraction_from, row)) for row in told),
+        )

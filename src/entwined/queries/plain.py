@@ -1,0 +1,23 @@
+"""Answers that are one plain sum over all rows: what laws of whole columns speak of."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class PlainSum:
+    """A sum over all rows, of a column's values or of the rows inside a condition.
+
+    `step` is what one whole number of the sum stands for, in the unit of the column, and `unit` what it moves the
+    answer by.
+    """
+
+    column: str
+    where: str = ""
+    step: Fraction = Fraction(1)
+    unit: Fraction = Fraction(1)
+
+    @property
+    def words(self) -> str:
+        """What is added up."""
+        return f"column {self.column!r}" if self.column else f"the rows with {self.where}"

@@ -1,0 +1,85 @@
+"""Secrets about whole columns for people: what an observer cannot tell, and how well the best one guesses."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from entwined.bounds.attributes.guarded import Guarded
+from entwined.bounds.attributes.together import curve, observer
+from entwined.canonical import fraction_from
+from entwined.promise.secrets import FIRST_LINE, KeptSecrets
+from entwined.queries.documents import as_written
+from entwined.report import charts
+from entwined.report.claims import BELIEFS, after, share
+from entwined.report.drawings import Drawing
+from entwined.report.words import figure, readable
+from entwined.schema import Schema
+
+EPSILONS: Final = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0)
+FALSE_ALARMS: Final = tuple(at / 100 for at in (0, 1, 2, 5, *range(10, 100, 10), 95, 98, 99, 100))
+
+
+@dataclass(frozen=True, slots=True)
+class SecretShown:
+    """One secret in words, with the beliefs that it allows and the curve of the best observer."""
+
+    title: str
+    words: str
+    factor: str
+    delta: str
+    reading: str
+    not_in_table: bool
+    beliefs: tuple[tuple[str, str], ...]
+    best: Drawing
+
+
+@dataclass(frozen=True, slots=True)
+class SecretsShown:
+    """What a page says about secrets: first that individuals are not protected, if so."""
+
+    first_line: str
+    secrets: tuple[SecretShown, ...]
+
+
+def secrets_shown(certificate: Mapping[str, Any], schema: Schema) -> SecretsShown | None:
+    """Read the secrets of a certificate for people; none if it has none."""
+    if "secrets" not in certificate:
+        return None
+    kept = KeptSecrets.from_document(certificate["secrets"])
+    first = "" if kept.individuals else FIRST_LINE
+    return SecretsShown(first, tuple(_shown(one, certificate["mechanism"], schema) for one in kept.guards))
+
+
+def _shown(guard: Guarded, mechanism: Mapping[str, Any], schema: Schema) -> SecretShown:
+    secret = guard.secret
+    epsilon = float(secret.epsilon)
+    return SecretShown(
+        title=readable(secret.title),
+        words=readable(secret.words, 300),
+        factor=figure(math.exp(epsilon), up=True),
+        delta=figure(float(secret.delta), up=True),
+        reading=secret.reading,
+        not_in_table=secret.column not in schema.names,
+        beliefs=tuple((f"{100 * one:.0f} %", share(after(one, epsilon))) for one in BELIEFS),
+        best=_best(guard, mechanism, schema),
+    )
+
+
+def _best(guard: Guarded, mechanism: Mapping[str, Any], schema: Schema) -> Drawing:
+    """Draw how often the best observer finds one of the two out, by how often it is claimed falsely."""
+    sums = [as_written(one["query"]).plain(schema) for one in mechanism["asked"]]
+    variances = [fraction_from(one) for one in mechanism["variances"]]
+    asked = [one for one in sums if one is not None]
+    right = observer(curve(guard, asked, variances, EPSILONS), EPSILONS, FALSE_ALARMS)
+    rows = [
+        {"at": 100 * one, "value": 100 * found, "low": 100 * one, "high": 100 * found}
+        for one, found in zip(FALSE_ALARMS, right, strict=True)
+    ]
+    svg = charts.line(rows, "false alarms, in percent", "found out, in percent", dated=False)
+    return Drawing(
+        svg,
+        "How often the best observer finds out that one of the two is so, at most, by how often it is claimed when "
+        "the other "
+        "is so. The band begins at what guessing gives.",
+    )

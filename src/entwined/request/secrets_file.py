@@ -1,0 +1,153 @@
+"""Read [[secret]] of release.toml: which facts about whole columns are kept, and under which laws."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from entwined.bounds.attributes.guarded import Guarded
+from entwined.bounds.attributes.linked import Linked, from_covariance
+from entwined.bounds.attributes.secrets import ColumnSecret, Span, pairs_of
+from entwined.bounds.attributes.summed_laws import RowChances
+from entwined.canonical import Document
+from entwined.errors import BadInput
+from entwined.numbers import positive_fraction
+from entwined.promise.secrets import NOT_PROTECTED, KeptSecrets
+from entwined.queries import parse
+from entwined.schema import Schema
+from entwined.schema.raw import is_text, is_whole
+
+ABOUT_SECRET: Final = (
+    "name", "column", "value", "figure", "apart", "rows", "epsilon", "delta", "reading", "level", "law", "correlation",
+    "covariance", "truth",
+)  # fmt: skip
+ABOUT_COLUMN: Final = ("column", "difference", "slope", "means", "sd", "others_sd")
+ABOUT_COUNT: Final = ("where", "chance", "others_chance", "adds", "others_add", "probability")
+Known = Callable[[Mapping[str, Any], Sequence[str], str], None]
+"""How keys are checked: the fields, those that are known, and what has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSecrets:
+    """The secrets of a file, and how truths that were declared beside them lie outside their laws."""
+
+    kept: KeptSecrets
+    warnings: tuple[str, ...] = ()
+
+
+def read_secrets(
+    given: Sequence[Mapping[str, Any]], schema: Schema, individuals: object, known: Known
+) -> ReadSecrets | None:
+    """Read all secrets of a file; none gives none."""
+    if individuals not in (None, NOT_PROTECTED):
+        raise BadInput(f'individuals = {individuals!r:.60}. Leave it out, or give "{NOT_PROTECTED}".')
+    if not given:
+        if individuals is not None:
+            raise BadInput(
+                f'individuals = "{NOT_PROTECTED}" and no [[secret]]: nothing would be protected. Give secrets, or '
+                "leave it out."
+            )
+        return None
+    guards: list[Guarded] = []
+    warnings: list[str] = []
+    for number, one in enumerate(given, start=1):
+        known(one, ABOUT_SECRET, f"[[secret]] {number}")
+        guard = _guarded(one, schema, known)
+        guards.append(guard)
+        for truth in _listed(one, "truth"):
+            warnings += [
+                f"Secret {guard.secret.title!r}: what is declared as true is outside the laws it is kept under. "
+                f"{line} The "
+                "promise does not hold for it."
+                for line in guard.outside(_linked(truth, known))
+            ]
+    return ReadSecrets(KeptSecrets(tuple(guards), individuals is None), tuple(warnings))
+
+
+def _guarded(given: Mapping[str, Any], schema: Schema, known: Known) -> Guarded:
+    secret = _secret(given, schema)
+    linked: list[Linked] = []
+    counted: list[tuple[str, RowChances]] = []
+    for law in _listed(given, "law"):
+        if "where" in law:
+            counted.append((parse(str(law["where"]), schema).text, _chances(law, known)))
+        else:
+            linked.append(_linked(law, known))
+    correlation = given.get("correlation")
+    told = (
+        None
+        if correlation is None
+        else tuple(tuple(Fraction(str(one)) for one in row) for row in correlation)
+    )
+    joint = given.get("covariance")
+    if joint is not None:
+        if linked or told or not isinstance(joint, dict) or joint.keys() != {"columns", "matrix"}:
+            raise BadInput(
+                f"The secret {secret.title!r}: give covariance = {{columns = [...], matrix = [[...]]}} alone, "
+                "without other laws."
+            )
+        found = from_covariance(secret.column, joint["columns"], joint["matrix"])
+        linked, told = list(found.columns), found.correlation
+    return Guarded(secret, tuple(linked), tuple(counted), told)
+
+
+def _secret(given: Mapping[str, Any], schema: Schema) -> ColumnSecret:
+    rows = given.get("rows", schema.rows)
+    if not is_whole(rows):
+        raise BadInput(
+            "A secret needs rows, the public number of rows. Give rows = 500, or declare it in the schema."
+        )
+    for key in ("column", "apart", "epsilon", "delta"):
+        if key not in given:
+            raise BadInput(f"A secret has no {key}. Give it: column, apart, epsilon and delta are needed.")
+    return ColumnSecret(
+        str(given["column"]),
+        given.get("figure", "share"),
+        pairs_of(given["apart"]),
+        rows,
+        positive_fraction(given["epsilon"], "epsilon"),
+        positive_fraction(given["delta"], "delta"),
+        str(given.get("value", "")),
+        given.get("reading", "worst point"),
+        given.get("level", "table"),
+        str(given.get("name", "")),
+    )
+
+
+def _linked(given: Mapping[str, Any], known: Known) -> Linked:
+    known(given, ABOUT_COLUMN, "A law of a column")
+    if (
+        not is_text(given.get("column"))
+        or "sd" not in given
+        or len(given.keys() & {"difference", "slope", "means"}) != 1
+    ):
+        raise BadInput(
+            "A law of a column needs its column, its sd, and one of difference (of means, with the value less the "
+            "others), "
+            "slope, or means = {inside = [...], others = [...]}."
+        )
+    column, sd, others = str(given["column"]), given["sd"], given.get("others_sd")
+    if "means" in given:
+        return Linked.between(column, given["means"]["inside"], given["means"]["others"], sd, others)
+    slope = given["difference"] if "difference" in given else given["slope"]
+    return Linked(column, Span.of(slope), Span.of(sd), None if others is None else Span.of(others))
+
+
+def _chances(given: Mapping[str, Any], known: Known) -> RowChances:
+    known(given, ABOUT_COUNT, "A law of rows with a condition")
+    probability = given.get("probability")
+    if "adds" in given or "others_add" in given:
+        inside, others = (tuple(Fraction(str(one)) for one in given[key]) for key in ("adds", "others_add"))
+        return RowChances(inside, others, None if probability is None else Fraction(str(probability)))
+    if "chance" not in given or "others_chance" not in given:
+        raise BadInput(
+            "A law of rows with a condition needs chance = 0.3 and others_chance = 0.1. Give both."
+        )
+    return RowChances.counting(given["chance"], given["others_chance"], probability)
+
+
+def _listed(given: Mapping[str, Any], key: str) -> list[Document]:
+    found = given.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise BadInput(f"{key} is not a list of tables. Start each one with [[secret.{key}]].")
+    return found

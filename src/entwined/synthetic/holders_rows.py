@@ -1,0 +1,118 @@
+"""A real and a synthetic table in the same public cells, for the holder of the real one and for nobody else.
+
+These are rows without noise. No charge is made for them because nothing of them leaves: what is made of them here is
+written to files that say so in their names and first lines.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from entwined.errors import BadInput, BadTable, EntwinedError, HolderError
+from entwined.learning.codes import MOST_VALUES, Codes
+from entwined.queries.axes import Axis
+from entwined.schema import Coded, Rows, Schema
+from entwined.tables.every_row import every_row
+from entwined.tables.rows import CodedRows
+from entwined.tables.source import engine_of
+
+MOST_CELLS_OF_NUMBERS: Final = 20
+
+
+@dataclass(frozen=True, eq=False)
+class SideBySide:
+    """Two tables in the same cells; columns that could not be compared are named with the reason."""
+
+    schema: Schema
+    axes: tuple[Axis, ...]
+    real: Codes
+    synthetic: Codes
+    left_out: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        if (self.real.names, self.real.sizes) != (self.synthetic.names, self.synthetic.sizes):
+            raise BadTable("Two tables of other columns or cells are compared. Give both the same.")
+        for name, table in (("real", self.real), ("synthetic", self.synthetic)):
+            if not table.rows:
+                raise HolderError(
+                    f"The {name} table has no rows that count, so nothing can be compared. Give another."
+                )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are compared."""
+        return self.real.names
+
+    @property
+    def ordered(self) -> tuple[int, ...]:
+        """The places of the columns whose cells follow each other."""
+        return tuple(at for at, axis in enumerate(self.axes) if self.schema.coded(axis.column).has_order)
+
+
+def side_by_side(real: Any, synthetic: Any, schema: Schema, axes: Sequence[Axis] | None = None) -> SideBySide:
+    """Read two tables under one schema: all rows of the synthetic one, of the real one those that count."""
+    schema.require_approval()
+    cells, left_out = public_cells(schema) if axes is None else (list(axes), {})
+    engine = engine_of(synthetic, declared={})
+    there = set(engine.columns)
+    engine.close()
+    left_out |= {axis.column: "not in the synthetic table" for axis in cells if axis.column not in there}
+    kept = tuple(axis for axis in cells if axis.column in there)
+    if not kept:
+        raise BadInput(
+            "The synthetic table has no column of the schema. Give the schema that it was made under."
+        )
+    return SideBySide(
+        schema, kept, _read(real, schema, kept), _read(synthetic, _bare(schema, kept), kept), left_out
+    )
+
+
+def held_out(source: Any, both: SideBySide) -> Codes:
+    """Read people who are like those of the real table and were never in it, in the same cells."""
+    return _read(source, _bare(both.schema, both.axes), both.axes)
+
+
+def public_cells(schema: Schema) -> tuple[list[Axis], dict[str, str]]:
+    """Cut numbers and times into cells of one width, and leave out what has too many categories."""
+    axes, left_out = [], {}
+    for column in schema.columns:
+        if not isinstance(column, Coded):
+            left_out[column.name] = "text is never compared"
+            continue
+        width = -(-column.levels // MOST_CELLS_OF_NUMBERS) if column.has_order else 1
+        axis = Axis(column.name, column.levels, width)
+        if axis.cells > MOST_VALUES:
+            left_out[column.name] = f"more than {MOST_VALUES:,} categories"
+        else:
+            axes.append(axis)
+    return axes, left_out
+
+
+def _bare(schema: Schema, axes: Sequence[Axis]) -> Schema:
+    """Give the same columns where every row is read as it stands."""
+    columns = tuple(schema.column(axis.column) for axis in axes)
+    return replace(schema, columns=columns, unit=Rows(), rows=None, approved_digest="", signature=None)
+
+
+def _read(source: Any, schema: Schema, axes: Sequence[Axis]) -> Codes:
+    engine = engine_of(source, declared={one.name: one for one in schema.columns})
+    try:
+        found = every_row(CodedRows(schema, engine), [axis.column for axis in axes])
+    except EntwinedError:
+        raise
+    except Exception:  # noqa: BLE001  (its words may hold cells of rows)
+        raise HolderError(
+            "A table cannot be read under this schema. See what is in it with `entwined describe`."
+        ) from None
+    finally:
+        engine.close()
+    cells = [_cells(found[:, at], axis) for at, axis in enumerate(axes)]
+    return Codes.of({axis.column: axis.cells for axis in axes}, np.stack(cells, axis=1))
+
+
+def _cells(codes: np.ndarray[Any, np.dtype[np.int64]], axis: Axis) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Give the cell of every code, missing in the last."""
+    inside = np.searchsorted(np.asarray(axis.starts), codes, side="right") - 1
+    return np.where(codes < axis.levels, inside, axis.cells - 1)

@@ -1,0 +1,133 @@
+"""Everything that a holder may see of a synthetic table beside the real one. Holder only: it is made without noise."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from entwined.canonical import Document
+from entwined.learning.codes import Codes
+from entwined.learning.pairs import pair_counts
+from entwined.numbers import FloatArray
+from entwined.progress import report
+from entwined.synthetic.answering import MeanQuestion, TableQuestion, means_asked, tables_asked
+from entwined.synthetic.disclosure import Copies, Membership, copies, membership
+from entwined.synthetic.holders_rows import SideBySide
+from entwined.synthetic.likeness import Apart, all_apart, mean_distance
+from entwined.synthetic.relations import Related, correlations, informations
+from entwined.synthetic.subgroups import Subgroup, subgroups
+from entwined.synthetic.telling_apart import ToldApart, told_apart
+from entwined.synthetic.training import Trained, trained
+
+WARNING: Final = (
+    "HOLDER ONLY: made from the real rows without noise and without a charge. Never publish it or send it on."
+)
+WAYS: Final = (1, 2, 3)
+SHOWN: Final = 25  # of a list of worst ones
+STEPS: Final = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """A synthetic table beside the real one: distances, relations, subgroups, classifiers, attacks."""
+
+    both: SideBySide
+    marginals: dict[int, list[Apart]]
+    informations: list[Related]
+    information: tuple[FloatArray, FloatArray]
+    correlations: list[Related]
+    subgroups: list[Subgroup]
+    by_columns: ToldApart
+    by_pairs: ToldApart
+    trained: Trained | None
+    copies: Copies
+    membership: Membership | None
+
+    @property
+    def tables(self) -> list[TableQuestion]:
+        """Tables of one and two columns as questions."""
+        return tables_asked([*self.marginals[1], *self.marginals.get(2, [])])
+
+    @property
+    def means(self) -> list[MeanQuestion]:
+        """Means as questions."""
+        return means_asked(self.both.real, self.both.synthetic, self.both.ordered)
+
+    @property
+    def document(self) -> Document:
+        """All figures, the warning first; of long lists the worst."""
+        fields: Document = {
+            "holder_only": WARNING,
+            "format": "entwined inspection 1",
+            "real_rows": self.both.real.rows,
+            "synthetic_rows": self.both.synthetic.rows,
+            "columns": list(self.both.names),
+            "left_out": dict(self.both.left_out),
+            "total_variation": {str(ways): _spread(found) for ways, found in self.marginals.items()},
+            "mutual_information": [_related(one) for one in self.informations[:SHOWN]],
+            "correlations": [_related(one) for one in self.correlations[:SHOWN]],
+            "worst_subgroups": [one._asdict() for one in self.subgroups[:SHOWN]],
+            "told_apart": {
+                "by_columns": self.by_columns._asdict(),
+                "by_pairs": self.by_pairs._asdict(),
+            },
+            "questions": [one._asdict() | {"verdict": one.verdict} for one in self.tables[:SHOWN]],
+            "means": [one._asdict() | {"verdict": one.verdict} for one in self.means],
+            "copies": self.copies._asdict(),
+        }
+        fields |= {} if self.trained is None else {"train_on_synthetic": self.trained._asdict()}
+        return fields | ({} if self.membership is None else {"membership": self.membership._asdict()})
+
+
+def inspected(both: SideBySide, target: str | None = None, strangers: Codes | None = None) -> Inspection:
+    """Compare two tables in every way; `strangers` are people like those of the real table who were not in it."""
+    real, made = both.real, both.synthetic
+    what = "comparing two tables"
+    report(what, 0, STEPS)
+    model = None if target is None else trained(real, made, target)
+    report(what, 1, STEPS)
+    marginals = {ways: all_apart(real, made, ways) for ways in WAYS if ways <= len(both.names)}
+    report(what, 3, STEPS)
+    pairs = pair_counts(real), pair_counts(made)
+    report(what, 4, STEPS)
+    groups = subgroups(*pairs)
+    by_columns, by_pairs = (told_apart(real, made, pairs=each) for each in (False, True))
+    report(what, 6, STEPS)
+    found = Inspection(
+        both=both,
+        marginals=marginals,
+        informations=informations(*pairs),
+        information=(_off_diagonal(pairs[0].information), _off_diagonal(pairs[1].information)),
+        correlations=correlations(real, made, both.ordered) if both.ordered else [],
+        subgroups=groups,
+        by_columns=by_columns,
+        by_pairs=by_pairs,
+        trained=model,
+        copies=copies(real, made),
+        membership=None if strangers is None else membership(real, made, strangers),
+    )
+    report(what, STEPS, STEPS)
+    return found
+
+
+def _off_diagonal(information: FloatArray) -> FloatArray:
+    """Leave out what a column says about itself."""
+    shown = information.copy()
+    np.fill_diagonal(shown, 0.0)
+    return shown
+
+
+def _spread(found: list[Apart]) -> Document:
+    distances = [one.distance for one in found]
+    return {
+        "marginals": len(found),
+        "mean": mean_distance(found),
+        "median": float(np.median(distances)),
+        "largest": distances[0],
+        "by_chance": float(np.mean([one.by_chance for one in found])),
+        "worst": [one._asdict() for one in found[:SHOWN]],
+    }
+
+
+def _related(one: Related) -> Document:
+    return {**one._asdict(), "off": one.off}
