@@ -24,6 +24,7 @@ PARTS = (
     "k_means",
     "classifiers",
     "service",
+    "synthetic",
     "synthetic_peers",
     "attributes",
     "streams",
