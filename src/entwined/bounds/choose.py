@@ -26,7 +26,12 @@ from entwined.bounds.forms import (
     public_form_bound,
     public_form_without_knowledge_bound,
 )
-from entwined.bounds.gaussian import CLIPPED_THEOREMS, GAUSSIAN_THEOREMS, NOISY_LINEAR_THEOREMS
+from entwined.bounds.gaussian import (
+    CLIPPED_THEOREMS,
+    GAUSSIAN_THEOREMS,
+    METRIC_THEOREMS,
+    NOISY_LINEAR_THEOREMS,
+)
 from entwined.bounds.gaussian_noise import (
     gaussian_group_bound,
     gaussian_messages_bound,
@@ -126,6 +131,7 @@ THEOREMS: tuple[Theorem, ...] = (
     wasserstein_bound,
     *NOISY_LINEAR_THEOREMS,
     *CLIPPED_THEOREMS,
+    *METRIC_THEOREMS,
     places_messages_bound,
     places_transport_bound,
     parameter_quilt_bound,
