@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from entwined.bounds.attributes.guards import AnswerBox, Guard
+from entwined.bounds.attributes.guards import AnswerBox, SecretGuard
 from entwined.bounds.attributes.least_trace import Case, corners, least_diagonal, strain
 from entwined.bounds.attributes.on_grid import LEAST_SPREAD, rounded
 from entwined.bounds.attributes.two_normals import analytic_ratio, told_beside
@@ -27,7 +27,7 @@ TRIES: Final = 60
 
 
 @lru_cache(maxsize=64)
-def noise_of(guards: tuple[Guard, ...], asked: tuple[PlainSum, ...]) -> tuple[Fraction, ...]:
+def noise_of(guards: tuple[SecretGuard, ...], asked: tuple[PlainSum, ...]) -> tuple[Fraction, ...]:
     """The variances of noise, in whole numbers, that keep every secret for all answers; all 0 if none is needed.
 
     Of several answers the sum of the variances is least, each in its own unit.
@@ -43,7 +43,7 @@ def noise_of(guards: tuple[Guard, ...], asked: tuple[PlainSum, ...]) -> tuple[Fr
     return tuple(max(_up(Fraction(one) * spare + SMOOTHED), LEAST_SPREAD) for one in found)
 
 
-def keeps(guards: Sequence[Guard], asked: Sequence[PlainSum], variances: Sequence[Fraction]) -> bool:
+def keeps(guards: Sequence[SecretGuard], asked: Sequence[PlainSum], variances: Sequence[Fraction]) -> bool:
     """Whether noise of these variances, not below those of `noise_of`, keeps every secret."""
     if len(asked) > 1:
         return True  # normal laws: more independent noise shows less
@@ -54,7 +54,7 @@ def keeps(guards: Sequence[Guard], asked: Sequence[PlainSum], variances: Sequenc
 
 
 def curve(
-    guard: Guard, asked: Sequence[PlainSum], variances: Sequence[Fraction], epsilons: Sequence[float]
+    guard: SecretGuard, asked: Sequence[PlainSum], variances: Sequence[Fraction], epsilons: Sequence[float]
 ) -> list[float]:
     """The δ at each ε of what leaves, for a picture of what the best observer can tell; never below the truth."""
     levels = [Fraction(max(one, 1e-6)) for one in epsilons]
@@ -65,7 +65,7 @@ def curve(
     return [max(told_beside(shown, level, shift, 1.0) for shown, shift in boxes) for level in levels]
 
 
-def _alone(guards: Sequence[Guard], asked: PlainSum) -> Fraction:
+def _alone(guards: Sequence[SecretGuard], asked: PlainSum) -> Fraction:
     """The noise of one answer: the most that a secret asks for, tried against all of them."""
     found = max(guard.least(asked) for guard in guards)
     variance = _up(found) if found else found
@@ -91,7 +91,7 @@ def _corners(box: AnswerBox) -> list[Case]:
     return [(corner, own) for corner in corners(box.lows, box.highs)]
 
 
-def _needs_noise(guard: Guard, asked: Sequence[PlainSum]) -> bool:
+def _needs_noise(guard: SecretGuard, asked: Sequence[PlainSum]) -> bool:
     """Whether the answers' own spread does not keep a secret by itself; rounding normal numbers shows no more."""
     nothing = np.zeros((len(asked), len(asked)))
     for box in guard.cases(asked):
@@ -101,12 +101,12 @@ def _needs_noise(guard: Guard, asked: Sequence[PlainSum]) -> bool:
     return False
 
 
-def _left(guard: Guard, box: AnswerBox) -> Fraction:
+def _left(guard: SecretGuard, box: AnswerBox) -> Fraction:
     """What is left of ε beside what is shown anyway."""
     return guard.secret.epsilon - Fraction(box.shown)
 
 
-def _cases(guard: Guard, asked: Sequence[PlainSum]) -> list[Case]:
+def _cases(guard: SecretGuard, asked: Sequence[PlainSum]) -> list[Case]:
     """What a secret asks of M = N − 3, in units of its own μ."""
     secret, found = guard.secret, []
     nothing = np.zeros((len(asked), len(asked)))
