@@ -17,7 +17,7 @@ from entwined.report.words import figure, readable
 from entwined.schema import Schema
 
 EPSILONS: Final = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0)
-FALSE_ALARMS: Final = tuple(at / 100 for at in (0, 1, 2, 5, *range(10, 100, 10), 95, 98, 99, 100))
+FALSE_ALARMS: Final = tuple(at / 100 for at in range(101))
 
 
 @dataclass(frozen=True, slots=True)
