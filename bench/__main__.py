@@ -20,10 +20,14 @@ PARTS = (
     "survey_path",
     "families",
     "chains",
+    "panels",
     "k_means",
     "classifiers",
+    "service",
+    "synthetic",
     "synthetic_peers",
     "attributes",
+    "streams",
 )
 RESULTS = Path(__file__).parent / "results"
 

@@ -51,6 +51,66 @@ def chain() -> Figures:
     }  # fmt: skip
 
 
+def noise_chart() -> str:
+    """The noise that each bound asks for on a series of days, above what an attack shows to be needed."""
+    from entwined.bounds.choose import named
+    from entwined.papers.bayesian_dp.count_attack import CountAttack
+    from entwined.papers.bayesian_dp.scales import scale_of
+
+    ways = {
+        "group": "Group",
+        "message passing": "Messages, anything known",
+        "markov quilt": "Markov quilt",
+        "block messages": "Blocks, any values known",
+        "transport": "Transport",
+        "block transport": "Blocks, the chain known",
+    }
+    days = day_by_day()
+    scales = {title: scale_of(named(name), days, 1.0) or 0.0 for name, title in ways.items()}
+    return bar_chart(scales, "Laplace scale for a leakage of 1", CountAttack.on(days).least_scale(1.0))
+
+
+def day_by_day() -> Any:
+    """A person who is well, unwell or ill, for a year."""
+    import numpy as np
+
+    import entwined as ew
+    from entwined.dependence import Box
+
+    step = np.array([[0.95, 0.05, 0.0], [0.04, 0.92, 0.04], [0.0, 0.1, 0.9]])
+    settled = np.linalg.matrix_power(step, 4096)[0]
+    return ew.MarkovChain(365, Box.exact(step), settled / settled.sum())
+
+
+def months_chart() -> str:
+    """What monthly counts leak of a month, and what their losses add up to."""
+    import entwined as ew
+    from entwined.dependence import Box
+
+    monthly = ew.MarkovChain(60, Box.exact([[0.9, 0.1], [0.2, 0.8]]))
+    found = {}
+    for months in (12, 24, 60):
+        spent = ew.Loss([0.25] * months + [0.0] * (60 - months))
+        found[f"{months} months, added up"] = 0.25 * months
+        found[f"{months} months, the chain"] = ew.bound(monthly, spent).leakage.worst
+    return bar_chart(found, "leakage of counts with a loss of 1/4 a month")
+
+
+def bar_chart(values: Mapping[str, float], unit: str, limit: float | None = None) -> str:
+    """Draw bars as reports do."""
+    from entwined.report import charts
+
+    labels = charts.labelled(list(values))
+    rows = [
+        {"label": label, "value": value, "said": f"{value:.3g}", "kept": "yes"}
+        for label, value in zip(labels, values.values(), strict=True)
+    ]
+    return charts.compared(rows, unit, limit) + "\n"
+
+
+CHARTS: Final = {"docs/series-noise.svg": noise_chart, "docs/series-months.svg": months_chart}
+
+
 def pair() -> Figures:
     """Two neighbours who say the same in 99 of 100 streets; and siblings in one noisy sum."""
     import entwined as ew
@@ -243,3 +303,5 @@ if __name__ == "__main__":
     for changed in dict.fromkeys(claim.page for claim in CLAIMS):
         place = ROOT / changed
         place.write_text(corrected(changed, place.read_text(encoding="utf-8")), encoding="utf-8")
+    for chart, draw in CHARTS.items():
+        (ROOT / chart).write_text(draw(), encoding="utf-8")

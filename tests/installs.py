@@ -116,6 +116,8 @@ def of_core(core, folder):
         "release", "release.toml", "-o", "x", "--format", "xlsx", "--yes", folder=folder, fails=True
     )
     must("pip install 'entwined[excel]'" in said, said)
+    said = core.entwined("serve", ".", folder=folder, fails=True)
+    must("pip install 'entwined[web]'" in said, said)
     for table, extra in (
         ("people.sav", "survey"),
         ("postgresql://127.0.0.1:9/x?table=t", "postgres"),
@@ -170,6 +172,13 @@ def of_survey(survey, folder):
     survey.goes_the_whole_path("people.sav", folder)
 
 
+def of_web(web, folder):
+    web.goes_the_whole_path("people.csv", folder)
+    web.python("import entwined.web.app, uvicorn", folder=folder)
+    said = web.entwined("serve", ".", "--host", "192.0.2.1", folder=folder, fails=True)
+    must("exact names" in said, said)
+
+
 TRIED = {
     "demo": of_demo,
     "excel": of_excel,
@@ -178,6 +187,7 @@ TRIED = {
     "sign": of_sign,
     "spark": of_spark,
     "survey": of_survey,
+    "web": of_web,
 }
 
 

@@ -30,6 +30,11 @@ def test_no_figure_is_typed_by_hand(figures, page):
     assert list(figures.unclaimed(page, (ROOT / page).read_text())) == []
 
 
+def test_charts_show_what_is_found(figures):
+    for chart, draw in figures.CHARTS.items():
+        assert draw() == (ROOT / chart).read_text()
+
+
 def test_a_wrong_figure_is_put_right_and_a_new_one_is_noticed(figures):
     text = (ROOT / "README.md").read_text()
     wrong = re.sub(r"\b24\.3\b", "33.0", text).replace("**8.9**", "**7.1**")

@@ -67,6 +67,7 @@ def test_calibrate_prints_the_contract(chain):
     )
     assert json.loads(exact.stdout)["laplace_scale"] == pytest.approx(8.64, abs=0.005)
     assert json.loads(exact.stdout)["theorem"] == "exact scalar accountant"
+    assert json.loads(exact.stdout)["wasserstein_scale"] == pytest.approx(10.0, rel=1e-6)
 
 
 def test_certificate_and_verify(chain):

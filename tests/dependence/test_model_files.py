@@ -56,6 +56,11 @@ DOCUMENTS = {
         "transition": [[1, 0], [0.5, 0.5]],
         "source": "exploratory",
     },
+    "chain without an end": {
+        "kind": "endless_chain",
+        "initial": [0.5, 0.5],
+        "transition": [[0.9, 0.1], [0.1, 0.9]],
+    },
     "chain class": {
         "kind": "markov_chain",
         "length": 9,

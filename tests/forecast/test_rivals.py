@@ -3,10 +3,11 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
-from entwined.dependence import BayesNet, Groups
-from entwined.forecast.rivals import rivals
+from entwined.dependence import BayesNet, Box, Groups, MarkovChain
+from entwined.forecast.rivals import ONE_NUMBER, rivals
 from entwined.forecast.ways import Crossing, reasons
 from entwined.promise.declared import Declared
 from entwined.queries import Count, Histogram, Total, parse
@@ -55,6 +56,24 @@ def test_units_are_not_mixed_and_plain_plans_have_no_rival():
     (other,) = rivals(batch, Fraction(1))
     assert 1 < other.times < 10
     assert list(rivals(plan(schema, asked, leakage=1), Fraction(1))) == []
+
+
+@pytest.mark.parametrize("states", [2, 3])
+def test_every_mechanism_for_a_series_is_asked_or_says_why_not(states):
+    schema = Schema((Integer("state", 0, states - 1),), most_rows=9).approve()
+    step = 0.4 * np.eye(states) + 0.6 / states
+    law = MarkovChain(9, Box.exact(step), np.full(states, 1 / states))
+    chain = Declared(law, missing_says_nothing=("state",))
+    asked = Count(where=parse("state = 1", schema))
+    batch = plan(schema, asked, leakage=5, dependence=chain, knowledge="model")
+    ways = {way.name: way for way in Crossing(batch, Fraction(5)).ways()}
+    gone = {"group", "markov closed form", "markov quilt", "transport", "message passing"}
+    assert all(ways[name].applies for name in gone)
+    assert ways["lazy symmetric"].applies == (states == 2)
+    assert ways["block transport"].applies == ways["block messages"].applies == (states == 3)
+    assert all(way.applies or way.why for way in ways.values())
+    told = {one.title: one for one in rivals(batch, Fraction(5))}
+    assert "do not add up" in told[ONE_NUMBER].why_not
 
 
 def test_what_takes_long_says_so():

@@ -4,11 +4,12 @@ import itertools
 import json
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from entwined.dependence import Groups, MarkovChain
+from entwined.dependence import Groups, model_from
 from entwined.errors import BadQuery, Refused
 from entwined.mechanisms.kinds import mechanism_from
 from entwined.mechanisms.marginals.adaptive import ALONE, CHOICES, CHOSEN, FAR, TREE, Adaptive
@@ -212,11 +213,13 @@ def test_it_is_read_back_and_another_promise_is_refused(kind, delta, recipe):
 
 
 def test_under_a_delta_models_of_cells_take_settled_tables_alone():
-    chain = MarkovChain(3, ((0.9, 0.1), (0.1, 0.9)))
+    tied = [[1.5, 1, 1], [1, 1.5, 1], [1, 1, 1.5]]
+    edges = [{"between": ["a", "b"], "potential": tied}, {"between": ["b", "c"], "potential": tied}]
+    field = model_from({"kind": "random_field", "variables": dict.fromkeys("abc", 3), "edges": edges}, Path())
     schema = Schema(tuple(Boolean(name) for name in "abc"), unit=Cells(), most_rows=100).approve()
     with pytest.raises(BadQuery):
         Domain.of(schema, ["d"])
-    promise = promise_for(schema, "1e-6", (chain,))
+    promise = promise_for(schema, "1e-6", (field,))
     assert promise.is_for_one_batch
     domain = Domain.of(schema)
     for recipe in (Adaptive(), Correlated()):

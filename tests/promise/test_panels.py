@@ -171,25 +171,28 @@ def test_gaps_late_starts_and_early_ends():
     assert "different series are independent" in said
 
 
-def monthly(schema, model, months, **more):
-    """What a count of loss 1/4 charges to each of so many months."""
-    for month in range(1, months + 1):
-        yield plan(schema, ill(schema, f"month = {month}"), loss="0.25", dependence=[model], **more)
+@pytest.fixture(scope="module")
+def sixty_months():
+    """What a count of loss 1/4 charges to each of sixty months."""
+    schema, model = panel_of(60), declared(MarkovChain(60, Box.exact(LOOSE), np.array([0.5, 0.5])))
+    asked = [ill(schema, f"month = {month}") for month in range(1, 61)]
+    return schema, model, [plan(schema, one, loss="0.25", dependence=[model]).charged for one in asked]
 
 
 @pytest.mark.parametrize("knowledge", ["any", "model"])
-def test_monthly_counts_settle_where_plain_privacy_of_persons_adds_up(knowledge):
+def test_monthly_counts_settle_where_plain_privacy_of_persons_adds_up(knowledge, sixty_months):
     """Sixty counts, one a month, each of loss 1/4: under the chain they leak hardly more than a year of them."""
-    schema, model = panel_of(60), declared(MarkovChain(60, Box.exact(LOOSE), np.array([0.5, 0.5])))
+    schema, model, charges = sixty_months
     promise = Promise.of(schema, [model], knowledge)
     totals, seen = {}, []
-    for planned in monthly(schema, model, 60, knowledge=knowledge):
-        totals |= {part.key: part for part in planned.charged}
-        seen.append(promise.price(totals).worst)
+    for month, charged in enumerate(charges, start=1):
+        totals |= {part.key: part for part in charged}
+        if month in (1, 2, 3, 12, 60):
+            seen.append(promise.price(totals).worst)
     assert seen == sorted(seen)
     assert seen[0] == pytest.approx(0.25)
     assert seen[-1] == pytest.approx(0.3746 if knowledge == "any" else 0.3738, abs=2e-4)
-    assert seen[-1] < seen[11] * (1 + 1e-4)
+    assert seen[-1] < seen[-2] * (1 + 1e-4)
     assert promise.series_in_all(totals.values()) == 15
     assert series_in_all(promise.document, totals.values()) == 15
     grouped = Promise.of(schema, [Declared(Groups(60), by="who")])

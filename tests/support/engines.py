@@ -12,7 +12,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 
 import numpy as np
@@ -20,7 +20,7 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from entwined.queries import CountOf, DegreesOf, FoldOf, SumOf, TotalsOf
+from entwined.queries import CountOf, DegreesOf, FoldOf, MovesOf, SumOf, TotalsOf
 from entwined.schema import Coded, Person, Rows
 from support.postgres import new_schema
 
@@ -291,6 +291,8 @@ def counted(rows, asked, schema=None):
         return folded(rows, asked)
     if isinstance(asked, DegreesOf):
         return named(rows, asked, schema)
+    if isinstance(asked, MovesOf):
+        return moved(rows, asked, schema)
     cells = [0] * asked.cells
     for row in rows:
         if not asked.where.holds(row):
@@ -299,6 +301,24 @@ def counted(rows, asked, schema=None):
         at = 0 if isinstance(asked, CountOf | SumOf) else cell(asked.axes, row)
         if at is not None:
             cells[at] += added
+    return cells
+
+
+def moved(rows, asked, schema):
+    """Sort the steps of each series, and look from each at the next."""
+    nobody = schema.coded(asked.by).missing_code
+    there = [
+        row
+        for row in rows
+        if asked.where.holds(row) and row[asked.by] != nobody and row[asked.order] < asked.steps
+    ]
+    steps = sorted((row[asked.by], row[asked.order], row[asked.state]) for row in there)
+    often = Counter((who, step) for who, step, _ in steps)
+    single = [one for one in steps if often[one[:2]] == 1]
+    cells = [0] * asked.cells
+    for one, other in itertools.pairwise(single):
+        if one[0] == other[0] and one[1] + 1 == other[1]:
+            cells[one[2] * asked.states + other[2]] += 1
     return cells
 
 

@@ -8,6 +8,7 @@ from entwined.queries import (
     CountOf,
     DegreesOf,
     FoldOf,
+    MovesOf,
     SumOf,
     TableOf,
     TotalsOf,
@@ -30,6 +31,8 @@ def exact_answer(aggregate, rows):
             return folded(aggregate, inside)
         case DegreesOf():
             return degrees(aggregate, inside)
+        case MovesOf():
+            return moves(aggregate, inside)
     raise TypeError(aggregate)
 
 
@@ -46,6 +49,20 @@ def folded(fold, rows):
             for at, number in enumerate(cut if 0 <= group < fold.groups else ()):
                 sums[group * len(fold.least) + at] += number
     return sums
+
+
+def moves(asked, rows):
+    """Walk along each series, step by step, and count where the next step is there too."""
+    course = {}
+    for row in rows:
+        if row[asked.by] is not None and row[asked.order] < asked.steps:
+            course.setdefault((row[asked.by], row[asked.order]), []).append(row[asked.state])
+    course = {at: states[0] for at, states in course.items() if len(states) == 1}
+    counts = [0] * asked.cells
+    for (who, step), state in course.items():
+        if (who, step + 1) in course:
+            counts[state * asked.states + course[who, step + 1]] += 1
+    return counts
 
 
 def degrees(asked, rows, missing=None):

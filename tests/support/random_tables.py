@@ -9,6 +9,7 @@ from entwined.queries import (
     CountOf,
     DegreesOf,
     FoldOf,
+    MovesOf,
     SumOf,
     TableOf,
     Term,
@@ -88,8 +89,14 @@ def random_aggregate(rng, schema):
             TotalsOf(axes[:2], term, where),
             random_fold(rng, coded, where),
             DegreesOf((rng.choice(coded),), rng.randrange(1, 6), where),
+            random_moves(rng, schema, coded, where),
         ]
     )
+
+
+def random_moves(rng, schema, coded, where):
+    by, order, state = rng.sample([name for name in coded if schema.coded(name).size < 300], 3)
+    return MovesOf(by, order, state, schema.coded(order).levels, schema.coded(state).size, where)
 
 
 def random_fold(rng, coded, where):

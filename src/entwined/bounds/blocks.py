@@ -39,7 +39,8 @@ def block_messages_bound(loss: Loss, model: MarkovChain) -> Leakage:
     ε_{i+k} + R_{i+k}. T bounds what is left (Birkhoff). With no far side the units to the right move by their
     losses.
 
-    Source. New here. A Markov quilt (Song, Wang, Chaudhuri 2017) is a block whose far side shows all.
+    Source. New here. A Markov quilt (Song, Wang, Chaudhuri 2017) is a block whose far side shows all. Bai, He, Gu,
+    Kifer, Maeng (2026), "Composition for Pufferfish Privacy", translate losses to chains by influence curves.
     """
     odds = block_odds(model, sizes_for(loss))
     blocks = Strides(
@@ -70,7 +71,8 @@ def block_transport_bound(loss: Loss, model: MarkovChain) -> Leakage:
     Proof. As for block messages; the ratio of two means of a function whose log has range L is largest where it
     takes two values only, and that maximum is T_k(L).
 
-    Source. New here. A Markov quilt (Song, Wang, Chaudhuri 2017) is a block whose far side shows all.
+    Source. New here. A Markov quilt (Song, Wang, Chaudhuri 2017) is a block whose far side shows all. Bai, He, Gu,
+    Kifer, Maeng (2026), "Composition for Pufferfish Privacy", translate losses to chains by influence curves.
     """
     laws = block_laws(model, sizes_for(loss))
     sizes = tuple(laws.powers)

@@ -41,7 +41,8 @@ def influence_matrix_bound(loss: Loss, model: Coupled) -> Leakage:
     is at most ε_i + Σ_j C_ij v_j = L_i. Knowing units only removes rows and columns of C,
     and what is known of one unit alone is a weight of its value, which changes no Δ_ij.
 
-    Source. New here in this form; the resampling is that of Dobrushin (1970).
+    Source. New here in this form; the resampling is that of Dobrushin (1970). Ghosh and Kleinberg (2016),
+    "Inferential Privacy Guarantees for Differentially Private Mechanisms", have a bound of this kind.
     """
     from scipy.sparse import coo_array, csr_array
 

@@ -21,12 +21,13 @@ from entwined.cli import (
     init,
     inspect,
     key,
-    learn,
+    learn_what,
     paper,
     plan,
     release,
     serve,
     sql,
+    stream,
     survey,
     synth,
     token,
@@ -52,10 +53,11 @@ app.command("approve")(approve.command)
 app.command("plan")(plan.command)
 app.command("release")(release.command)
 app.command("sql")(sql.command)
+app.command("stream")(stream.command)
 app.add_typer(budget.app)
 app.command("verify")(verify.command)
 app.add_typer(key.app)
-app.command("learn")(learn.command)
+app.add_typer(learn_what.app)
 app.add_typer(survey.app)
 app.command("synth")(synth.command)
 app.command("inspect")(inspect.command)

@@ -8,17 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from entwined.canonical import Document
-from entwined.cli import keeping
+from entwined.cli import keeping, restoring
 from entwined.cli.arguments import JsonOption, ledger_of
+from entwined.cli.first_unnamed import FirstUnnamed
 from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput, Refused
 from entwined.writing import write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from entwined.ledger import Book
+    from entwined.promise.part import Part
 
 USUAL = ("release.toml", "ledger.sqlite")
 LAST = 10  # releases that are shown
@@ -26,13 +29,10 @@ COLUMNS = ("position", "time", "request", "analyst", "outcome", "asked", "querie
 LONGEST_ASKED = 60
 
 
-class BudgetSeen(TyperGroup):
-    """Commands of which the first needs no name: `entwined budget LEDGER` shows what has been spent."""
+class BudgetSeen(FirstUnnamed):
+    """`entwined budget LEDGER` shows what has been spent."""
 
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]  # typer's own
-        """Put the name in where it was left out."""
-        named = bool(args) and (args[0] in self.commands or args[0] in ctx.help_option_names)
-        return super().parse_args(ctx, args if named else ["show", *args])
+    first = "show"
 
 
 app = typer.Typer(
@@ -41,6 +41,7 @@ app = typer.Typer(
 app.command("migrate")(keeping.migrate)
 app.command("adopt")(keeping.adopt)
 app.command("check")(keeping.check)
+app.command("restore")(restoring.restore)
 
 
 @app.command("show")
@@ -89,12 +90,9 @@ def _usual() -> str:
 def document(book: "Book", ledger: str) -> Document:
     """Everything that a ledger says, as JSON."""
     from entwined.ledger.history import charge_documents, floats_of
-    from entwined.numbers import float_above
-    from entwined.promise.panel import series_in_all
 
     spent = book.spent()
-    whole = series_in_all(book.promised(), spent.parts)
-    counted = {} if whole is None else {"series_in_all": float_above(whole)}
+    counted = _whole_series(book.promised(), spent.parts)
     return {
         "ledger": book.store.name if "://" in ledger else ledger,  # a URL may hold a password
         "cap": float(spent.cap),
@@ -105,6 +103,17 @@ def document(book: "Book", ledger: str) -> Document:
         "entries": spent.entries,
         "history": list(charge_documents(book)),
     }
+
+
+def _whole_series(terms: Document, parts: "Iterable[Part]") -> Document:
+    """Count the losses for a whole series of a panel, where the ledger is for one."""
+    if not any(one.get("panel") for one in terms.get("models", ())):
+        return {}
+    from entwined.numbers import float_above
+    from entwined.promise.panel import series_in_all
+
+    whole = series_in_all(terms, parts)
+    return {} if whole is None else {"series_in_all": float_above(whole)}
 
 
 def supposed(place: str, found: Document, loss: str) -> Document:

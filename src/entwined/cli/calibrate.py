@@ -95,6 +95,7 @@ def show(found: Document, leakage: str) -> None:
         ("rho", "ρ"),
         ("laplace_scale", "Laplace scale"),
         ("gaussian_scale", "standard deviation of Gaussian noise"),
+        ("wasserstein_scale", "by the Wasserstein mechanism it would be a scale of"),
     ):
         if isinstance(found.get(name), list):
             shown = ", ".join("none" if one is None else number(one) for one in found[name][:20])
@@ -181,8 +182,9 @@ def gaussian(
 
 
 def counted(model: "Dependence", leakage: str, knowledge: Adversary, state: int) -> Document:
-    """Scale for the count of one state of a chain, exact."""
+    """Scale for the count of one state of a chain, exact, and what the Wasserstein mechanism would ask for."""
     from entwined.bounds.scalar import exact_scalar_accountant_bound, least_scale
+    from entwined.bounds.wasserstein import wasserstein_scale
     from entwined.dependence import MarkovChain
     from entwined.numbers import float_below, positive_fraction
 
@@ -193,9 +195,15 @@ def counted(model: "Dependence", leakage: str, knowledge: Adversary, state: int)
     if not 0 <= state < model.states:
         raise BadInput(f"State {state} is not among 0 to {model.states - 1}. Count a state of the chain.")
     weights = [int(place == state) for place in range(model.states)]
-    scale = least_scale(model, weights, float_below(positive_fraction(leakage, "Leakage")))
+    target = float_below(positive_fraction(leakage, "Leakage"))
+    scale = least_scale(model, weights, target)
     if scale == 0:
         raise BadInput(
             f"The count of state {state} never changes, so it needs no noise. Count another state."
         )
-    return {"loss": 1 / scale, "laplace_scale": scale, "theorem": exact_scalar_accountant_bound.name}
+    return {
+        "loss": 1 / scale,
+        "laplace_scale": scale,
+        "theorem": exact_scalar_accountant_bound.name,
+        "wasserstein_scale": wasserstein_scale(model, weights, target),
+    }

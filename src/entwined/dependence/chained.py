@@ -33,6 +33,10 @@ class Chained(Coupled):
     def states(self) -> int:
         """How many states there are."""
 
+    def reaches(self, steps: int | None) -> bool:
+        """Whether it is so long."""
+        return steps is not None and steps <= self.length
+
     def called(self, place: int) -> str:
         """Name a step."""
         return f"step {place}"

@@ -76,6 +76,10 @@ class MarkovChain(Chained):
         """Raise the transitions to a power; the start stays."""
         return replace(self, transition=self.transition.laws_raised(factor))
 
+    def until(self, steps: int) -> "MarkovChain":
+        """The chain of its first steps, or of more."""
+        return replace(self, length=steps)
+
     def member(self, values: int = 2) -> ProductLaw:  # noqa: ARG002  (the states are its values)
         """The chain with transitions in the middle of their intervals; without a start it starts as it settles."""
         step = self.transition.middle

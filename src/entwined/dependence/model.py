@@ -77,6 +77,14 @@ class Dependence(Tabled, ABC):
         """Multiply the `strength` of the model; refuse where there would be no such law."""
         raise DoesNotApply(f"A model of kind {self.kind} cannot be made {factor:g} times as strong.")
 
+    def until(self, steps: int) -> "Dependence | None":  # noqa: ARG002  (most models have no steps)
+        """Give the first steps of a series; none where units are not the steps of one."""
+        return None
+
+    def reaches(self, steps: int | None) -> bool:  # noqa: ARG002
+        """Whether it speaks of a series of so many steps, or of one without an end, where it is about series."""
+        return True
+
     def called(self, place: int) -> str:
         """Name a unit."""
         return f"unit {place}"

@@ -7,5 +7,6 @@ mechanism.Mechanism ─> door.Door.admit ─> Passed: output, price, certificate
     witnessed   holds table and ledger to each other
     running     one run of a charge, whatever goes wrong
     lending     lends the rows of an `answering` table, for the run alone
+    following   a stream: charged once, lent rows block by block (`stepwise`), on disk before it is shown
     certificate what was charged, and what everything leaks so far
 """

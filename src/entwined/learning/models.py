@@ -132,14 +132,14 @@ def as_network(names: Sequence[str], parents: Parents, tables: Sequence[Box], so
     )
 
 
-def chance_intervals(least: Any, most: Any, missed: float) -> Box:
+def chance_intervals(least: Any, most: Any, missed: float | FloatArray) -> Box:
     """Bound chances given the last axis's row, each missed with at most this chance (Clopper and Pearson 1934).
 
     The counts are only known to lie between `least` and `most`. A count of successes k out of n is within the
     interval of p with chance 1 − missed for every p; that interval grows at both ends if k and n − k may be
     anything between their limits.
     """
-    if not 0 < missed < 1:
+    if not np.all((np.asarray(missed) > 0) & (np.asarray(missed) < 1)):
         raise BadInput(f"Intervals that miss with chance {missed}. Give a confidence between 0 and 1.")
     low, high = (np.asarray(end, dtype=np.float64) for end in (least, most))
     others_low, others_high = (end.sum(axis=-1, keepdims=True) - end for end in (low, high))
@@ -148,5 +148,5 @@ def chance_intervals(least: Any, most: Any, missed: float) -> Box:
     return Box(np.clip(below - ROUNDING, 0.0, 1.0), np.clip(above + ROUNDING, 0.0, 1.0))
 
 
-def _quantile(successes: FloatArray, failures: FloatArray, chance: float) -> FloatArray:
+def _quantile(successes: FloatArray, failures: FloatArray, chance: float | FloatArray) -> FloatArray:
     return np.asarray(betaincinv(np.maximum(successes, ULP), np.maximum(failures, ULP), chance))

@@ -99,22 +99,24 @@ class Witness:
 
     def require(self, book: Book) -> int:
         """Refuse another ledger than the table's, or an older copy of it; count the marks that agree."""
+        remembered = list(self._found())  # before the ledger is, or a charge in between would look like a cut
         with book.reading() as view:
-            return self._require(view)
+            return self._require(view, remembered)
 
     def bind(self, book: Book, *, other_rows: bool = False) -> None:
         """Refuse as above, and bind a table that has no ledger yet to this one; other rows, by the holder's word."""
+        if other_rows:
+            self.forget()
+        elif self.require(book) >= len(self._own) + len(self._under):
+            return
+        for slots in self._own:
+            if slots.read() == FREE:
+                slots.forget()
         with book.reading() as view:
-            if other_rows:
-                self.forget()
-            elif self._require(view) >= len(self._own) + len(self._under):
-                return
-            for slots in self._own:
-                if slots.read() == FREE:
-                    slots.forget()
-            self._begin(Kept(view.last.mark, view.first.fields["ledger"]))
-            if not other_rows:
-                self._require(view)  # whoever came first is the table's ledger
+            now = Kept(view.last.mark, view.first.fields["ledger"])
+        self._begin(now)
+        if not other_rows:
+            self.require(book)  # whoever came first is the table's ledger
 
     def raise_to(self, mark: Mark, ledger: str) -> None:
         """Remember how far the ledger has come."""
@@ -154,9 +156,9 @@ class Witness:
             if found is not None:
                 yield slots, found
 
-    def _require(self, view: View) -> int:
+    def _require(self, view: View, remembered: Sequence[tuple[Remembering, Kept]]) -> int:
         agreeing = 0
-        for slots, found in self._found():
+        for slots, found in remembered:
             if found != FREE:
                 require_held(view, found, f"{self._whose(slots)} (so says {slots.path})")
                 agreeing += 1
@@ -197,9 +199,14 @@ def _at_home(name: str, patience: float, *, is_place: bool) -> Slots:
 def require_all(book: Book) -> int:
     """Hold a ledger to all marks in the holder's state folder that name it, and count the tables of known places."""
     agreeing = 0
+    paths = sorted(path for name in (WITNESSES, ROWS) for path in (state_folder() / name).glob("*"))
+    marks = [
+        (path, Slots(path, "A table's witness", PATIENCE).read())
+        for path in paths
+        if not path.name.endswith("-lock")
+    ]
     with book.reading() as view:
-        for path in sorted(path for name in (WITNESSES, ROWS) for path in (state_folder() / name).glob("*")):
-            found = None if path.name.endswith("-lock") else Slots(path, "A table's witness", PATIENCE).read()
+        for path, found in marks:
             if found is not None and found.ledger == view.first.fields["ledger"]:
                 require_held(view, found, f"The table of {path}")
                 agreeing += path.parent.name == WITNESSES

@@ -11,7 +11,10 @@ from entwined.mechanisms.degrees import Degrees
 from entwined.mechanisms.k_means import KMeans
 from entwined.mechanisms.marginals.synthesis import Synthesis
 from entwined.mechanisms.offered import Offered
+from entwined.mechanisms.streams.followed import Followed
+from entwined.mechanisms.streams.stream import Stream
 from entwined.mechanisms.structure_search import StructureSearch
+from entwined.mechanisms.transitions import TransitionCounts
 from entwined.mechanisms.veiled import VeiledAnswers
 from entwined.promise.promise import Promise
 
@@ -26,18 +29,21 @@ class Readable(Protocol):
 
 
 OFFERED: Final[Mapping[str, type[Offered]]] = {
-    one.kind: one for one in (KMeans, Degrees, LogisticRegression, LinearSVM, Synthesis)
+    one.kind: one for one in (KMeans, Degrees, LogisticRegression, LinearSVM, Synthesis, Stream)
 }
 """What a release file may ask for."""
 KINDS: Final[tuple[Readable, ...]] = (
     Batch,
     StructureSearch,
+    TransitionCounts,
     KMeans,
     Degrees,
     LogisticRegression,
     LinearSVM,
     Synthesis,
     VeiledAnswers,
+    Stream,
+    Followed,
 )
 _BY_NAME: Final = {kind.kind: kind for kind in KINDS}
 

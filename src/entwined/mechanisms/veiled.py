@@ -218,7 +218,8 @@ class VeiledAnswers:
         secrets = _secrets(self.promise)
         said = [] if secrets.individuals else [FIRST_LINE]
         if self.noise.is_none:
-            said.append("No noise is needed: the spread that the data have by themselves keeps every secret.")
+            why = "; ".join(dict.fromkeys(guard.free for guard in secrets.guards))
+            said.append(f"No noise is needed: {why}.")
         for guard in secrets.guards:
             (even,) = curve(guard, self.sums, self.noise, [0.0])
             said.append(

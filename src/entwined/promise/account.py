@@ -12,7 +12,7 @@ from entwined.promise.places import PartPlace, place_of
 from entwined.promise.totals import Totals
 from entwined.queries import Layers, Predicate
 
-REMEMBERED: Final = 4
+REMEMBERED: Final = 32
 FEW: Final = 200  # parts that are sooner added one by one than with all others again
 
 Laid: TypeAlias = Mapping[str, Layers]

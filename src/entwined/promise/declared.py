@@ -45,6 +45,7 @@ from entwined.dependence import (
     Chained,
     Dependence,
     Edged,
+    EndlessChain,
     Forms,
     GaussianLaws,
     Graph,
@@ -53,6 +54,7 @@ from entwined.dependence import (
     RandomField,
     Ties,
 )
+from entwined.dependence.model import MOST_UNITS
 from entwined.errors import BadModel, Refused
 from entwined.promise.distances import check_distances
 from entwined.promise.domains import check_cells, check_rows
@@ -61,7 +63,10 @@ from entwined.promise.panel import check_panel
 from entwined.promise.worked_out import check_worked_out
 from entwined.schema import Coded, Ordered, Schema
 
-ADMITTED: Final = (Independent, Groups, Chained, Graph, Ties, BayesNet, RandomField, Forms, GaussianLaws)
+ADMITTED: Final = (
+    Independent, Groups, Chained, EndlessChain, Graph, Ties, BayesNet, RandomField, Forms, GaussianLaws,
+)  # fmt: skip
+SERIES: Final = (Chained, EndlessChain)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +141,8 @@ class Declared:
                 return most
             case GaussianLaws(units=most):
                 return most
+            case EndlessChain():
+                return MOST_UNITS
         return 1
 
     def states(self, schema: Schema) -> tuple[str, ...]:
@@ -229,7 +236,7 @@ def _check_rows(given: Declared, schema: Schema) -> None:
             f"The model {given.title!r} names columns and has no values, and the schema protects "
             f'{schema.unit.kind}. Give unit = {{kind = "cells"}}, or leave `columns` out.'
         )
-    if given.order and not (given.by and isinstance(given.model, Chained)):
+    if given.order and not (given.by and isinstance(given.model, SERIES)):
         raise BadModel(f"The model {given.title!r} has an order and no series. Give a chain and `by`.")
     if given.panel and not given.order:
         raise BadModel(
@@ -254,7 +261,7 @@ def _check_kept(given: Declared, schema: Schema) -> None:
     schema.grouping(str(given.by))
     if isinstance(given.model, Independent):
         raise BadModel("Independent rows have no groups. Leave `by` out.")
-    if not isinstance(given.model, Chained):
+    if not isinstance(given.model, SERIES):
         return
     if schema.unit.person is not None:
         raise Refused(

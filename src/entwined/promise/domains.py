@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator, Sequence
 from math import prod
 from typing import TypeAlias
 
-from entwined.dependence import BayesNet, Chained, Dependence, Forms, RandomField, Ties
+from entwined.dependence import BayesNet, Chained, Dependence, EndlessChain, Forms, RandomField, Ties
 from entwined.errors import BadModel
 from entwined.schema import Coded, Schema
 
@@ -121,7 +121,7 @@ def _values(model: Dependence, units: int) -> Iterator[Values]:
             yield from ((len(one), one) for one in values)
         case RandomField(sizes=sizes):
             yield from ((size, None) for size in sizes)
-        case Chained():
+        case Chained() | EndlessChain():
             yield from [(model.states, None)] * units
         case Ties(kernel=kernel) if kernel is not None:
             if kernel.shape[0] != kernel.shape[1]:

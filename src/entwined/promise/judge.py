@@ -207,11 +207,13 @@ class Judge:
         """
         near = _close(shape) if close is None else close
         key = _key(shape), leakage, near
-        if key not in self._largest:
+        found = self._largest.get(key)
+        if found is None:
+            found = self._largest_multiple(shape, leakage, near, first)
             if len(self._largest) >= REMEMBERED:
                 self._largest.clear()
-            self._largest[key] = self._largest_multiple(shape, leakage, near, first)
-        return self._largest[key]
+            self._largest[key] = found
+        return found
 
     def _largest_multiple(self, shape: Exposure, leakage: Fraction, near: float, first: float) -> float:
         ceiling = float_below(leakage)

@@ -277,11 +277,13 @@ class Promise(Tabled):
 
     def _once(self, parts: tuple[Part, ...], lay: Callable[[], Mapping[str, Layers]]) -> BaseLoss:
         """Work out once what the same charges amount to."""
-        if parts not in self._bases:
+        found = self._bases.get(parts)
+        if found is None:
+            found = self._amount(lay(), parts)
             if len(self._bases) >= REMEMBERED:
                 self._bases.clear()
-            self._bases[parts] = self._amount(lay(), parts)
-        return self._bases[parts]
+            self._bases[parts] = found
+        return found  # not looked up again: another thread may have cleared them meanwhile
 
     @cached_property
     def _bases(self) -> dict[tuple[Part, ...], BaseLoss]:

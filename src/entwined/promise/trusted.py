@@ -5,7 +5,7 @@ from typing import Final
 
 from entwined.bounds import Knowledge
 from entwined.bounds.outside import theorems_of
-from entwined.dependence import Chained, Coupled, Forms
+from entwined.dependence import Chained, Coupled, EndlessChain, Forms
 from entwined.dependence.learned_from import VOUCHED
 from entwined.promise.declared import Declared
 from entwined.promise.gates import Gates
@@ -146,7 +146,11 @@ def _of_steps(given: Declared, knowledge: Knowledge) -> Iterator[str]:
         )
     if given.panel:
         yield EVERY_STEP.format(order=given.order, title=given.title)
-    elif isinstance(given.model, Chained) and given.model.initial is not None and knowledge == "model":
+    elif (
+        isinstance(given.model, Chained | EndlessChain)
+        and given.model.initial is not None
+        and knowledge == "model"
+    ):
         yield NO_GAPS
 
 

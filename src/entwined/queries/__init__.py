@@ -15,7 +15,16 @@ for.
 `rows`.
 """
 
-from entwined.queries.aggregates import Aggregate, CountOf, DegreesOf, FoldOf, SumOf, TableOf, TotalsOf
+from entwined.queries.aggregates import (
+    Aggregate,
+    CountOf,
+    DegreesOf,
+    FoldOf,
+    MovesOf,
+    SumOf,
+    TableOf,
+    TotalsOf,
+)
 from entwined.queries.axes import Axis, Term
 from entwined.queries.conditions import Condition, among, between, compare, is_missing
 from entwined.queries.counts import Count, Histogram, Marginal
@@ -61,6 +70,7 @@ __all__ = [
     "Mean",
     "Median",
     "Minimum",
+    "MovesOf",
     "Numbers",
     "Predicate",
     "Quantile",

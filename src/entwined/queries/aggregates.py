@@ -322,6 +322,37 @@ class DegreesOf(Aggregate):
         return engine.degrees(self)
 
 
+@dataclass(frozen=True, slots=True)
+class MovesOf(Aggregate):
+    """How often a series goes from each state to each, from a step to the very next one, the state after it fastest.
+
+    A series is the rows that share a value of `by`, its steps are the codes of `order`, `steps` of them, and its states
+    those of `state`, `states` of them with missing. A step with several rows has no state, and a row without a series
+    or a step is left out; where a step or the next one has no state nothing is counted.
+    """
+
+    by: str
+    order: str
+    state: str
+    steps: int
+    states: int
+    where: Predicate
+
+    @property
+    def cells(self) -> int:
+        """One integer for each state and the one after it."""
+        return self.states**2
+
+    @property
+    def values(self) -> frozenset[str]:
+        """The columns of series, steps and states."""
+        return frozenset((self.by, self.order, self.state))
+
+    def asked_of(self, engine: "Asking[Made]") -> Made:
+        """Have moves counted."""
+        return engine.moves(self)
+
+
 Single: TypeAlias = CountOf | SumOf
 
 
@@ -342,3 +373,6 @@ class Asking(Protocol[Made_co]):
 
     def degrees(self, one: DegreesOf) -> Made_co:
         """Have ids counted by how often they are named."""
+
+    def moves(self, one: MovesOf) -> Made_co:
+        """Have steps counted by their state and the next one's."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from entwined.queries.aggregates import Aggregate, DegreesOf, FoldOf, Single, TableOf, TotalsOf
+from entwined.queries.aggregates import Aggregate, DegreesOf, FoldOf, MovesOf, Single, TableOf, TotalsOf
 from entwined.queries.terms import extremes_inside
 from entwined.schema import Schema
 
@@ -50,3 +50,7 @@ class _Extents:
     def degrees(self, one: DegreesOf) -> Extent:
         """Every row may name other ids in each of its columns."""
         return 0, self.rows * len(one.columns)
+
+    def moves(self, one: MovesOf) -> Extent:  # noqa: ARG002  (whatever its columns)
+        """Every row but the first of a series comes after one."""
+        return 0, self.rows

@@ -4,7 +4,7 @@
                                                               ├─> long_table: a line a number ─> values: CSV, Parquet
                                                               │                              └─> formats: Excel, R
     certificate ─> claims: what it promises, in words ────────┴─> release_page ─> folder: all of it, or nothing
-    plan ─> plan_page        attack ─> attack_page
+    plan ─> plan_page        attack ─> attack_page        plan of a stream ─> stream_page
 
 `page` fills templates; `scales`, `charts` and `drawings` draw; many statistics are sorted into `sections` and shown as
 `multiples`, in a plan as a `plan_sheet`; `fits` reads what is of use, `ways` compares ways to protect, `stronger` shows
@@ -16,12 +16,14 @@ from entwined.report.folder import require_free, write_computed, write_release
 from entwined.report.formats import wanted_formats
 from entwined.report.plan_page import plan_page
 from entwined.report.release_page import report_page
+from entwined.report.stream_page import stream_page
 
 __all__ = [
     "attack_page",
     "plan_page",
     "report_page",
     "require_free",
+    "stream_page",
     "wanted_formats",
     "write_computed",
     "write_release",

@@ -181,8 +181,11 @@ def model_words(declared: Mapping[str, Any]) -> str:
                 f"groups of at most {largest:,}{by}: inside one anything may depend on anything, "
                 "and different groups are independent"
             )
-        case {"kind": "markov_chain", "length": length}:
-            return f"series of at most {length:,} steps{by}, each of which depends on the one before it"
+        case {"kind": "markov_chain" | "endless_chain"}:
+            steps = (
+                f"of at most {model['length']:,} steps" if "length" in model else "of steps without an end"
+            )
+            return f"series {steps}{by}, each of which depends on the one before it"
         case {"kind": "bayes_net", "variables": variables}:
             return f"a network of causes between {len(variables):,} quantities{_hidden(model)}"
         case {"kind": "forms", "form": form, "asked": asked, "answers": {"variables": variables}}:

@@ -9,7 +9,7 @@ from entwined.report.drawings import Drawing
 from entwined.report.page import rendered
 from entwined.report.relations_drawing import relations_drawing
 from entwined.report.words import figure, readable
-from entwined.synthetic.error_bars import ErrorBar, PublicWord
+from entwined.synthetic.error_bars import TIMES, ErrorBar, PublicWord
 from entwined.synthetic.likeness import of_a_hundred
 
 MOST_LINES: Final = 200
@@ -29,6 +29,8 @@ def public_word_page(word: PublicWord, certificate: Mapping[str, Any] | None = N
         worst=_worst(word),
         bars=[_line(bar, word) for bar in word.bars[:MOST_LINES]],
         more=max(0, len(word.bars) - MOST_LINES),
+        times=TIMES,
+        sweep={many: list(map(of_a_hundred, found.values())) for many, found in word.sweep().items()},
         relations=relations_drawing(word.columns, word.measured),
         unmeasured=[_title(pair) for pair in word.unmeasured[:MOST_LINES]],
         alone=[readable(name, LONGEST) for name in word.alone],

@@ -19,6 +19,7 @@ from entwined.errors import BadInput
 from entwined.noise import noise_from
 from entwined.synthetic.likeness import MEAN_OF_A_NORMAL
 
+TIMES: Final = (0.1, 0.5, 1.0, 2.0, 10.0)
 CONFIDENCE: Final = Fraction(19, 20)
 UNREADABLE: Final = (
     "The description has no tables of noisy counts. Give the description.json that `entwined synth` wrote."
@@ -64,6 +65,20 @@ class PublicWord:
         counted = {name for bar in self.bars for name in bar.columns}
         return tuple(name for name in self.columns if name not in counted)
 
+    def sweep(self) -> dict[int, dict[float, float]]:
+        """The share of people misplaced, by columns counted together, had the loss been so many times as large.
+
+        Deviations of noise go with one over the loss: exactly so with Laplace noise, and nearly with Gaussian noise.
+        """
+        ways = sorted({len(bar.columns) for bar in self.bars})
+        return {
+            many: {
+                times: _mean(bar.misplaced / times for bar in self.bars if len(bar.columns) == many)
+                for times in TIMES
+            }
+            for many in ways
+        }
+
     @property
     def document(self) -> Document:
         """All of it as JSON."""
@@ -76,7 +91,15 @@ class PublicWord:
             "relations_measured": list(map(list, self.measured)),
             "relations_not_measured": list(map(list, self.unmeasured)),
             "columns_not_measured": list(self.alone),
+            "misplaced_at_times_the_loss": {
+                str(many): {f"{times:g}": share for times, share in found.items()}
+                for many, found in self.sweep().items()
+            },
         }
+
+
+def _mean(shares: Iterable[float]) -> float:
+    return float(np.mean([min(share, 1.0) for share in shares]))
 
 
 def public_word(columns: Sequence[str], tables: Iterable[Mapping[str, Any]]) -> PublicWord:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 RIDGE: Final = 1e-4
 ROUNDS: Final = 100
+MOST_PAIRS: Final = 300  # of columns
 MOST_PAIRED: Final = 4096  # cells of a pair of columns
 
 
@@ -46,7 +47,7 @@ def features(codes: Codes, columns: Sequence[int], *, pairs: bool) -> "csr_array
     for at in columns:
         blocks.append(start + codes.values[:, at].astype(np.int64))
         start += codes.sizes[at]
-    for one, other in combinations(columns, 2) if pairs else ():
+    for one, other in _spread(columns) if pairs else ():
         if (cells := codes.sizes[one] * codes.sizes[other]) <= MOST_PAIRED:
             blocks.append(
                 start + codes.values[:, one].astype(np.int64) * codes.sizes[other] + codes.values[:, other]
@@ -55,6 +56,12 @@ def features(codes: Codes, columns: Sequence[int], *, pairs: bool) -> "csr_array
     places = np.stack(blocks, axis=1).ravel()
     ends = np.arange(codes.rows + 1) * len(blocks)
     return csr_array((np.ones(len(places)), places, ends), shape=(codes.rows, start))
+
+
+def _spread(columns: Sequence[int]) -> list[tuple[int, int]]:
+    """Give every two columns, or so many pairs evenly spread."""
+    found = list(combinations(columns, 2))
+    return found[:: max(1, -(-len(found) // MOST_PAIRS))]
 
 
 def fitted(given: "csr_array", labels: IntArray, classes: int) -> Softmax:

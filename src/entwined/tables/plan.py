@@ -22,6 +22,7 @@ from entwined.queries.aggregates import (
     Asking,
     DegreesOf,
     FoldOf,
+    MovesOf,
     Single,
     TableOf,
     TotalsOf,
@@ -48,6 +49,7 @@ class Found:
     totals: Sequence[IntArray]
     folds: Sequence[IntArray]
     degrees: Sequence[IntArray]
+    moves: Sequence[IntArray]
 
     def counts(self, table: TableOf) -> IntArray:
         """Give a table of counts, from itself or from a larger one."""
@@ -67,6 +69,7 @@ class Plan:
     totals: tuple[TotalsOf, ...]
     folds: tuple[FoldOf, ...]
     degrees: tuple[DegreesOf, ...]
+    moves: tuple[MovesOf, ...]
     makers: tuple[Maker, ...]
 
 
@@ -80,6 +83,7 @@ def plan(schema: Schema, aggregates: Iterable[Aggregate]) -> Plan:
         tuple(wanted.sums),
         tuple(wanted.folds),
         tuple(wanted.named),
+        tuple(wanted.moved),
         makers,
     )
 
@@ -94,6 +98,7 @@ class _Wanted(Asking[Maker]):
     sums: dict[TotalsOf, int] = field(default_factory=dict)
     folds: list[FoldOf] = field(default_factory=list)
     named: list[DegreesOf] = field(default_factory=list)
+    moved: list[MovesOf] = field(default_factory=list)
 
     def single(self, one: Single) -> Maker:
         """Fetch one number."""
@@ -142,6 +147,21 @@ class _Wanted(Asking[Maker]):
         self.named.append(one)
         at = len(self.named) - 1
         return lambda found: found.degrees[at]
+
+    def moves(self, one: MovesOf) -> Maker:
+        """Have the engine bring the steps of each series together."""
+        self.schema.grouping(one.by)
+        if (self.schema.coded(one.order).levels, self.schema.coded(one.state).size) != (
+            one.steps,
+            one.states,
+        ):
+            raise BadQuery(
+                f"Steps {one.order!r} or states {one.state!r} differ in the question and the table's schema. Build it "
+                "on this one."
+            )
+        self.moved.append(one)
+        at = len(self.moved) - 1
+        return lambda found: found.moves[at]
 
 
 def _without_name(column: Column) -> str:

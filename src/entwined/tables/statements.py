@@ -14,7 +14,7 @@ import numpy as np
 
 from entwined.numbers import IntArray
 from entwined.progress import report
-from entwined.queries.aggregates import Aggregate, DegreesOf, FoldOf, Single, TableOf, TotalsOf
+from entwined.queries.aggregates import Aggregate, DegreesOf, FoldOf, MovesOf, Single, TableOf, TotalsOf
 from entwined.queries.axes import Axis, Term
 from entwined.queries.predicate import Predicate
 from entwined.tables.conditions import holds
@@ -150,6 +150,31 @@ class Statement:
         )
         return statement(steps, counted)
 
+    def moves(self, one: MovesOf) -> str:
+        """Ask for moves: 0, the cell, the count. Steps of one row have a state, so each meets the next at most once."""
+        ids, compared = self.rows.named((one.by,), "written")
+        raw = () if self.rows.is_coded(one.by) else (one.by,)
+        coded = {one.order, one.state, *one.where.columns}.union(() if raw else (one.by,))
+        steps, last = self.rows.steps(self.rows.in_order(coded), raw)
+        step, state = self.rows.code(one.order), self.rows.code(one.state)
+        seen = f"SELECT {ids[0]} AS written, {step} AS step, {state} AS state FROM {last}{self._filter(one.where)}"
+        there = f"who IS NOT NULL AND step < {one.steps}"
+        steps = [
+            *steps,
+            ("seen", seen),
+            ("told", f"SELECT {compared} AS who, step, state FROM seen"),
+            (
+                "course",
+                f"SELECT who, step, MIN(state) AS state FROM told WHERE {there} GROUP BY who, step HAVING COUNT(*) = 1",
+            ),
+            ("later", "SELECT who AS whose, step - 1 AS before, state AS onto FROM course"),
+            ("moves", "SELECT state, onto FROM course JOIN later ON who = whose AND step = before"),
+        ]
+        cell = f"state * {one.states} + onto"
+        return statement(
+            steps, f"SELECT 0 AS which, {cell} AS cell, COUNT(*) AS n FROM moves GROUP BY state, onto"
+        )
+
     def _columns(self, wanted: Sequence[Aggregate]) -> list[str]:
         return self.rows.in_order(name for one in wanted for name in one.reads)
 
@@ -233,7 +258,7 @@ class Prepared:
     tables: tuple[tuple[str, tuple[TableOf, ...]], ...]
     totals: tuple[tuple[str, tuple[TotalsOf, ...]], ...]
     folds: tuple[tuple[str, Folding], ...]
-    degrees: tuple[tuple[str, tuple[DegreesOf, ...]], ...]
+    own: tuple[tuple[str, tuple[DegreesOf | MovesOf, ...]], ...]
 
     def answers(self, reader: Reader) -> list[IntArray]:
         """Read the rows, once a statement."""
@@ -247,21 +272,23 @@ class Prepared:
             tables += _counts(reader.counts(ask), wanted)
         for ask, asked in self._said(self.totals, len(self.singles) + len(self.tables)):
             totals += _sums(reader.rows(ask), asked)
-        for ask, folding in self._said(self.folds, self.scans - len(self.folds) - len(self.degrees)):
+        for ask, folding in self._said(self.folds, self.scans - len(self.folds) - len(self.own)):
             folds += map(whole, folding.split(reader.folded(ask, folding.over)))
-        degrees = [
+        own = [
             counts
-            for ask, wanted in self._said(self.degrees, self.scans - len(self.degrees))
-            for counts in _counts(reader.counts(ask), wanted)
+            for ask, alone in self._said(self.own, self.scans - len(self.own))
+            for counts in _counts(reader.counts(ask), alone)
         ]
+        named = len(self.plan.degrees)
         report(READING, self.scans, self.scans)
-        found = Found(singles, tuple(zip(self.plan.tables, tables, strict=True)), totals, folds, degrees)
+        counted = tuple(zip(self.plan.tables, tables, strict=True))
+        found = Found(singles, counted, totals, folds, own[:named], own[named:])
         return [make(found) for make in self.plan.makers]
 
     @property
     def scans(self) -> int:
         """How often the rows are read."""
-        return sum(map(len, (self.singles, self.tables, self.totals, self.folds, self.degrees)))
+        return sum(map(len, (self.singles, self.tables, self.totals, self.folds, self.own)))
 
     def _said(self, statements: Iterable[Scan], done: int) -> Iterator[Scan]:
         """Report each statement when its turn comes."""
@@ -279,7 +306,10 @@ def prepared(rows: CodedRows, plan: Plan) -> Prepared:
         tuple((asked.tables(batch), batch) for batch in _batches(plan.tables, MOST_SETS)),
         tuple((asked.totals(batch), batch) for batch in _batches(plan.totals, MOST_SUMS)),
         (asked.folds(plan.folds),) if plan.folds else (),
-        tuple((asked.degrees(one), (one,)) for one in plan.degrees),
+        (
+            *((asked.degrees(one), (one,)) for one in plan.degrees),
+            *((asked.moves(one), (one,)) for one in plan.moves),
+        ),
     )
 
 
@@ -288,7 +318,7 @@ def _batches(wanted: tuple[One, ...], most: int) -> Iterator[tuple[One, ...]]:
         yield wanted[start : start + most]
 
 
-def _counts(found: IntArray, wanted: Sequence[TableOf | DegreesOf]) -> list[IntArray]:
+def _counts(found: IntArray, wanted: Sequence[TableOf | DegreesOf | MovesOf]) -> list[IntArray]:
     """Lay (table, cell, count) rows out as whole tables; what was not found is 0, what is outside is left out."""
     inside = found[found[:, 1] >= 0]
     cells = []

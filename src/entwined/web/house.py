@@ -23,7 +23,7 @@ STATE: Final = ".entwined"
 class Limits:
     """How much is taken at once; times are in seconds."""
 
-    fresh_at_once: int = 2
+    fresh_at_once: int = 4
     waiting_each: int = 32
     visits_per_second: float = 100
     visits_at_once: float = 200

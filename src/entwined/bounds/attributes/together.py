@@ -13,11 +13,11 @@ from typing import Final
 
 import numpy as np
 
-from entwined.bounds.attributes.guarded import Guarded
+from entwined.bounds.attributes.guards import AnswerBox, Guard
 from entwined.bounds.attributes.joint_noise import THIRD, JointNoise, least_joint, up
 from entwined.bounds.attributes.least_trace import Case, corners, strain
 from entwined.bounds.attributes.on_grid import LEAST_SPREAD, rounded
-from entwined.bounds.attributes.two_normals import analytic_ratio, either_way
+from entwined.bounds.attributes.two_normals import analytic_ratio, told_beside
 from entwined.errors import Refused
 from entwined.queries.plain import PlainSum
 
@@ -26,7 +26,7 @@ CLOSE: Final = Fraction(1, 10**9)
 
 
 @lru_cache(maxsize=64)
-def noise_of(guards: tuple[Guarded, ...], asked: tuple[PlainSum, ...]) -> JointNoise:
+def noise_of(guards: tuple[Guard, ...], asked: tuple[PlainSum, ...]) -> JointNoise:
     """The noise, in whole numbers, that keeps every secret for all answers; none if none is needed.
 
     Of several answers the sum of the variances is near the least, each in its own unit.
@@ -41,7 +41,7 @@ def noise_of(guards: tuple[Guarded, ...], asked: tuple[PlainSum, ...]) -> JointN
 
 
 @lru_cache(maxsize=64)
-def keeps(guards: tuple[Guarded, ...], asked: tuple[PlainSum, ...], noise: JointNoise) -> bool:
+def keeps(guards: tuple[Guard, ...], asked: tuple[PlainSum, ...], noise: JointNoise) -> bool:
     """Whether noise keeps every secret for all answers, whoever made it."""
     if len(asked) == 1:
         (variance,) = noise.variances
@@ -58,17 +58,17 @@ def keeps(guards: tuple[Guarded, ...], asked: tuple[PlainSum, ...], noise: Joint
 
 
 def curve(
-    guard: Guarded, asked: Sequence[PlainSum], noise: JointNoise, epsilons: Sequence[float]
+    guard: Guard, asked: Sequence[PlainSum], noise: JointNoise, epsilons: Sequence[float]
 ) -> list[float]:
     """The δ at each ε of what leaves, for a picture of what the best observer can tell, but for what rounding costs."""
     levels = [Fraction(max(one, 1e-6)) for one in epsilons]
     if len(asked) == 1:
         return [min(guard.slip(asked[0], level, noise.variances[0]), 1.0) for level in levels]
-    shift = math.sqrt(max(strain([case], noise.counted) for case in _plain_cases(guard, asked)))
-    return [min(either_way(float(level), shift, 1.0, 1.0), 1.0) for level in levels]
+    boxes = [(box.shown, math.sqrt(strain(_corners(box), noise.counted))) for box in guard.cases(asked)]
+    return [max(told_beside(shown, level, shift, 1.0) for shown, shift in boxes) for level in levels]
 
 
-def _alone(guards: Sequence[Guarded], asked: PlainSum) -> Fraction:
+def _alone(guards: Sequence[Guard], asked: PlainSum) -> Fraction:
     """The noise of one answer: the most that a secret asks for, tried against all of them."""
     found = max(guard.least(asked) for guard in guards)
     variance = up(found) if found else found
@@ -79,14 +79,14 @@ def _alone(guards: Sequence[Guarded], asked: PlainSum) -> Fraction:
     raise Refused("No noise was found that keeps every secret for this answer. Allow a larger ε or δ.")
 
 
-def _keeps_alone(guard: Guarded, asked: PlainSum, variance: Fraction) -> bool:
+def _keeps_alone(guard: Guard, asked: PlainSum, variance: Fraction) -> bool:
     """Whether noise keeps a secret for one answer: normal ones need no less than the least, counts are tried."""
     if asked.column:
         return variance >= guard.least(asked) * (1 - CLOSE)
     return guard.slip(asked, guard.secret.epsilon, variance) <= guard.secret.delta
 
 
-def _all_cases(guards: Sequence[Guarded], asked: Sequence[PlainSum]) -> tuple[list[Case], Fraction]:
+def _all_cases(guards: Sequence[Guard], asked: Sequence[PlainSum]) -> tuple[list[Case], Fraction]:
     """What all secrets ask of M = N − 3, and 1/λ of the least spread of the answers that is counted."""
     found = [(case, stiff) for guard in guards for case, stiff in _cases(guard, asked)]
     return [case for case, _ in found], max(stiff for _, stiff in found)
@@ -96,37 +96,45 @@ def _mu(epsilon: Fraction, delta: Fraction) -> float:
     return 1 / analytic_ratio(epsilon, delta)
 
 
-def _plain_cases(guard: Guarded, asked: Sequence[PlainSum]) -> list[Case]:
+def _corners(box: AnswerBox) -> list[Case]:
     """Differences and covariances as they are, none counted that is not declared."""
-    nothing = np.zeros((len(asked), len(asked)))
-    return [
-        (corner, nothing if own is None else own)
-        for lows, highs, own in guard.cases(asked)
-        for corner in corners(lows, highs)
-    ]
+    own = np.zeros((len(box.lows), len(box.lows))) if box.own is None else box.own
+    return [(corner, own) for corner in corners(box.lows, box.highs)]
 
 
-def _needs_noise(guard: Guarded, asked: Sequence[PlainSum]) -> bool:
+def _needs_noise(guard: Guard, asked: Sequence[PlainSum]) -> bool:
     """Whether the answers' own spread does not keep a secret by itself; rounding normal numbers shows no more."""
-    mu = _mu(guard.secret.epsilon, guard.secret.delta)
-    return strain(_plain_cases(guard, asked), np.zeros((len(asked), len(asked)))) > mu**2
+    nothing = np.zeros((len(asked), len(asked)))
+    for box in guard.cases(asked):
+        moved = strain(_corners(box), nothing)
+        if moved > 0 and moved > _mu(_left(guard, box), guard.secret.delta) ** 2:
+            return True
+    return False
 
 
-def _cases(guard: Guarded, asked: Sequence[PlainSum]) -> list[tuple[Case, Fraction]]:
+def _left(guard: Guard, box: AnswerBox) -> Fraction:
+    """What is left of ε beside what is shown anyway."""
+    return guard.secret.epsilon - Fraction(box.shown)
+
+
+def _cases(guard: Guard, asked: Sequence[PlainSum]) -> list[tuple[Case, Fraction]]:
     """What a secret asks of M = N − 3, in units of its own μ, and 1/λ where the answers' own spread is counted."""
-    secret = guard.secret
+    delta = guard.secret.delta
     found: list[tuple[Case, Fraction]] = []
     nothing = np.zeros((len(asked), len(asked)))
-    for lows, highs, own in guard.cases(asked):
+    for box in guard.cases(asked):
+        if not any((*box.lows, *box.highs)):
+            continue
+        own, epsilon = box.own, _left(guard, box)
         spread = 0.0 if own is None else max(float(np.linalg.eigvalsh(own).min()) * (1 - 1e-9), 0.0)
-        left = rounded(secret.epsilon, secret.delta, Fraction(spread), len(asked))
+        left = rounded(epsilon, delta, Fraction(spread), len(asked))
         if own is None or left is None:
-            mu = _mu(secret.epsilon, secret.delta)
-            box = [float(math.floor(end)) for end in lows], [float(math.ceil(end)) for end in highs]
-            found += [((corner / mu, nothing), Fraction(0)) for corner in corners(*box)]
+            whole = [float(math.floor(end)) for end in box.lows], [float(math.ceil(end)) for end in box.highs]
+            mu = _mu(epsilon, delta)
+            found += [((corner / mu, nothing), Fraction(0)) for corner in corners(*whole)]
         else:
             mu = _mu(left.epsilon, left.delta)
-            found += [((corner / mu, own), 1 / Fraction(spread)) for corner in corners(lows, highs)]
+            found += [((corner / mu, own), 1 / Fraction(spread)) for corner in corners(box.lows, box.highs)]
     return found
 
 

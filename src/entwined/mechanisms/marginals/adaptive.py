@@ -24,20 +24,20 @@ from entwined.numbers import IntArray
 from entwined.schema import Schema
 from entwined.schema.raw import is_whole
 
-ALONE: Final = Fraction(3, 20)
-FAR: Final = Fraction(1, 20)
-TREE: Final = Fraction(9, 20)
-CHOICES: Final = Fraction(1, 30)
+ALONE: Final = Fraction(1, 4)
+FAR: Final = Fraction(3, 100)
+TREE: Final = Fraction(1, 4)
+CHOICES: Final = Fraction(3, 100)
 CHOSEN: Final = 1 - ALONE - FAR - TREE - CHOICES
 """The shares of the loss: columns alone, distances of pairs, the tree of tables, choices, and what was chosen."""
 
-USUAL_ROUNDS: Final = 3
+USUAL_ROUNDS: Final = 4
 MOST_ROUNDS: Final = 20
-PART_OF_ROWS: Final = (
-    5  # noise of a deviation in each cell of a table of the tree is no more than a fifth of all rows
-)
+PART_OF_ROWS: Final = 6  # the part that noise of a deviation in every cell of a table of the tree may be
 LARGEST_TABLE: Final = 20_000
-LARGEST_LAW: Final = 60_000
+LARGEST_LAW: Final = 80_000
+STEPS: Final = 100  # of a fit between rounds
+LEFT_BY_A_FIT: Final = 0.6 * NOISE_OF_A_CELL  # a law that fits all tables evens noise out
 MOST_CANDIDATES: Final = 400
 MOST_MADE_UP: Final = 50_000
 
@@ -75,7 +75,7 @@ class Adaptive:
 
     def _each(self, domain: Domain) -> int:
         """How many tables are chosen in a round."""
-        return max(len(domain.axes) // 4, 1)
+        return max(2 * len(domain.axes) // 7, 1)
 
     def run(self, tables: Tables, domain: Domain, meter: Meter, notes: Transcript) -> None:
         """Count columns, measure pairs, grow a tree, then choose what is worst explained, round by round."""
@@ -90,7 +90,7 @@ class Adaptive:
         parted = weighed(grown, domain, TREE)
         notes.count(tables(grown), {scope: meter.noise(share) for scope, share in parted.items()})
         for _ in range(self.rounds):
-            law = fitted(notes.counted, domain.sizes, near=law.weights)
+            law = fitted(notes.counted, domain.sizes, near=law.weights, steps=STEPS)
             self._round(tables, domain, meter, notes, law)
 
     def _distances(
@@ -120,7 +120,7 @@ class Adaptive:
         exact = tables(candidates)
         scores = {
             scope: _distance(exact[scope], _expected(people, scope, domain, law.rows))
-            - round(NOISE_OF_A_CELL * deviation * domain.cells(scope))
+            - round(LEFT_BY_A_FIT * deviation * domain.cells(scope))
             for scope in candidates
         }
         for _ in range(self._each(domain)):

@@ -18,6 +18,11 @@ HARDLY: Final = 1e-9  # what ten steps brought, of the value, when there is no s
 TEN: Final = 10
 
 
+def inner(one: FloatArray, two: FloatArray) -> float:
+    """Multiply and add up in one thread: a library that wakes others for it takes longer where these are busy."""
+    return float(np.einsum("i,i->", one, two))
+
+
 @dataclass(slots=True)
 class _Memory:
     """The last steps, and by how much each changed the slope."""
@@ -28,7 +33,7 @@ class _Memory:
 
     def add(self, step: FloatArray, turned: FloatArray) -> None:
         """Remember a step, unless the function did not bend along it."""
-        bent = float(step @ turned)
+        bent = inner(step, turned)
         if bent > 0:
             self.steps.append((step, turned, bent))
 
@@ -37,13 +42,13 @@ class _Memory:
         way = -slope
         taken: list[float] = []
         for step, turned, bent in reversed(self.steps):
-            taken.append(float(step @ way) / bent)
+            taken.append(inner(step, way) / bent)
             way = way - taken[-1] * turned
         if self.steps:
             _, turned, bent = self.steps[-1]
-            way = way * (bent / float(turned @ turned))
+            way = way * (bent / inner(turned, turned))
         for (step, turned, bent), along in zip(self.steps, reversed(taken), strict=True):
-            way = way + (along - float(turned @ way) / bent) * step
+            way = way + (along - inner(turned, way) / bent) * step
         return way
 
 
@@ -61,10 +66,10 @@ def lowest(function: Slope, start: FloatArray, steps: int, flat: float) -> Float
         if np.abs(slope).max(initial=0.0) <= flat:
             break
         way = memory.direction(slope)
-        falls = float(way @ slope)
+        falls = inner(way, slope)
         if falls >= 0:
             memory, way = _Memory(), -slope
-            falls = float(way @ slope)
+            falls = inner(way, slope)
         length = 1.0 if memory.steps else min(1.0, 1.0 / float(np.abs(slope).sum()))
         for _ in range(MOST_HALVINGS):
             there, after = function(point + length * way)

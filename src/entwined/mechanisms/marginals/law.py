@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from entwined.mechanisms.marginals.descent import lowest
+from entwined.mechanisms.marginals.descent import inner, lowest
 from entwined.mechanisms.marginals.domain import Scope
 from entwined.mechanisms.marginals.junction import Junction
 from entwined.numbers import FloatArray, IntArray
@@ -141,6 +141,6 @@ class _Problem:
             ]
         )
         drawn = self.variances * flat
-        value = self.rows * log_total - flat @ self.counts + (drawn @ flat) / 2
+        value = self.rows * log_total - inner(flat, self.counts) + inner(drawn, flat) / 2
         slope = (self.rows * expected - self.counts + drawn) / self.scales
-        return float(value) / self.rows, slope / self.rows
+        return value / self.rows, slope / self.rows

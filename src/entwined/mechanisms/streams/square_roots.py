@@ -91,6 +91,7 @@ class SquareRoots:
     def advance(self, state: Roots, exact: Sequence[int], draw: Draw) -> Advanced:
         """Take the root exactly, add noise, and take the root of that."""
         start, size = len(state.steps), len(exact)
+        exact = [max(-self.largest, min(int(one), self.largest)) for one in exact]
         coded, root = grid_roots(self.horizon, self.bits), roots(self.horizon)
         steps, noisy = np.empty(start + size, np.int64), np.empty(start + size)
         steps[:start], noisy[:start] = state.steps, state.noisy
@@ -101,8 +102,8 @@ class SquareRoots:
             found.append(int(coded[at::-1] @ steps[: at + 1]) + noise)
             noisy[at] = found[-1]
             answers.append(round(float(root[at::-1] @ noisy[: at + 1]) / 2**self.bits))
-        kept = tuple(map(list, zip(map(int, exact), found, strict=True)))
-        after = Roots((*state.steps, *map(int, exact)), (*state.noisy, *found))
+        kept = tuple(map(list, zip(exact, found, strict=True)))
+        after = Roots((*state.steps, *exact), (*state.noisy, *found))
         return Advanced(after, tuple(answers), kept)
 
 

@@ -15,6 +15,7 @@ FIGURES: Final = {
     "error against ρ": ("rho", "correlation", "log"),
     "error against n": ("n", "steps", "log"),
 }
+CROSS: Final = "M-1,-1L1,1M1,-1L-1,1"
 MOST_PANELS: Final = 3  # in a row
 
 
@@ -48,7 +49,7 @@ def _chart(points: list[ErrorPoint], title: str, axis: str, kind: Any) -> "alt.T
         ),
     )
     height = alt.Y("theory:Q", title="95 % error", scale=alt.Scale(type="log"), axis=alt.Axis(format="~g"))
-    crosses = base.mark_point(shape="cross", size=22, angle=45).encode(y=alt.Y("drawn:Q"))
+    crosses = base.mark_point(shape=CROSS, size=28, strokeWidth=1.2).encode(y=alt.Y("drawn:Q"))
     layered = alt.layer(base.mark_line().encode(y=height), crosses).properties(width=300, height=210)
     faceted: Any = layered.facet(facet=alt.Facet("panel:N", title=None, sort=None), columns=MOST_PANELS)
     faceted = faceted.resolve_scale(y="independent")

@@ -1,0 +1,19 @@
+"""`entwined learn`: what depends on what between columns, or along the steps of series."""
+
+import typer
+
+from entwined.cli import learn, learn_chain
+from entwined.cli.first_unnamed import FirstUnnamed
+
+
+class ColumnsLearned(FirstUnnamed):
+    """`entwined learn TABLE` learns what depends on what between columns."""
+
+    first = "columns"
+
+
+app = typer.Typer(
+    name="learn", cls=ColumnsLearned, help="Learn a dependence model: between columns, or a chain over steps."
+)
+app.command("columns")(learn.command)
+app.command("chain")(learn_chain.command)
