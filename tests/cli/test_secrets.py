@@ -87,6 +87,7 @@ def test_individuals_not_protected_is_said_first_everywhere_and_closes_the_table
     assert "An observer cannot tell whether the share of" in body
     assert "The column is not in the table." in body
     assert "<svg" in body
+    assert "How often the best observer finds out" in body
     assert "exp(0)" not in body
     proof = certificate("out")
     assert proof["says"].startswith("INDIVIDUALS ARE NOT PROTECTED")
