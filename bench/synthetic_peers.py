@@ -36,6 +36,7 @@ BOUNDS = {
     "capital-loss": (0, 4356),
     "hours-per-week": (1, 99),
 }  # education-num says what education does
+FEW = 8
 COLUMNS = (6, 8, 10, 12, 14)
 
 
@@ -47,40 +48,42 @@ class Made(NamedTuple):
     gigabytes: float
 
 
-def taken_by(process: int) -> float:
-    """Say how many CPU seconds a process and all below it have taken."""
+def taken_by(process: int) -> tuple[float, float]:
+    """Say how many CPU seconds a process and all below it have taken, and how many gigabytes they hold."""
     import psutil  # type: ignore[import-untyped]  # it has no types of its own
 
     with contextlib.suppress(psutil.Error):
         top = psutil.Process(process)
-        times = [one.cpu_times() for one in (top, *top.children(recursive=True))]
-        return float(sum(one.user + one.system + one.children_user + one.children_system for one in times))
-    return 0.0
+        every = (top, *top.children(recursive=True))
+        times = [one.cpu_times() for one in every]
+        seconds = sum(one.user + one.system + one.children_user + one.children_system for one in times)
+        return float(seconds), sum(one.memory_info().rss for one in every) / 1024**3
+    return 0.0, 0.0
 
 
 def finished(words: list[str], folder: Path, limit: float) -> Made | None:
-    """Run a script by itself; nothing if it does not end in time or fails."""
+    """Run a script by itself; nothing if it takes too many CPU seconds or fails."""
     (folder / "made.npy").unlink(missing_ok=True)
     alone = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}
     surrounding = os.environ | alone | {"XDG_STATE_HOME": tempfile.mkdtemp()}
     with (folder / "said.txt").open("w") as said:
         running = subprocess.Popen(words, stdout=said, stderr=said, env=surrounding, start_new_session=True)
-    while True:
-        ended, status, usage = os.wait4(running.pid, os.WNOHANG)
-        if ended:
-            break
-        if taken_by(running.pid) > limit:
+    most = 0.0
+    while not (ended := os.wait4(running.pid, os.WNOHANG))[0]:
+        seconds, gigabytes = taken_by(running.pid)
+        most = max(most, gigabytes)
+        if seconds > limit:
             os.killpg(running.pid, 9)
             os.wait4(running.pid, 0)
             running.returncode = -9
             return None
-        time.sleep(0.5)
+        time.sleep(0.2)
+    _, status, usage = ended
     running.returncode = os.waitstatus_to_exitcode(status)
     if running.returncode or not (folder / "made.npy").exists():
         print((folder / "said.txt").read_text()[-500:])
         return None
-    cells = np.load(folder / "made.npy")
-    return Made(cells, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024**2)
+    return Made(np.load(folder / "made.npy"), usage.ru_utime + usage.ru_stime, most)
 
 
 def judged(real: Any, cells: "np.ndarray[Any, np.dtype[np.int64]]", columns: int) -> dict[str, float]:
@@ -156,19 +159,23 @@ def all_of_ours(real: Any, folder: Path) -> dict[str, dict[str, float]]:
     return found | {"adaptive, ε = 1, pure": ours(real, folder, "adaptive", "1", "", columns)}
 
 
-def marginal_peers(real: Any, folder: Path) -> dict[str, dict[str, float]]:
-    """Run MST and AIM of private-pgm as dpmm has them."""
-    python, found = str(python_of("dpmm", DPMM)), {}
-    for peer in ("mst", "aim"):
-        words = [python, str(HERE / "peers" / "dpmm_marginals.py"), str(folder), peer, "1", DELTA]
-        made = finished(words, folder, LONG)
-        if made is None:
-            print(f"{peer} of dpmm does not end in {LONG:.0f} CPU seconds")
-            continue
-        figures = judged(real, made.cells, len(real.names)) | {"cpu": made.cpu, "gigabytes": made.gigabytes}
-        found[f"dpmm {peer}"] = figures
-        shown(f"dpmm {peer}", "1", figures)
-    return found
+def marginal_peer(real: Any, folder: Path, peer: str, columns: int) -> dict[str, float] | None:
+    """Run MST or AIM of private-pgm as dpmm has them, on some columns."""
+    python, script = str(python_of("dpmm", DPMM)), HERE / "peers" / "dpmm_marginals.py"
+    made = finished([python, str(script), str(folder), peer, "1", DELTA, str(columns)], folder, LONG)
+    if made is None:
+        print(f"{peer} of dpmm does not end with {columns} columns in {LONG:.0f} CPU seconds")
+        return None
+    figures = judged(real, made.cells, columns) | {"cpu": made.cpu, "gigabytes": made.gigabytes}
+    shown(f"{peer} of dpmm, {columns} columns", "1", figures)
+    return figures
+
+
+def marginal_peers(real: Any, folder: Path) -> dict[str, Any]:
+    """Run both on all columns, and AIM beside ours on a few, which it ends sooner with."""
+    found = {f"dpmm {peer}": marginal_peer(real, folder, peer, len(real.names)) for peer in ("mst", "aim")}
+    few = {"dpmm aim": marginal_peer(real, folder, "aim", FEW)}
+    return found | {f"{FEW} columns": few | {"entwined": ours(real, folder, "adaptive", "1", DELTA, FEW)}}
 
 
 def network_peer(real: Any, folder: Path) -> dict[str, Any]:

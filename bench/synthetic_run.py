@@ -16,7 +16,8 @@ def main(folder: Path, mode: str, epsilon: str, delta: str, columns: int) -> Non
     schema = read_schema(folder / "schema.toml")
     rows = len(np.load(folder / "cells.npy"))
     ledger = Path(tempfile.mkdtemp()) / "ledger.sqlite"
-    with ew.open(folder / "table.csv", schema, ledger=ledger, cap=100, delta=delta or None) as door:
+    table = folder / "table.csv"
+    with ew.open(table, schema, ledger=ledger, cap=100, delta=delta or None, other_rows=True) as door:
         names = list(schema.names[:columns])
         measured = door.compute("synthesis", leakage=epsilon, mode=mode, columns=names).output
     np.save(folder / "made.npy", made_up(measured.law(), rows))

@@ -10,8 +10,9 @@ from dpmm.models.aim import AIMGM  # type: ignore[import-not-found]  # it lives 
 from dpmm.models.mst import MSTGM  # type: ignore[import-not-found]
 
 folder, name, epsilon, delta = Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]), float(sys.argv[4])
-sizes = json.loads((folder / "sizes.json").read_text())
-cells = np.load(folder / "cells.npy")
+columns = int(sys.argv[5])
+sizes = dict(list(json.loads((folder / "sizes.json").read_text()).items())[:columns])
+cells = np.load(folder / "cells.npy")[:, :columns]
 frame = pd.DataFrame(cells, columns=list(sizes))
 made = {"mst": MSTGM, "aim": AIMGM}[name]
 options = {"n_iters": 1000, "n_jobs": 1} if name == "aim" else {}

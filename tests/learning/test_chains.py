@@ -9,7 +9,7 @@ from entwined.bounds import bound
 from entwined.dependence import Groups
 from entwined.door.door import Door
 from entwined.errors import BadQuery, BadTable
-from entwined.learning.chains import Moves, second_step
+from entwined.learning.chains import CountedMoves, second_step
 from entwined.learning.series import PublicSeries, public_series
 from entwined.ledger import Ledger
 from entwined.loss import Loss
@@ -43,25 +43,25 @@ def drawn(rng, people, steps, step=STEP, second=None):
 def test_moves_are_counted_from_a_step_to_the_very_next():
     rows = [(0, 0, 1), (0, 1, 2), (0, 3, 0), (1, 4, 0), (0, 2, 2), (1, 5, 0), (1, 5, 1)]
     series = PublicSeries.of(rows, 3)
-    assert Moves.of(series, "x").counts.tolist() == [[0, 0, 0], [0, 0, 1], [1, 0, 1]]
+    assert CountedMoves.of(series, "x").counts.tolist() == [[0, 0, 0], [0, 0, 1], [1, 0, 1]]
     assert series.runs(2).tolist() == [[1, 2, 2], [2, 2, 0]]
     with pytest.raises(BadTable, match="two steps in a row"):
-        Moves.of(PublicSeries.of([(0, 0, 0), (0, 2, 0)], 2), "x")
+        CountedMoves.of(PublicSeries.of([(0, 0, 0), (0, 2, 0)], 2), "x")
 
 
 def test_intervals_hold_the_true_chain_as_often_as_they_say_and_shrink():
     rng, held, widths = np.random.default_rng(3), 0, []
     for _ in range(20):
-        counts = Moves.of(PublicSeries.of(drawn(rng, 20, 40), 3), "pilot")
+        counts = CountedMoves.of(PublicSeries.of(drawn(rng, 20, 40), 3), "pilot")
         table = counts.with_margin(50, "0.9").model.transition
         held += bool(((table.low <= STEP) & (table.high >= STEP)).all())
         widths.append(float((table.high - table.low).max()))
     assert held >= 18
-    more = Moves.of(PublicSeries.of(drawn(rng, 400, 40), 3), "pilot").with_margin(50, "0.9")
+    more = CountedMoves.of(PublicSeries.of(drawn(rng, 400, 40), 3), "pilot").with_margin(50, "0.9")
     assert (more.model.transition.high - more.model.transition.low).max() < 0.5 * np.mean(widths)
     assert more.model.source == "proxy"
     loss = Loss.uniform(0.2, 50)
-    sure = Moves.of(PublicSeries.of(drawn(rng, 400, 40), 3), "pilot").smoothed(50)
+    sure = CountedMoves.of(PublicSeries.of(drawn(rng, 400, 40), 3), "pilot").smoothed(50)
     assert bound(sure.model, loss, "values").leakage.worst < bound(more.model, loss, "values").leakage.worst
     assert "15,600 moves, 1 added to every count" in sure.title
 
@@ -85,7 +85,7 @@ def test_public_series_are_read_under_the_schema(tmp_path):
     path = tmp_path / "wave.csv"
     path.write_text("who,day,state\nx,0,a\nx,1,b\nx,2,\ny,1,b\ny,2,b\ny,9999,a\n,0,a\ny,,b\n")
     series = public_series(path, SCHEMA, state="state", order="day", by="who")
-    assert Moves.of(series, "wave.csv").counts.tolist() == [[0, 1, 0], [0, 1, 1], [0, 0, 0]]
+    assert CountedMoves.of(series, "wave.csv").counts.tolist() == [[0, 1, 0], [0, 1, 1], [0, 0, 0]]
     one = public_series(path, SCHEMA, state="state", order="day")  # days with several rows have no one state
     assert one.step.tolist() == [5]
 
@@ -122,10 +122,10 @@ def test_counts_are_charged_drawn_and_certified(tmp_path):
         exact = np.array(MemoryTable(SCHEMA, rows).answer([MOVES])[0]).reshape(3, 3)
         assert np.abs(passed.output - exact).max() <= 3
         assert verify(passed.certificate, SCHEMA).valid
-    found = Moves(passed.output, "the private table with a budget", "learned", counts.noise)
+    found = CountedMoves(passed.output, "the private table with a budget", "learned", counts.noise)
     narrow, wide = (
         found.with_margin(6, "0.9"),
-        Moves(
+        CountedMoves(
             passed.output, "", "learned", TransitionCounts.of(promise, "who", "day", "state", "0.1").noise
         ).with_margin(6, "0.9"),
     )

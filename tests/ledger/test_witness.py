@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 
 import entwined
 from entwined.cli.app import main
+from entwined.door.witnessed import witness_of
 from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable
 from entwined.ledger import Book, Ledger
 from entwined.ledger.slots import Slots
@@ -493,3 +495,21 @@ def test_budget_without_a_word_behind_it_shows_what_was_spent(project, run):
         run("budget", "--json")[1]
     ) | {"ledger": "ledger.sqlite"}
     assert "adopt" in run("budget", "--help")[1]
+
+
+def test_a_charge_between_two_looks_is_no_cut(project, monkeypatch):
+    """Others charge while somebody looks: what the table remembers by then is further than what is looked at."""
+    ask(begun())
+    book = Book("ledger.sqlite")
+    looking = book.reading
+
+    @contextmanager
+    def interrupted():
+        with looking() as view:
+            ask(opened(), loss="0.25")
+            yield view
+
+    with open_table("table.csv", SCHEMA) as table:
+        monkeypatch.setattr(book, "reading", interrupted)
+        assert witness_of(table).require(book) > 0
+    book.close()

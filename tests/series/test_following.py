@@ -110,7 +110,9 @@ def test_late_rows_have_the_fate_that_was_declared(tmp_path, late):
             taken(streaming, tmp_path, text)
         assert len(taken(streaming, tmp_path, DAYS)) >= 14  # what was answered stays
     else:
-        assert len(taken(streaming, tmp_path, text)) == 16
+        answers = taken(streaming, tmp_path, text)
+        assert len(answers) == 16
+        assert answers[14].number == 60  # four rows a day of fifteen days
 
 
 def test_a_series_has_one_row_a_step(tmp_path):
@@ -141,6 +143,30 @@ def test_a_lost_an_older_and_another_journal_are_refused(tmp_path):
     kept.write_bytes(newest)
     assert len(taken(streaming, tmp_path)) == STEPS
     assert kinds(tmp_path).count("charge") == 1
+
+
+def test_what_is_handed_on_is_on_disk(tmp_path, small_chunks):
+    streaming, place = streaming_in(tmp_path), tmp_path / "home.journal"
+    end, kept, shown = piped(LINES), StepJournal(place), 0
+    with followed(streaming, end, kept) as blocks:
+        for answers in blocks:
+            shown += len(answers)
+            assert place.read_text().count("\n[") == shown
+    os.close(end)
+    assert shown == STEPS
+    assert place.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_torn_block_was_not_shown_and_is_answered_anew(tmp_path):
+    streaming, place = streaming_in(tmp_path), tmp_path / "home.journal"
+    first = taken(streaming, tmp_path, LINES[:200])
+    with place.open("ab") as file:
+        file.write(b"[%d,777,null]\n[%d,77" % (len(first) + 1, len(first) + 2))
+    whole = taken(streaming, tmp_path)
+    assert whole[: len(first)] == first
+    assert [one.step for one in whole] == list(range(1, STEPS + 1))
+    assert taken(streaming, tmp_path) == whole
+    assert b",777,null" not in place.read_bytes()
 
 
 def test_a_stream_has_a_journal_of_its_own(tmp_path):

@@ -41,7 +41,7 @@ REQUEST = """\
 title = "People at home"
 table = "people.csv"
 schema = "schema.toml"
-ledger = "ledger.sqlite"
+ledger = "{ledger}"
 cap = {cap}
 leakage = 1.0
 
@@ -55,7 +55,7 @@ column = "ill"
 """
 
 
-def people(folder, *, rows=240, changed=None, cap=4.0):
+def people(folder, *, rows=240, changed=None, cap=4.0, ledger="ledger.sqlite"):
     """Write a table of people at home with its schema and request; `changed` is another first row."""
     forget_rows()  # each test has people of its own
     lines = [f"h{n // 3},{20 + n % 50},{'yes' if n % 7 == 0 else 'no'}" for n in range(rows)]
@@ -65,7 +65,7 @@ def people(folder, *, rows=240, changed=None, cap=4.0):
     (folder / "people.csv").write_text("\n".join(["home,age,ill", *lines, ""]))
     (folder / "schema.toml").write_text(SCHEMA)
     approve(folder / "schema.toml")
-    (folder / "people.toml").write_text(REQUEST.format(cap=cap))
+    (folder / "people.toml").write_text(REQUEST.format(cap=cap, ledger=ledger))
     return folder
 
 

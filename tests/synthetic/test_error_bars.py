@@ -167,5 +167,30 @@ def test_what_is_lacking_is_said(folder, tmp_path):
         run("inspect", folder / "out", "--target", "sex", "-o", page)
     with pytest.raises(BadInput, match="Give it with --schema"):
         run("inspect", "rows.csv", "--table", "rows.csv", "-o", page)
-    with pytest.raises(BadInput, match="cannot be read"):
+    with pytest.raises(BadInput, match="without a description"):
         run("inspect", tmp_path, "-o", page)
+    with pytest.raises(BadInput, match="has neither synthetic"):
+        run(
+            "inspect",
+            tmp_path,
+            "--table",
+            folder / "people.csv",
+            "--schema",
+            folder / "schema.toml",
+            "-o",
+            page,
+        )
+
+
+def test_rows_at_random_have_no_description_and_are_compared_all_the_same(folder, tmp_path):
+    (tmp_path / "synthetic.csv").write_text("sex,work,age\nf,a,1\nm,b,70\n")
+    words = [
+        "--table",
+        folder / "people.csv",
+        "--schema",
+        folder / "schema.toml",
+        "-o",
+        tmp_path / "page.html",
+    ]
+    files = json.loads(run("inspect", tmp_path, *words, "--json").stdout)["files"]
+    assert files == [str(tmp_path / f"page.holder-only.{end}") for end in ("html", "json")]

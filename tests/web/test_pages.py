@@ -9,8 +9,8 @@ from playwright.sync_api import sync_playwright
 
 from entwined.web.holder import STEPS
 from entwined.web.sessions import Sessions
-from support.command import entwined
 from support.served import served
+from support.warm import entwined
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 TABLE = "harm &<b>.csv"

@@ -92,7 +92,7 @@ def test_tokens_are_hashed_scoped_expiring_and_revocable(service):
 
 
 def test_a_request_id_is_charged_once_and_replied_alike_in_parallel(service):
-    """Ledger: retry. The same request id, many times at once: one charge, the same bytes."""
+    """F 54, retry: the same request id, many times at once: one charge, the same bytes."""
     token = service.token("again", "2")
     wish = {"queries": [{"kind": "count", "where": "age > 25"}], "leakage": "0.125", "request": "once"}
     with ThreadPoolExecutor(8) as pool:
@@ -107,7 +107,7 @@ def test_a_request_id_is_charged_once_and_replied_alike_in_parallel(service):
 
 
 def test_the_same_question_in_other_words_by_others_is_not_charged_again(service):
-    """Ledger: replay and averaging. Reordered conditions, other names, another analyst: the stored answer."""
+    """F 55, replay and averaging: reordered conditions, other names, another analyst: the stored answer."""
     first = {"queries": [{"kind": "count", "where": "age > 50 and ill = 'yes'"}], "leakage": "0.5"}
     other = {
         "queries": [{"kind": "count", "where": "ill = 'yes' and not age <= 50", "name": "mine"}],
@@ -122,7 +122,7 @@ def test_the_same_question_in_other_words_by_others_is_not_charged_again(service
 
 
 def test_two_analysts_together_stay_below_one_cap(tmp_path):
-    """Ledger: collusion and race. Clients at once on one ledger: exactly the cap, never more."""
+    """F 51 and 57, race and collusion: clients at once on one ledger: exactly the cap, never more."""
     with served(people(tmp_path, cap=1)) as service:
         tokens = [service.token(name, "1") for name in ("ann", "bob", "cy", "di")]
 

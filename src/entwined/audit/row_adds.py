@@ -9,7 +9,7 @@ import numpy as np
 
 from entwined.errors import DoesNotApply
 from entwined.numbers import IntArray
-from entwined.queries.aggregates import Aggregate, DegreesOf, FoldOf, Single, TableOf, TotalsOf
+from entwined.queries.aggregates import Aggregate, DegreesOf, FoldOf, MovesOf, Single, TableOf, TotalsOf
 from entwined.queries.axes import Axis, Term
 
 Codes: TypeAlias = Mapping[str, int]
@@ -42,6 +42,12 @@ class RowAdds:
         """Refuse: how often an id is named is counted over all rows."""
         raise DoesNotApply(
             f"How often the ids in {one.columns} are named is no sum over rows. Attack a count or a total."
+        )
+
+    def moves(self, one: MovesOf) -> IntArray:
+        """Refuse: a move is between two rows."""
+        raise DoesNotApply(
+            f"How often {one.state!r} goes from a value to another is no sum over rows. Attack a count or a total."
         )
 
     def fold(self, one: FoldOf) -> IntArray:

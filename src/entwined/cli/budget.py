@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from entwined.canonical import Document
-from entwined.cli import keeping
+from entwined.cli import keeping, restoring
 from entwined.cli.arguments import JsonOption, ledger_of
 from entwined.cli.first_unnamed import FirstUnnamed
 from entwined.cli.show import as_json, number, progress, say, table
@@ -41,6 +41,7 @@ app = typer.Typer(
 app.command("migrate")(keeping.migrate)
 app.command("adopt")(keeping.adopt)
 app.command("check")(keeping.check)
+app.command("restore")(restoring.restore)
 
 
 @app.command("show")

@@ -46,13 +46,13 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     """Say how good a synthetic table is: in public from its noise alone, to the holder beside the real table."""
     if table is None and (target or held_out):
         raise BadInput("--target and --held-out need the real rows. Give them with --table.")
-    described = synthetic / DESCRIPTION if synthetic.is_dir() else None
-    if described is None and table is None:
+    described = synthetic / DESCRIPTION
+    if not described.is_file() and table is None:
         raise BadInput(
-            f"{synthetic} is a table without a description, so nothing is known of its noise. Give the folder of "
+            f"{synthetic} comes without a description, so nothing is known of its noise. Give the folder of "
             "`entwined synth`, or the real table with --table and --schema."
         )
-    word = None if described is None else write_in_public(described, output, as_document=as_document)
+    word = write_in_public(described, output, as_document=as_document) if described.is_file() else None
     if table is None:
         return
     with progress():
@@ -124,7 +124,7 @@ def compared(
     if place is None:
         raise BadInput("Rows are read under a schema that the holder approved. Give it with --schema.")
     public, axes = read_schema(place), None
-    if synthetic.is_dir():
+    if (synthetic / DESCRIPTION).is_file():
         document = read_certificate(synthetic / DESCRIPTION)
         axes = Domain.from_document(document["certificate"]["mechanism"]["columns"], public).axes
     both = side_by_side(table, str(table_in(synthetic)), public, axes)

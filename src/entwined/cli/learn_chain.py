@@ -13,7 +13,7 @@ from entwined.cli.show import as_json, number, progress, say
 from entwined.errors import BadInput
 
 if TYPE_CHECKING:
-    from entwined.learning.chains import LearnedChain, Moves, SecondStep
+    from entwined.learning.chains import CountedMoves, LearnedChain, SecondStep
     from entwined.request.request import Request
 
 StateOption = Annotated[str, typer.Option("--state", help="The column whose values are the states.")]
@@ -62,9 +62,9 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
 
 def _publicly(
     public: str, schema: Path | None, *, state: str, order: str | None, by: str | None
-) -> "tuple[Moves, int, SecondStep]":
+) -> "tuple[CountedMoves, int, SecondStep]":
     """Read public series; nothing is charged."""
-    from entwined.learning.chains import Moves, second_step
+    from entwined.learning.chains import CountedMoves, second_step
     from entwined.learning.series import public_series
     from entwined.schema import read_schema
 
@@ -77,13 +77,13 @@ def _publicly(
     with progress():
         declared = read_schema(schema)
         series = public_series(public, declared, state=state, order=order, by=by)
-        moves, second = Moves.of(series, Path(public).name), second_step(series)
+        moves, second = CountedMoves.of(series, Path(public).name), second_step(series)
     return moves, declared.coded(order).levels, second
 
 
 def _privately(
     request_file: Path, budget: str, *, state: str, order: str | None, by: str | None, yes: bool
-) -> "tuple[Moves, int, Document]":
+) -> "tuple[CountedMoves, int, Document]":
     """Spend a loss on noisy transition counts."""
     from entwined.learning.chain_on_request import counts_on_request, settled_counts
     from entwined.request.request_file import read_request

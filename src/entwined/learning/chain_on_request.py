@@ -6,7 +6,7 @@ from fractions import Fraction
 from entwined.door.door import Door
 from entwined.door.witnessed import witness_of
 from entwined.errors import Refused
-from entwined.learning.chains import Moves
+from entwined.learning.chains import CountedMoves
 from entwined.mechanisms.fitting import fitted_parts
 from entwined.mechanisms.transitions import TransitionCounts
 from entwined.numbers import Amount
@@ -20,7 +20,7 @@ from entwined.tables import open_table
 class CountsSpending:
     """The noisy counts, and what the ledger says after them."""
 
-    moves: Moves
+    moves: CountedMoves
     cap: Fraction
     after: Price
 
@@ -48,5 +48,5 @@ def counts_on_request(request: Request, mechanism: TransitionCounts, price: Pric
         ledger_for(request, promise, price, witness_of(table)) as ledger,
     ):
         counts = Door(table, promise, ledger).admit(mechanism).output
-        moves = Moves(counts, "the private table with a budget", "learned", mechanism.noise)
+        moves = CountedMoves(counts, "the private table with a budget", "learned", mechanism.noise)
         return CountsSpending(moves, ledger.cap, ledger.spent().price)

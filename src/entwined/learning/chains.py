@@ -24,7 +24,7 @@ SURE: Final = 2.0  # standard errors
 
 
 @dataclass(frozen=True, eq=False)
-class Moves:
+class CountedMoves:
     """How often each state was followed by each, perhaps with noise, and where that comes from."""
 
     counts: IntArray
@@ -33,7 +33,7 @@ class Moves:
     noise: Additive | None = None
 
     @classmethod
-    def of(cls, series: PublicSeries, table: str) -> "Moves":
+    def of(cls, series: PublicSeries, table: str) -> "CountedMoves":
         """Count the moves of public series."""
         pairs = series.runs(1)
         if not len(pairs):

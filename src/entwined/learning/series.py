@@ -8,11 +8,9 @@ import numpy as np
 from entwined.errors import BadTable, EntwinedError
 from entwined.numbers import IntArray
 from entwined.schema import Schema
+from entwined.tables.every_row import every_step
 from entwined.tables.rows import CodedRows
 from entwined.tables.source import engine_of
-from entwined.tables.steps import statement
-
-ALONE = "0"  # all rows are one series
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,23 +57,13 @@ def public_series(
     source: Any, schema: Schema, *, state: str, order: str, by: str | None = None
 ) -> PublicSeries:
     """Read the series of a public table under a schema: never the rows that are to be protected."""
-    states, steps = schema.coded(state).size, schema.coded(order).levels
+    states = schema.coded(state).size
     if by is not None:
         schema.grouping(by)
     engine = engine_of(source, declared={one.name: one for one in schema.columns})
     try:
         rows = CodedRows(schema, engine)
-        raw = () if by is None or rows.is_coded(by) else (by,)
-        coded = [name for name in (by, order, state) if name is not None and name not in raw]
-        taken, last = rows.steps(rows.in_order(coded), raw)
-        ids, compared = ([ALONE], "written") if by is None else rows.named((by,), "written")
-        listed = f"{ids[0]} AS written, {rows.code(order)} AS step, {rows.code(state)} AS state"
-        seen = f"SELECT {listed} FROM {last}"  # noqa: S608  (our own names)
-        told = f"SELECT {compared} AS who, step, state FROM seen WHERE step < {steps}"  # noqa: S608  (the same)
-        taken = [*taken, ("seen", seen), ("told", told)]
-        wanted = "SELECT DENSE_RANK() OVER (ORDER BY who) AS who, step, state FROM told WHERE who IS NOT NULL"
-        with engine.reading() as reader:
-            found = reader.rows(statement(taken, wanted))
+        found = every_step(rows, state=state, order=order, by=by)
     except EntwinedError:
         raise
     except Exception:  # noqa: BLE001  (its words may hold cells, and somebody may have named the private table)

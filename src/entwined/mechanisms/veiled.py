@@ -206,7 +206,8 @@ class VeiledAnswers:
         secrets = _secrets(self.promise)
         said = [] if secrets.individuals else [FIRST_LINE]
         if not any(self.variances):
-            said.append("No noise is needed: the spread that the data have by themselves keeps every secret.")
+            why = "; ".join(dict.fromkeys(guard.free for guard in secrets.guards))
+            said.append(f"No noise is needed: {why}.")
         for guard in secrets.guards:
             (even,) = curve(guard, self.sums, self.variances, [0.0])
             said.append(

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from entwined.bounds.attributes.guarded import Guarded
+from entwined.bounds.attributes.guards import Guard
+from entwined.bounds.attributes.quilt_guard import QuiltGuard
 from entwined.canonical import Document
 from entwined.errors import BadInput, Refused
 from entwined.schema import Schema
@@ -37,7 +39,7 @@ KEPT_BY: Final = "keeps"
 class KeptSecrets:
     """The secrets that everything released keeps, and whether individuals are protected beside them."""
 
-    guards: tuple[Guarded, ...]
+    guards: tuple[Guard, ...]
     individuals: bool
 
     def __post_init__(self) -> None:
@@ -116,10 +118,15 @@ class KeptSecrets:
     def from_document(cls, given: Mapping[str, Any]) -> Self:
         """Read secrets as they were written."""
         individuals = {PROTECTED: True, NOT_PROTECTED: False}[given["individuals"]]
-        return cls(tuple(map(Guarded.from_document, given["kept"])), individuals)
+        return cls(tuple(map(_guard, given["kept"])), individuals)
 
 
-def _read(one: Guarded) -> str:
+def _guard(given: Mapping[str, Any]) -> Guard:
+    """Read what keeps a secret: laws of answers, or a network of parameters."""
+    return QuiltGuard.from_document(given) if "network" in given else Guarded.from_document(given)
+
+
+def _read(one: Guard) -> str:
     """Say how a set is read."""
     return {
         "worst point": f"{one.secret.title}: a set is read by its worst point, so every two points of it are kept "

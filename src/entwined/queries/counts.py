@@ -104,7 +104,7 @@ class Count(_Counts):
 
     def plain(self, schema: Schema) -> PlainSum | None:  # noqa: ARG002  (every query is asked the same way)
         """The rows inside, if they are not weighted."""
-        return None if self.weight is not None else PlainSum("", self.inside.text)
+        return None if self.weight is not None else PlainSum("", self.inside.text, reads=self.columns)
 
     def answer(self, schema: Schema, numbers: Numbers) -> int | Fraction:
         """Give the count itself."""

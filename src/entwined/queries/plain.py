@@ -9,13 +9,16 @@ class PlainSum:
     """A sum over all rows, of a column's values or of the rows inside a condition.
 
     `step` is what one whole number of the sum stands for, in the unit of the column, and `unit` what it moves the
-    answer by.
+    answer by. `reads` are all columns that it depends on, and `span` is the most that one row moves it by, in whole
+    numbers.
     """
 
     column: str
     where: str = ""
     step: Fraction = Fraction(1)
     unit: Fraction = Fraction(1)
+    reads: tuple[str, ...] = ()
+    span: Fraction = Fraction(1)
 
     @property
     def words(self) -> str:

@@ -73,7 +73,7 @@ class Share(Weighable):
         """The rows inside, if they are divided by the public number of rows."""
         if not self.needs_public_rows(schema):
             return None
-        return PlainSum("", self.inside.text, unit=Fraction(1, max(schema.rows or 0, 1)))
+        return PlainSum("", self.inside.text, unit=Fraction(1, max(schema.rows or 0, 1)), reads=self.columns)
 
     def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
         inside, outside = self.inside & self._whole, self._whole - self.inside

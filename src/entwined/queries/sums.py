@@ -93,6 +93,11 @@ class _Summed(Weighable, _OfColumn):
         """The column over the rows inside."""
         return {"column": self.column, "where": self.where, "weight": self.weight}
 
+    def _by_a_row(self, schema: Schema) -> Fraction:
+        """Give the most that one row moves the sum by, whatever it held before."""
+        row = self.statistics(schema)[0].row
+        return max(row.one, row.both)
+
     def _added(self, term: Term, schema: Schema) -> Statistic:
         """Add up a term of the column over the rows inside."""
         weight = self.weighing(schema)
@@ -136,7 +141,8 @@ class Total(_Summed):
         """The sum of the column, if there is neither a condition nor a weight."""
         if self.weight is not None or not self.inside.is_everything:
             return None
-        return PlainSum(self.column, step=self.step(schema), unit=self.step(schema))
+        step, reads = self.step(schema), self.columns
+        return PlainSum(self.column, step=step, unit=step, reads=reads, span=self._by_a_row(schema))
 
     def answer(self, schema: Schema, numbers: Numbers) -> Fraction:
         """Give the sum in the column's own unit."""
@@ -195,7 +201,8 @@ class Mean(_Summed):
         if self.count != "public":
             return None
         step = self._quotient(schema).step
-        return PlainSum(self.column, step=step, unit=step / max(schema.rows or 0, 1))
+        unit, span = step / max(schema.rows or 0, 1), self._by_a_row(schema)
+        return PlainSum(self.column, step=step, unit=unit, reads=self.columns, span=span)
 
     def _check_public(self, schema: Schema) -> None:
         if schema.rows is None or not self.inside.is_everything:

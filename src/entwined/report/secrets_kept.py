@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from entwined.bounds.attributes.guarded import Guarded
+from entwined.bounds.attributes.guards import Guard
 from entwined.bounds.attributes.together import curve, observer
 from entwined.canonical import fraction_from
 from entwined.promise.secrets import FIRST_LINE, KeptSecrets
@@ -51,7 +51,7 @@ def secrets_shown(certificate: Mapping[str, Any], schema: Schema) -> SecretsShow
     return SecretsShown(first, tuple(_shown(one, certificate["mechanism"], schema) for one in kept.guards))
 
 
-def _shown(guard: Guarded, mechanism: Mapping[str, Any], schema: Schema) -> SecretShown:
+def _shown(guard: Guard, mechanism: Mapping[str, Any], schema: Schema) -> SecretShown:
     secret = guard.secret
     epsilon = float(secret.epsilon)
     return SecretShown(
@@ -66,7 +66,7 @@ def _shown(guard: Guarded, mechanism: Mapping[str, Any], schema: Schema) -> Secr
     )
 
 
-def _best(guard: Guarded, mechanism: Mapping[str, Any], schema: Schema) -> Drawing:
+def _best(guard: Guard, mechanism: Mapping[str, Any], schema: Schema) -> Drawing:
     """Draw how often the best observer finds one of the two out, by how often it is claimed falsely."""
     sums = [as_written(one["query"]).plain(schema) for one in mechanism["asked"]]
     variances = [fraction_from(one) for one in mechanism["variances"]]

@@ -60,7 +60,9 @@ def read_request(
         _known(fields, TOP, "A release")
         schema = read_schema(given.parent / _text(fields, "schema"))
         schema.require_approval()
-        secrets = read_secrets(_entries(fields, "secret"), schema, fields.get("individuals"), _known)
+        secrets = read_secrets(
+            _entries(fields, "secret"), schema, fields.get("individuals"), _known, given.parent
+        )
         if secrets is not None:
             return _keeping(fields, schema, given.parent, secrets)
         return Request(

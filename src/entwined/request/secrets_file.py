@@ -3,13 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Final
 
 from entwined.bounds.attributes.guarded import Guarded
+from entwined.bounds.attributes.guards import Guard
 from entwined.bounds.attributes.linked import Linked, from_covariance
+from entwined.bounds.attributes.noisy_columns import ValueSets
+from entwined.bounds.attributes.quilt_guard import ParameterSecret, QuiltGuard
 from entwined.bounds.attributes.secrets import ColumnSecret, Span, pairs_of
 from entwined.bounds.attributes.summed_laws import RowChances
 from entwined.canonical import Document
+from entwined.dependence import model_from, read_model
 from entwined.errors import BadInput
 from entwined.numbers import positive_fraction
 from entwined.promise.secrets import NOT_PROTECTED, KeptSecrets
@@ -19,8 +24,9 @@ from entwined.schema.raw import is_text, is_whole
 
 ABOUT_SECRET: Final = (
     "name", "column", "value", "figure", "apart", "rows", "epsilon", "delta", "reading", "level", "law", "correlation",
-    "covariance", "truth",
+    "covariance", "truth", "network",
 )  # fmt: skip
+ABOUT_PARAMETER: Final = ("name", "column", "apart", "rows", "epsilon", "delta", "reading", "network")
 ABOUT_COLUMN: Final = ("column", "difference", "slope", "means", "sd", "others_sd")
 ABOUT_COUNT: Final = ("where", "chance", "others_chance", "adds", "others_add", "probability")
 Known = Callable[[Mapping[str, Any], Sequence[str], str], None]
@@ -36,7 +42,11 @@ class ReadSecrets:
 
 
 def read_secrets(
-    given: Sequence[Mapping[str, Any]], schema: Schema, individuals: object, known: Known
+    given: Sequence[Mapping[str, Any]],
+    schema: Schema,
+    individuals: object,
+    known: Known,
+    folder: Path = Path(),
 ) -> ReadSecrets | None:
     """Read all secrets of a file; none gives none."""
     if individuals not in (None, NOT_PROTECTED):
@@ -48,10 +58,13 @@ def read_secrets(
                 "leave it out."
             )
         return None
-    guards: list[Guarded] = []
+    guards: list[Guard] = []
     warnings: list[str] = []
     for number, one in enumerate(given, start=1):
         known(one, ABOUT_SECRET, f"[[secret]] {number}")
+        if "network" in one:
+            guards.append(_by_network(one, schema, folder, known))
+            continue
         guard = _guarded(one, schema, known)
         guards.append(guard)
         for truth in _listed(one, "truth"):
@@ -91,12 +104,47 @@ def _guarded(given: Mapping[str, Any], schema: Schema, known: Known) -> Guarded:
     return Guarded(secret, tuple(linked), tuple(counted), told)
 
 
-def _secret(given: Mapping[str, Any], schema: Schema) -> ColumnSecret:
+def _by_network(given: Mapping[str, Any], schema: Schema, folder: Path, known: Known) -> QuiltGuard:
+    """Read a secret about the law that a column is drawn by, with the network of laws that it is kept under."""
+    known(given, ABOUT_PARAMETER, "A secret with a network")
+    for key in ("column", "epsilon", "delta"):
+        if key not in given:
+            raise BadInput(f"A secret has no {key}. Give it: column, epsilon and delta are needed.")
+    network, column = given["network"], str(given["column"])
+    model = model_from(network, folder) if isinstance(network, dict) else read_model(folder / str(network))
+    secret = ParameterSecret(
+        column,
+        tuple(_value_sets(column, pair) for pair in given.get("apart", [])),
+        _rows(given, schema),
+        positive_fraction(given["epsilon"], "epsilon"),
+        positive_fraction(given["delta"], "delta"),
+        given.get("reading", "worst point"),
+        str(given.get("name", "")),
+    )
+    return QuiltGuard.of(secret, model)
+
+
+def _value_sets(column: str, pair: object) -> ValueSets:
+    if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(one, list) for one in pair):  # noqa: PLR2004
+        raise BadInput(
+            f"apart has {pair!r:.60} for {column!r:.60}. Give pairs of sets of the network's values, such as "
+            'apart = [[["low"], ["high"]]].'
+        )
+    one, other = (tuple(map(str, side)) for side in pair)
+    return ValueSets(column, one, other)
+
+
+def _rows(given: Mapping[str, Any], schema: Schema) -> int:
     rows = given.get("rows", schema.rows)
     if not is_whole(rows):
         raise BadInput(
             "A secret needs rows, the public number of rows. Give rows = 500, or declare it in the schema."
         )
+    return int(rows)
+
+
+def _secret(given: Mapping[str, Any], schema: Schema) -> ColumnSecret:
+    rows = _rows(given, schema)
     for key in ("column", "apart", "epsilon", "delta"):
         if key not in given:
             raise BadInput(f"A secret has no {key}. Give it: column, apart, epsilon and delta are needed.")

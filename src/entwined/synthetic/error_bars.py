@@ -66,7 +66,7 @@ class PublicWord:
         return tuple(name for name in self.columns if name not in counted)
 
     def sweep(self) -> dict[int, dict[float, float]]:
-        """By how many columns were counted together: of people misplaced if the loss had been so many times it.
+        """The share of people misplaced, by columns counted together, had the loss been so many times as large.
 
         Deviations of noise go with one over the loss: exactly so with Laplace noise, and nearly with Gaussian noise.
         """

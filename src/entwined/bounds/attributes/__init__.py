@@ -13,7 +13,7 @@ Remote columns say little:
 
     column_query ──> noisy_columns (Laplace noise or none) ──> parameter_quilt (the theorem)
     parameter_law (what parameters show of another, by exact sums) ──> quilts (which columns count as remote)
-    gaussian_quilts                the same under Gaussian noise
+    gaussian_quilts (the same under Gaussian noise) ──> quilt_guard (a secret that a release keeps; guards: any such)
     separation    (every quilt of a network as it was published, to compare)
 
 Secrets of any kind, where the laws of an answer given each value are at hand:

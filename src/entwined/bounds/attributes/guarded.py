@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
 from entwined.bounds.attributes.enumerated import least_enumerated, pairs_of_laws, slip_of
 from entwined.bounds.attributes.far_apart import FarApart, far_apart
+from entwined.bounds.attributes.guards import AnswerBox
 from entwined.bounds.attributes.least_noise import slip
 from entwined.bounds.attributes.linked import Linked, LinkedColumns, not_said_of, require_sufficient
 from entwined.bounds.attributes.on_grid import whole_noise
@@ -19,7 +20,7 @@ from entwined.bounds.attributes.summed_laws import RowChances
 from entwined.canonical import Document, fraction_from, fraction_text
 from entwined.errors import BadModel, Refused
 from entwined.noise.dominated import SMOOTHED
-from entwined.numbers import FloatArray, float_above
+from entwined.numbers import float_above
 from entwined.queries.plain import PlainSum
 
 MOST_LAWS: Final = 64
@@ -39,6 +40,7 @@ class Guarded:
     linked: tuple[Linked, ...] = ()
     counted: tuple[tuple[str, RowChances], ...] = ()
     correlation: tuple[tuple[Fraction, ...], ...] | None = None
+    free: ClassVar[str] = "the spread that the data have by themselves keeps every secret"
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.linked) + len(self.counted) <= MOST_LAWS:
@@ -108,7 +110,7 @@ class Guarded:
             for law in self.chances(asked.where)
         )
 
-    def cases(self, asked: Sequence[PlainSum]) -> list[tuple[list[float], list[float], FloatArray | None]]:
+    def cases(self, asked: Sequence[PlainSum]) -> list[AnswerBox]:
         """Of several answers the box of differences of their means, and their own covariance if it is declared."""
         if any(not one.column for one in asked):
             raise Refused(
@@ -138,7 +140,7 @@ class Guarded:
             highs = [float(box.high) * width * scale for box, scale in zip(boxes, times, strict=True)]
             own = joint.covariance(names)
             scaled = None if own is None else own * np.outer(times, times) / self.secret.rows
-            found.append((lows, highs, scaled))
+            found.append(AnswerBox(lows, highs, scaled))
         return found
 
     def joint_of(self, laws: Sequence[Linked]) -> LinkedColumns:

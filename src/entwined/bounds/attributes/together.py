@@ -14,10 +14,10 @@ from typing import Final
 
 import numpy as np
 
-from entwined.bounds.attributes.guarded import Guarded
+from entwined.bounds.attributes.guards import AnswerBox, Guard
 from entwined.bounds.attributes.least_trace import Case, corners, least_diagonal, strain
 from entwined.bounds.attributes.on_grid import LEAST_SPREAD, rounded
-from entwined.bounds.attributes.two_normals import analytic_ratio, either_way
+from entwined.bounds.attributes.two_normals import analytic_ratio, told_beside
 from entwined.errors import Refused
 from entwined.noise.dominated import SMOOTHED, SPARE
 from entwined.queries.plain import PlainSum
@@ -27,7 +27,7 @@ TRIES: Final = 60
 
 
 @lru_cache(maxsize=64)
-def noise_of(guards: tuple[Guarded, ...], asked: tuple[PlainSum, ...]) -> tuple[Fraction, ...]:
+def noise_of(guards: tuple[Guard, ...], asked: tuple[PlainSum, ...]) -> tuple[Fraction, ...]:
     """The variances of noise, in whole numbers, that keep every secret for all answers; all 0 if none is needed.
 
     Of several answers the sum of the variances is least, each in its own unit.
@@ -43,7 +43,7 @@ def noise_of(guards: tuple[Guarded, ...], asked: tuple[PlainSum, ...]) -> tuple[
     return tuple(max(_up(Fraction(one) * spare + SMOOTHED), LEAST_SPREAD) for one in found)
 
 
-def keeps(guards: Sequence[Guarded], asked: Sequence[PlainSum], variances: Sequence[Fraction]) -> bool:
+def keeps(guards: Sequence[Guard], asked: Sequence[PlainSum], variances: Sequence[Fraction]) -> bool:
     """Whether noise of these variances, not below those of `noise_of`, keeps every secret."""
     if len(asked) > 1:
         return True  # normal laws: more independent noise shows less
@@ -54,18 +54,18 @@ def keeps(guards: Sequence[Guarded], asked: Sequence[PlainSum], variances: Seque
 
 
 def curve(
-    guard: Guarded, asked: Sequence[PlainSum], variances: Sequence[Fraction], epsilons: Sequence[float]
+    guard: Guard, asked: Sequence[PlainSum], variances: Sequence[Fraction], epsilons: Sequence[float]
 ) -> list[float]:
     """The δ at each ε of what leaves, for a picture of what the best observer can tell; never below the truth."""
     levels = [Fraction(max(one, 1e-6)) for one in epsilons]
     if len(asked) == 1:
         return [min(guard.slip(asked[0], level, variances[0]), 1.0) for level in levels]
     noise = np.diag([max(float(one - SMOOTHED), 0.0) for one in variances])
-    shift = math.sqrt(max(strain([case], noise) for case in _plain_cases(guard, asked)))
-    return [min(either_way(float(level), shift, 1.0, 1.0), 1.0) for level in levels]
+    boxes = [(box.shown, math.sqrt(strain(_corners(box), noise))) for box in guard.cases(asked)]
+    return [max(told_beside(shown, level, shift, 1.0) for shown, shift in boxes) for level in levels]
 
 
-def _alone(guards: Sequence[Guarded], asked: PlainSum) -> Fraction:
+def _alone(guards: Sequence[Guard], asked: PlainSum) -> Fraction:
     """The noise of one answer: the most that a secret asks for, tried against all of them."""
     found = max(guard.least(asked) for guard in guards)
     variance = _up(found) if found else found
@@ -85,36 +85,46 @@ def _mu(epsilon: Fraction, delta: Fraction) -> float:
     return 1 / analytic_ratio(epsilon, delta)
 
 
-def _plain_cases(guard: Guarded, asked: Sequence[PlainSum]) -> list[Case]:
+def _corners(box: AnswerBox) -> list[Case]:
     """Differences and covariances as they are, none counted that is not declared."""
-    nothing = np.zeros((len(asked), len(asked)))
-    return [
-        (corner, nothing if own is None else own)
-        for lows, highs, own in guard.cases(asked)
-        for corner in corners(lows, highs)
-    ]
+    own = np.zeros((len(box.lows), len(box.lows))) if box.own is None else box.own
+    return [(corner, own) for corner in corners(box.lows, box.highs)]
 
 
-def _needs_noise(guard: Guarded, asked: Sequence[PlainSum]) -> bool:
+def _needs_noise(guard: Guard, asked: Sequence[PlainSum]) -> bool:
     """Whether the answers' own spread does not keep a secret by itself; rounding normal numbers shows no more."""
-    mu = _mu(guard.secret.epsilon, guard.secret.delta)
-    return strain(_plain_cases(guard, asked), np.zeros((len(asked), len(asked)))) > mu**2
+    nothing = np.zeros((len(asked), len(asked)))
+    for box in guard.cases(asked):
+        moved = strain(_corners(box), nothing)
+        if moved > 0 and moved > _mu(_left(guard, box), guard.secret.delta) ** 2:
+            return True
+    return False
 
 
-def _cases(guard: Guarded, asked: Sequence[PlainSum]) -> list[Case]:
+def _left(guard: Guard, box: AnswerBox) -> Fraction:
+    """What is left of ε beside what is shown anyway."""
+    return guard.secret.epsilon - Fraction(box.shown)
+
+
+def _cases(guard: Guard, asked: Sequence[PlainSum]) -> list[Case]:
     """What a secret asks of M = N − 3, in units of its own μ."""
     secret, found = guard.secret, []
     nothing = np.zeros((len(asked), len(asked)))
-    for lows, highs, own in guard.cases(asked):
+    for box in guard.cases(asked):
+        if not any((*box.lows, *box.highs)):
+            continue
+        own, epsilon = box.own, _left(guard, box)
         spread = 0.0 if own is None else max(float(np.linalg.eigvalsh(own).min()) * (1 - 1e-9), 0.0)
-        left = rounded(secret.epsilon, secret.delta, Fraction(spread), len(asked))
+        left = rounded(epsilon, secret.delta, Fraction(spread), len(asked))
         if left is None:
-            mu = _mu(secret.epsilon, secret.delta)
-            boxes = [[math.copysign(math.ceil(abs(end)), end) for end in ends] for ends in (lows, highs)]
+            mu = _mu(epsilon, secret.delta)
+            boxes = [
+                [math.copysign(math.ceil(abs(end)), end) for end in ends] for ends in (box.lows, box.highs)
+            ]
             found += [(corner / mu, nothing) for corner in corners(*boxes)]
         else:
             mu, counted = _mu(left.epsilon, left.delta), nothing if own is None else own
-            found += [(corner / mu, counted) for corner in corners(lows, highs)]
+            found += [(corner / mu, counted) for corner in corners(box.lows, box.highs)]
     return found
 
 

@@ -89,6 +89,25 @@ def either_way(epsilon: float, shift: float, first: float, second: float) -> flo
     return float(max(one[0], other[0]))
 
 
+def told_beside(shown: float, epsilon: Fraction, shift: Fraction | float, variance: float) -> float:
+    """Bound E_γ of what moves by a shift under noise of a variance, beside something that shows at most `shown`.
+
+    Mixtures over what is shown, whose weights differ by a factor of at most e^shown, have E_γ of at most that of each
+    at γ' = γ e^{−shown}; and where that is below 1, P − γ'Q = (1 − γ')P + γ'(P − Q) ≤ 1 − γ' + γ' E_1. If nothing
+    moves, p ≤ e^shown q and 1 − q ≤ e^shown (1 − p) for the chances of every event, so p − γq is at most
+    (e^shown − γ)/(e^shown + 1).
+    """
+    if (shift and variance <= 0) or math.isinf(shown):
+        return 1.0
+    beyond = max(shown - float_below(epsilon), 0.0)
+    inner = max(float_below(epsilon) - shown, 0.0)
+    moved = shift if isinstance(shift, float) else float_above(shift)
+    if not shift:
+        return max(math.expm1(beyond) * math.exp(shown - beyond), 0.0) / (math.exp(shown) + 1) * (1 + CLOSER)
+    hidden = either_way(inner, moved, variance, variance)
+    return min(1.0, -math.expm1(-beyond) + math.exp(-beyond) * hidden)
+
+
 def worst_in_range(epsilon: float, shift: float, least: float, excess: float) -> float:
     """Bound E_γ, in both orders, over all variances of at least `least` that differ by at most `excess`."""
     if excess <= 0:
