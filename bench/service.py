@@ -17,7 +17,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 
 import numpy as np
-import psutil
+import psutil  # type: ignore[import-untyped]  # it has no types of its own
 import pyarrow as pa
 import pyarrow.parquet as pq
 
