@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from entwined.bounds.attributes.guards import SecretGuard
+from entwined.bounds.attributes.joint_noise import JointNoise
 from entwined.bounds.attributes.together import curve, observer
-from entwined.canonical import fraction_from
 from entwined.promise.secrets import FIRST_LINE, KeptSecrets
 from entwined.queries.documents import as_written
 from entwined.report import charts
@@ -17,7 +17,7 @@ from entwined.report.words import figure, readable
 from entwined.schema import Schema
 
 EPSILONS: Final = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0)
-FALSE_ALARMS: Final = tuple(at / 100 for at in (0, 1, 2, 5, *range(10, 100, 10), 95, 98, 99, 100))
+FALSE_ALARMS: Final = tuple(at / 100 for at in range(101))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ def _shown(guard: SecretGuard, mechanism: Mapping[str, Any], schema: Schema) -> 
 def _best(guard: SecretGuard, mechanism: Mapping[str, Any], schema: Schema) -> Drawing:
     """Draw how often the best observer finds one of the two out, by how often it is claimed falsely."""
     sums = [as_written(one["query"]).plain(schema) for one in mechanism["asked"]]
-    variances = [fraction_from(one) for one in mechanism["variances"]]
+    noise = JointNoise.from_document(mechanism["noise"])
     asked = [one for one in sums if one is not None]
-    right = observer(curve(guard, asked, variances, EPSILONS), EPSILONS, FALSE_ALARMS)
+    right = observer(curve(guard, asked, noise, EPSILONS), EPSILONS, FALSE_ALARMS)
     rows = [
         {"at": 100 * one, "value": 100 * found, "low": 100 * one, "high": 100 * found}
         for one, found in zip(FALSE_ALARMS, right, strict=True)
