@@ -46,6 +46,7 @@ from entwined.bounds.markov import markov_closed_form_bound
 from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.outside import theorems_of
 from entwined.bounds.pairwise import pairwise_bound, pairwise_scale_bound
+from entwined.bounds.path_blocks import path_messages_bound, path_transport_bound
 from entwined.bounds.places import places_messages_bound, places_transport_bound
 from entwined.bounds.quilt import markov_quilt_bound, network_quilt_bound, tree_quilt_bound
 from entwined.bounds.scalar import exact_scalar_accountant_bound
@@ -84,6 +85,8 @@ THEOREMS: tuple[Theorem, ...] = (
     transport_bound,
     block_messages_bound,
     block_transport_bound,
+    path_messages_bound,
+    path_transport_bound,
     endless_messages_bound,
     endless_block_messages_bound,
     endless_transport_bound,
