@@ -13,6 +13,8 @@ from entwined.errors import EntwinedError, HolderError, LedgerUnavailable, OverB
 from entwined.ledger import Book
 from entwined.mechanisms.kinds import mechanism_from
 from entwined.mechanisms.streams.followed import Followed
+from entwined.request.bill import bill_of
+from entwined.request.funds import ledger_for
 from entwined.series import journal as journal_module
 from entwined.series import steps
 from entwined.series.following import Streaming, followed
@@ -27,8 +29,8 @@ def taken(streaming: Streaming, folder, text=LINES, *, again=True, ends=True) ->
     kept = StepJournal(folder / "home.journal")
     end = piped(text)
     try:
-        with followed(streaming, end, kept, again=again, ends=ends) as blocks:
-            for _ in blocks:
+        with followed(streaming, end, kept, again=again, ends=ends) as following:
+            for _ in following.blocks:
                 pass
     finally:
         os.close(end)
@@ -148,8 +150,8 @@ def test_a_lost_an_older_and_another_journal_are_refused(tmp_path):
 def test_what_is_handed_on_is_on_disk(tmp_path, small_chunks):
     streaming, place = streaming_in(tmp_path), tmp_path / "home.journal"
     end, kept, shown = piped(LINES), StepJournal(place), 0
-    with followed(streaming, end, kept) as blocks:
-        for answers in blocks:
+    with followed(streaming, end, kept) as following:
+        for answers in following.blocks:
             shown += len(answers)
             assert place.read_text().count("\n[") == shown
     os.close(end)
@@ -252,15 +254,18 @@ def followed_in_a_child(streaming: Streaming, folder, count: int) -> bool:
             show = os.write
             die_at(count)
             kept, done = StepJournal(folder / "home.journal"), 0
-            with followed(streaming, os.open(folder / "lines.csv", os.O_RDONLY), kept) as blocks:
-                for _ in blocks:
+            with followed(streaming, os.open(folder / "lines.csv", os.O_RDONLY), kept) as following:
+                for _ in following.blocks:
                     show(shown, "".join(f"{one.step},{one.number}\n" for one in kept.answers[done:]).encode())
                     done = len(kept.answers)
                 if done == 0:  # all of it was answered before, perhaps without being shown
                     show(shown, "".join(f"{one.step},{one.number}\n" for one in kept.answers).encode())
-        finally:
             os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        finally:
+            os._exit(1)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in {0, -signal.SIGKILL}
+    return code == 0
 
 
 def killed(folder, times: int) -> None:
@@ -271,6 +276,10 @@ def killed(folder, times: int) -> None:
         place = folder / str(deaths)
         place.mkdir()
         streaming, shown = streaming_in(place), place / "shown.csv"
+        price = bill_of(streaming.request).price
+        ledger_for(
+            streaming.request, streaming.promise, price, None
+        ).close()  # how one is begun is tested elsewhere
         while not followed_in_a_child(streaming, place, random.randrange(1, 16)):
             deaths += 1
             if shown.exists() and shown.stat().st_size:

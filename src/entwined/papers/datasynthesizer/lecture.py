@@ -14,7 +14,8 @@ from entwined.promise.promise import Promise
 from entwined.queries import Count, Query, parse
 from entwined.schema import Categorical, Integer, Neighbours, Schema
 
-SALARIES: Final = (0, 50, 100)
+SALARIES: Final = (0, 100)
+SPAN: Final = f"MAX − MIN = {SALARIES[-1] - SALARIES[0]}"
 PEOPLE: Final = tuple(product(("Male", "Female"), (20, 40), SALARIES))
 LARGEST_TABLE: Final = 3
 COUNTS: Final = 3  # of an arbitrary list
@@ -55,58 +56,59 @@ class Agreed(NamedTuple):
     consistent: int
 
 
-def sensitivities() -> list[Sensitive]:
-    """Every query of the lecture under both neighbour relations, by all tables of up to three people."""
-    span = f"MAX − MIN = {SALARIES[-1] - SALARIES[0]}"
-    drawn: list[tuple[str, str, Asked, str]] = [
-        ("select count(*) from D", "1", lambda rows: [len(rows)], "public if neighbours replace a row"),
-        (
-            "select count(*) from D where sex = Male and age > 30",
-            "1",
-            lambda rows: [sum(sex == "Male" and age > 30 for sex, age, _ in rows)],  # noqa: PLR2004  (the lecture's)
-            "",
-        ),
-        (
-            "the fraction of people with sex = Male",
-            "1/n",
-            lambda rows: [sum(sex == "Male" for sex, _, _ in rows) / len(rows)],
-            f"here n is up to {LARGEST_TABLE}: 1/n if one is replaced, 1/2 if one of two leaves",
-        ),
-        (
-            "select MAX(salary) from D",
-            span,
-            lambda rows: [max(pay for _, _, pay in rows)],
-            "noise as large as the answer: ask a quantile",
-        ),
-        (
-            "select gender, count(*) from D group by gender",
-            "1",
-            lambda rows: [sum(sex == one for sex, _, _ in rows) for one in ("Male", "Female")],
-            "2 if a row is replaced: it leaves one group and enters another",
-        ),
-        (
-            "a histogram as probabilities (DataSynthesizer)",
-            "2/n",
-            lambda rows: [sum(sex == one for sex, _, _ in rows) / len(rows) for one in ("Male", "Female")],
-            f"2/n holds if a row is replaced (n = {LARGEST_TABLE} here: 2/3; smaller tables more)",
-        ),
-        (
-            f"an arbitrary list of m = {COUNTS} counting queries",
-            f"m = {COUNTS}",
-            _three,
-            "",
-        ),
-    ]
-    return [
-        Sensitive(query, said, _worst(asked, replaced=False), _worst(asked, replaced=True), remark)
-        for query, said, asked, remark in drawn
-    ]
-
-
 def _three(rows: Rows) -> list[int]:
     """Three counts that one person can be in, or in none of."""
     male, old = ([one[0] == "Male" for one in rows], [one[1] > 30 for one in rows])  # noqa: PLR2004  (the lecture's)
     return [sum(male), sum(old), sum(map(max, male, old))]
+
+
+QUERIES: Final[tuple[tuple[str, str, Asked, str], ...]] = (
+    ("select count(*) from D", "1", lambda rows: [len(rows)], "public if neighbours replace a row"),
+    (
+        "select count(*) from D where sex = Male and age > 30",
+        "1",
+        lambda rows: [sum(sex == "Male" and age > 30 for sex, age, _ in rows)],  # noqa: PLR2004  (the lecture's)
+        "",
+    ),
+    (
+        "the fraction of people with sex = Male",
+        "1/n",
+        lambda rows: [sum(sex == "Male" for sex, _, _ in rows) / len(rows)],
+        f"here n is up to {LARGEST_TABLE}: 1/n if one is replaced, 1/2 if one of two leaves",
+    ),
+    (
+        "select MAX(salary) from D",
+        SPAN,
+        lambda rows: [max(pay for _, _, pay in rows)],
+        "noise as large as the answer: ask a quantile",
+    ),
+    (
+        "select gender, count(*) from D group by gender",
+        "1",
+        lambda rows: [sum(sex == one for sex, _, _ in rows) for one in ("Male", "Female")],
+        "2 if a row is replaced: it leaves one group and enters another",
+    ),
+    (
+        "a histogram as probabilities (DataSynthesizer)",
+        "2/n",
+        lambda rows: [sum(sex == one for sex, _, _ in rows) / len(rows) for one in ("Male", "Female")],
+        f"2/n holds if a row is replaced (n = {LARGEST_TABLE} here: 2/3; smaller tables more)",
+    ),
+    (
+        f"an arbitrary list of m = {COUNTS} counting queries",
+        f"m = {COUNTS}",
+        _three,
+        "",
+    ),
+)
+
+
+def sensitivities() -> list[Sensitive]:
+    """Every query of the lecture under both neighbour relations, by all tables of up to three people."""
+    return [
+        Sensitive(query, said, _worst(asked, replaced=False), _worst(asked, replaced=True), remark)
+        for query, said, asked, remark in QUERIES
+    ]
 
 
 def _worst(asked: Asked, *, replaced: bool) -> float:
@@ -120,17 +122,15 @@ def _worst(asked: Asked, *, replaced: bool) -> float:
 
 
 def _neighbours(rows: Rows, *, replaced: bool) -> Iterator[Rows]:
-    """Tables that lack one of the rows, or have another in the place of the first: rows have no order."""
-    if replaced:
-        if len(rows) == LARGEST_TABLE:  # the number of rows is public, so one size shows it
-            yield from ((other, *rows[1:]) for other in PEOPLE)
+    """Tables that lack one of the rows, or have another in its place; a table without rows has no answer."""
+    for at in range(len(rows)):
+        rest = rows[:at] + rows[at + 1 :]
+        if replaced and len(rows) == LARGEST_TABLE:  # the number of rows is public, so one size shows it
+            yield from ((*rest, other) for other in PEOPLE)
+        elif not replaced and rest:
+            yield rest
         else:
             yield rows
-    elif len(rows) > 1:
-        yield rows[1:]
-        yield rows[:-1]
-    else:
-        yield rows
 
 
 def four_queries() -> list[Composed]:
