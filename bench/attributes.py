@@ -117,7 +117,7 @@ def released(rows: list[Row], release: str, chances: list[float]) -> dict[str, A
         (folder / "release.toml").write_text(release)
         done = compute(read_request(folder / "release.toml"))
     (found,) = done.found
-    variance = float(Fraction(found.certificate["mechanism"]["variances"][0]))
+    variance = float(Fraction(found.certificate["mechanism"]["noise"]["variances"][0]))
     nominal = found.certificate["nominal"]
     exact = (
         {"δ of rows": row_slip(variance, float(Fraction(nominal)), "hours" in release)}

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from pathlib import Path
@@ -145,7 +145,7 @@ def rushed(
     return (time.perf_counter() - began, each), sum(server.cpu_times()[:2]) - before
 
 
-def sent(port: int, token: str, wish: dict[str, object]) -> float:
+def sent(port: int, token: str, wish: Mapping[str, object]) -> float:
     """Ask one question and say how long the reply took."""
     began = time.perf_counter()
     link = HTTPConnection("127.0.0.1", port, timeout=60)

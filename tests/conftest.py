@@ -18,7 +18,7 @@ settings.load_profile("every commit")
 LONGEST = (  # a file stays in one process and shares its fixtures; those that take long are begun first
     "tables/test_spark.py", "bounds/test_bounds.py", "tables/test_engines.py", "corpus/test_corpus.py", "attack/test_attack.py", "bounds/test_tilted.py",
     "corpus/test_processes.py", "ledger/test_processes.py", "corpus/test_rows.py", "audit/test_door.py", "bounds/test_transport.py", "queries/test_sql.py",
-    "door/test_forged_certificates.py", "bounds/test_numerics.py", "noise/test_law.py", "report/test_browser.py", "bounds/test_oracle.py", "bounds/test_quilt.py",
+    "door/test_forged_certificates.py", "bounds/test_numerics.py", "noise/test_law.py", "report/test_browser.py", "web/test_pages.py", "web/test_fuzzing.py", "bounds/test_oracle.py", "bounds/test_quilt.py",
     "cli/test_commands.py", "tables/test_sources.py", "survey/test_survey.py", "survey/test_noise_sharing.py", "cli/test_survey_commands.py", "audit/test_noise.py",
     "papers/test_tabular_ddp.py", "papers/test_dependent_dp.py", "estimate/test_spans.py", "forecast/test_forecast.py", "estimate/test_consistent_release.py", "report/test_report.py", "test_docs.py",
 )  # fmt: skip

@@ -8,9 +8,10 @@ import pytest
 from entwined.bounds import ConcentratedLoss, bound
 from entwined.bounds.blocks import block_messages_bound, block_transport_bound
 from entwined.bounds.class_blocks import class_odds
+from entwined.bounds.endless import endless_block_messages_bound
 from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.separable_blocks import separable_block_messages_bound
-from entwined.dependence import Box, MarkovChain
+from entwined.dependence import Box, EndlessChain, MarkovChain
 from entwined.dependence.odds import log_odds
 from entwined.errors import DoesNotApply
 from entwined.loss import Loss
@@ -97,6 +98,14 @@ def test_profiles_pass_blocks_of_a_class_too():
     loss = ConcentratedLoss.uniform("0.001", 30, "1e-6", gaussian=True, separable=True)
     sure, unsure = (separable_block_messages_bound(loss, model).worst for model in (walk(4, 0.6, 30), wide))
     assert sure <= unsure <= 1.2 * sure
+
+
+def test_a_class_without_an_end_is_no_less_than_a_long_one():
+    step = walk(4, 0.5, 9).transition.low
+    wide = Box(np.maximum(step - 0.01, 0) * (step > 0), (step + 0.01) * (step > 0))
+    endless = endless_block_messages_bound(Loss.uniform(0.02, 1), EndlessChain(wide)).worst
+    long = block_messages_bound(Loss.uniform(0.02, 300), MarkovChain(300, wide)).worst
+    assert long * (1 - 1e-9) <= endless <= 1.01 * long
 
 
 def test_many_states_are_refused():

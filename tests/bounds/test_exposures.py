@@ -85,6 +85,11 @@ CASES = {
         DistanceLoss(Loss.of([0.5, 0.2, 1.0])),
         "any",
     ),
+    "gaussian by distance": (
+        Gaussian.of([[1.0, 0.5], [0.5, 2.0]]),
+        DistanceLoss(Loss.of([0.5, 0.2])),
+        "any",
+    ),
     "clipped values": (
         Gaussian.of([[1.0, 0.5], [0.5, 2.0]]),
         ClippedValues.of("0.5", bounds=(0, 8), units=2, besides="0.2", rounding="0.1"),

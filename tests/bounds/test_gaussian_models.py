@@ -6,14 +6,17 @@ from itertools import product
 import numpy as np
 import pytest
 
+from entwined.bounds import DistanceLoss, bound
 from entwined.bounds.gaussian import (
     GAUSSIAN_THEOREMS,
     lange_max_correlation_bound,
 )
 from entwined.bounds.gaussian.series import checked_inverse, walk_sums
 from entwined.dependence.box import Box
+from entwined.dependence.families import autoregression, equal_correlation
 from entwined.dependence.gaussian import Correlations, Gaussian, MaxCorrelation, correlated
 from entwined.errors import BadModel
+from entwined.loss import Loss
 from support.gaussian_laws import (
     KNOWN_COVARIANCE,
     as_correlation,
@@ -28,6 +31,7 @@ from support.gaussian_laws import (
     solved,
     with_deviations,
 )
+from support.oracle import gaussian_factor
 
 
 def every_case(rng):
@@ -59,6 +63,26 @@ def test_bounds_grow_with_each_loss_scale_with_all_and_cover_the_own_loss():
             assert (bound >= losses).all()
             assert said(theorem, losses * 64, model) == pytest.approx(bound * 64, rel=1e-9)
     assert names == {theorem.name for theorem in GAUSSIAN_THEOREMS}
+
+
+def test_losses_by_distance_leak_by_distance_as_is_golden():
+    for model, any_known, none_known in (
+        (equal_correlation(8, 0.14), 1.98, 1.98),
+        (autoregression(8, 0.5), 2.812, 2.812),
+        (MaxCorrelation(8, 0.14), 1.98, 1.98),
+    ):
+        for knowledge, factor in (("any", any_known), ("model", none_known)):
+            found = bound(model, DistanceLoss.uniform("0.5", 8), knowledge)
+            assert found.leakage.worst == pytest.approx(factor / 2, abs=5e-4)
+            assert "for each unit of distance" in found.guarantee
+    rng = np.random.default_rng(14)
+    for _ in range(20):
+        table, losses = draw(rng, "weak", 4)[0], draw_losses(rng, 4)
+        for knowledge, known in (("any", "values"), ("model", "model")):
+            found = bound(Gaussian(table), DistanceLoss(Loss(losses)), knowledge).leakage.per_unit
+            truth = [gaussian_factor(table, losses, unit, known) for unit in range(4)]
+            assert (found >= np.array(truth) * (1 - 1e-9)).all()
+            assert found == pytest.approx(np.array(truth), rel=1e-6)
 
 
 def test_bounds_follow_the_units_of_measurement():

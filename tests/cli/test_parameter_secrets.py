@@ -64,7 +64,7 @@ def test_remote_columns_are_released_as_they_are_and_verified(school, run):
     assert str(school) in json.dumps(written.get("answers", written))
     certificate = written["certificate"]
     assert certificate["secrets"]["kept"][0]["parameter"]["column"] == "income"
-    assert certificate["mechanism"]["variances"] == ["0/1"]
+    assert certificate["mechanism"]["noise"]["variances"] == ["0/1"]
     schema = read_schema("schema.toml")
     assert verify(certificate, schema).valid
     changed = opened(certificate)
@@ -80,7 +80,9 @@ def test_near_columns_get_noise_for_all_rows(school, run):
     Path("release.toml").write_text(RELEASE + GOOD)
     code, _, err = run("release", "release.toml", "-o", "out", "--yes")
     assert (code, err) == (0, "")
-    (variance,) = json.loads(Path("out/answers.json").read_text())["certificate"]["mechanism"]["variances"]
+    (variance,) = json.loads(Path("out/answers.json").read_text())["certificate"]["mechanism"]["noise"][
+        "variances"
+    ]
     needed = (ROWS * 2.5747) ** 2  # ε = 1 at δ = 0.001, for a count that all rows may move
     over, under = map(int, variance.split("/"))
     assert needed * 0.999 < over / under < needed * 1.01

@@ -12,6 +12,7 @@ import pytest
 from entwined.bounds.attributes.guarded import Guarded
 from entwined.bounds.attributes.linked import Linked
 from entwined.bounds.attributes.secrets import ColumnSecret
+from entwined.canonical import fraction_text
 from entwined.door.certificate import opened, sealed
 from entwined.errors import OverBudget, Refused
 from entwined.mechanisms.batch import plan_batch
@@ -86,6 +87,7 @@ def test_individuals_not_protected_is_said_first_everywhere_and_closes_the_table
     assert "An observer cannot tell whether the share of" in body
     assert "The column is not in the table." in body
     assert "<svg" in body
+    assert "How often the best observer finds out" in body
     assert "exp(0)" not in body
     proof = certificate("out")
     assert proof["says"].startswith("INDIVIDUALS ARE NOT PROTECTED")
@@ -135,7 +137,7 @@ def test_one_noise_meets_both_promises_and_each_is_checked_exactly(ward, run):
     assert "Replacing one row" in proof["says"]
     assert "An observer cannot tell" in proof["says"]
     assert run("verify", "out/answers.json")[0] == 0
-    (variance,) = map(Fraction, proof["mechanism"]["variances"])
+    (variance,) = map(Fraction, proof["mechanism"]["noise"]["variances"])
     leaked = float(Fraction(proof["nominal"]))
     places = np.arange(-2000, 2400)
     drawn = np.exp(-(places**2) / (2 * float(variance)))
@@ -170,7 +172,9 @@ def test_a_certificate_with_less_noise_or_other_secrets_is_not_valid(ward, run):
     proof, schema = certificate("out"), read_schema("schema.toml")
     assert verify(proof, schema).valid
     less = json.loads(json.dumps(opened(proof)))
-    less["mechanism"]["variances"] = [str(Fraction(one) * 16 / 25) for one in less["mechanism"]["variances"]]
+    less["mechanism"]["noise"]["variances"] = [
+        fraction_text(Fraction(one) * 16 / 25) for one in less["mechanism"]["noise"]["variances"]
+    ]
     assert not verify(sealed(less), schema).valid
     for place, value in (("epsilon", "2/1"), ("delta", "1/2"), ("rows", 300), ("reading", "averaged")):
         other = json.loads(json.dumps(opened(proof)))
@@ -284,7 +288,7 @@ covariance = {columns = ["pressure", "weight"], matrix = [[400, 120], [120, 225]
 """
     write(NOT_PROTECTED, MEAN_WEIGHT, joint)
     assert run("release", "release.toml", "-o", "out", "--yes")[0] == 0
-    (variance,) = map(Fraction, certificate("out")["mechanism"]["variances"])
+    (variance,) = map(Fraction, certificate("out")["mechanism"]["noise"]["variances"])
     wanted = math.sqrt((0.3 * 10 * 2.5747) ** 2 - (225 - 0.09 * 400) / ROWS)
     assert math.sqrt(variance) * 0.1 / ROWS == pytest.approx(wanted, rel=1e-3)
 

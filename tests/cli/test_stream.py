@@ -53,6 +53,8 @@ def test_answers_are_written_and_gone_on_with(request_file, tmp_path):
     assert [row.split(",")[0] for row in rows] == [str(at) for at in range(1, 61)]
     again = [json.loads(line) for line in run(request_file, "--json", "--after", 58).stdout.splitlines()]
     assert [one["step"] for one in again] == [59, 60]
+    verified = CliRunner().invoke(app, ["verify", str(tmp_path / "home.json"), "--json"])
+    assert json.loads(verified.stdout)["valid"], verified.output
     assert f"{again[1]['value']:.0f}" == rows[-1].split(",")[1]
 
 

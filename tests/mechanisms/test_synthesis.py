@@ -12,7 +12,7 @@ import pytest
 from entwined.dependence import Groups, model_from
 from entwined.errors import BadQuery, Refused
 from entwined.mechanisms.kinds import mechanism_from
-from entwined.mechanisms.marginals.adaptive import ALONE, CHOICES, CHOSEN, FAR, TREE, Adaptive
+from entwined.mechanisms.marginals.adaptive import ALONE, CHOICES, FAR, REST, Adaptive
 from entwined.mechanisms.marginals.correlated import Correlated
 from entwined.mechanisms.marginals.domain import Domain
 from entwined.mechanisms.marginals.junction import Junction
@@ -172,8 +172,8 @@ def _cost(noise, worst):
 
 
 def test_the_shares_are_the_whole():
-    assert ALONE + FAR + TREE + CHOICES + CHOSEN == 1
-    assert min(ALONE, FAR, TREE, CHOICES, CHOSEN) > 0
+    assert ALONE + FAR + CHOICES + REST == 1
+    assert min(ALONE, FAR, CHOICES, REST) > 0
 
 
 @pytest.mark.parametrize("delta", DELTAS)

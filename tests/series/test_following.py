@@ -13,6 +13,8 @@ from entwined.errors import EntwinedError, HolderError, LedgerUnavailable, OverB
 from entwined.ledger import Book
 from entwined.mechanisms.kinds import mechanism_from
 from entwined.mechanisms.streams.followed import Followed
+from entwined.request.bill import bill_of
+from entwined.request.funds import ledger_for
 from entwined.series import journal as journal_module
 from entwined.series import steps
 from entwined.series.following import Streaming, followed
@@ -27,8 +29,8 @@ def taken(streaming: Streaming, folder, text=LINES, *, again=True, ends=True) ->
     kept = StepJournal(folder / "home.journal")
     end = piped(text)
     try:
-        with followed(streaming, end, kept, again=again, ends=ends) as blocks:
-            for _ in blocks:
+        with followed(streaming, end, kept, again=again, ends=ends) as following:
+            for _ in following.blocks:
                 pass
     finally:
         os.close(end)
@@ -110,7 +112,9 @@ def test_late_rows_have_the_fate_that_was_declared(tmp_path, late):
             taken(streaming, tmp_path, text)
         assert len(taken(streaming, tmp_path, DAYS)) >= 14  # what was answered stays
     else:
-        assert len(taken(streaming, tmp_path, text)) == 16
+        answers = taken(streaming, tmp_path, text)
+        assert len(answers) == 16
+        assert answers[14].number == 60  # four rows a day of fifteen days
 
 
 def test_a_series_has_one_row_a_step(tmp_path):
@@ -141,6 +145,30 @@ def test_a_lost_an_older_and_another_journal_are_refused(tmp_path):
     kept.write_bytes(newest)
     assert len(taken(streaming, tmp_path)) == STEPS
     assert kinds(tmp_path).count("charge") == 1
+
+
+def test_what_is_handed_on_is_on_disk(tmp_path, small_chunks):
+    streaming, place = streaming_in(tmp_path), tmp_path / "home.journal"
+    end, kept, shown = piped(LINES), StepJournal(place), 0
+    with followed(streaming, end, kept) as following:
+        for answers in following.blocks:
+            shown += len(answers)
+            assert place.read_text().count("\n[") == shown
+    os.close(end)
+    assert shown == STEPS
+    assert place.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_torn_block_was_not_shown_and_is_answered_anew(tmp_path):
+    streaming, place = streaming_in(tmp_path), tmp_path / "home.journal"
+    first = taken(streaming, tmp_path, LINES[:200])
+    with place.open("ab") as file:
+        file.write(b"[%d,777,null]\n[%d,77" % (len(first) + 1, len(first) + 2))
+    whole = taken(streaming, tmp_path)
+    assert whole[: len(first)] == first
+    assert [one.step for one in whole] == list(range(1, STEPS + 1))
+    assert taken(streaming, tmp_path) == whole
+    assert b",777,null" not in place.read_bytes()
 
 
 def test_a_stream_has_a_journal_of_its_own(tmp_path):
@@ -226,15 +254,18 @@ def followed_in_a_child(streaming: Streaming, folder, count: int) -> bool:
             show = os.write
             die_at(count)
             kept, done = StepJournal(folder / "home.journal"), 0
-            with followed(streaming, os.open(folder / "lines.csv", os.O_RDONLY), kept) as blocks:
-                for _ in blocks:
+            with followed(streaming, os.open(folder / "lines.csv", os.O_RDONLY), kept) as following:
+                for _ in following.blocks:
                     show(shown, "".join(f"{one.step},{one.number}\n" for one in kept.answers[done:]).encode())
                     done = len(kept.answers)
                 if done == 0:  # all of it was answered before, perhaps without being shown
                     show(shown, "".join(f"{one.step},{one.number}\n" for one in kept.answers).encode())
-        finally:
             os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        finally:
+            os._exit(1)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in {0, -signal.SIGKILL}
+    return code == 0
 
 
 def killed(folder, times: int) -> None:
@@ -245,6 +276,10 @@ def killed(folder, times: int) -> None:
         place = folder / str(deaths)
         place.mkdir()
         streaming, shown = streaming_in(place), place / "shown.csv"
+        price = bill_of(streaming.request).price
+        ledger_for(
+            streaming.request, streaming.promise, price, None
+        ).close()  # how one is begun is tested elsewhere
         while not followed_in_a_child(streaming, place, random.randrange(1, 16)):
             deaths += 1
             if shown.exists() and shown.stat().st_size:

@@ -15,7 +15,7 @@ from entwined.mechanisms.marginals.synthesis import Synthesis
 from entwined.mechanisms.offered import settled
 from entwined.promise.promise import Promise
 from entwined.schema import Boolean, Categorical, Integer, Moment, Real, Schema, Text
-from entwined.synthetic import Description, Rows, combined
+from entwined.synthetic import Description, MadeUpRows, combined
 from entwined.synthetic.files import write_dictionary, write_rows
 from entwined.tables import open_table
 
@@ -77,7 +77,7 @@ def description():
 
 @pytest.fixture(scope="module")
 def table(description):
-    return Rows(SCHEMA, 3000, description).table()
+    return MadeUpRows(SCHEMA, 3000, description).table()
 
 
 def test_rules_hold_in_every_row(table):
@@ -108,16 +108,16 @@ def test_rows_are_like_those_described(table):
 
 
 def test_a_table_of_nothing_but_types_needs_no_description():
-    rows = Rows(SCHEMA, 200).table()
+    rows = MadeUpRows(SCHEMA, 200).table()
     assert rows.num_rows == 200
-    assert rows.schema == Rows(SCHEMA, 7).arrow_schema
+    assert rows.schema == MadeUpRows(SCHEMA, 7).arrow_schema
     assert rows["age"].null_count == 0
     with pytest.raises(BadInput, match="synthetic rows"):
-        Rows(SCHEMA, 0)
+        MadeUpRows(SCHEMA, 0)
 
 
 def test_files_open_everywhere_and_keep_dates_missing_values_and_harmless_texts(description, tmp_path):
-    paths = write_rows(tmp_path, Rows(SCHEMA, 500, description))
+    paths = write_rows(tmp_path, MadeUpRows(SCHEMA, 500, description))
     assert [path.name for path in paths] == ["synthetic.csv", "synthetic.parquet"]
     read = pd.read_csv(paths[0], parse_dates=["born", "seen"])
     exact = pd.read_parquet(paths[1])
@@ -134,11 +134,11 @@ def test_files_open_everywhere_and_keep_dates_missing_values_and_harmless_texts(
     assert isinstance(counted[3], datetime)
     assert pa.parquet.read_schema(paths[1]).field("seen").type == pa.timestamp("ms")
     with pytest.raises(BadInput, match="csv or parquet"):
-        write_rows(tmp_path, Rows(SCHEMA, 5, description), ["sav"])
+        write_rows(tmp_path, MadeUpRows(SCHEMA, 5, description), ["sav"])
 
 
 def test_a_dictionary_tells_every_column(description, tmp_path):
-    table, page = write_dictionary(tmp_path, Rows(SCHEMA, 5, description))
+    table, page = write_dictionary(tmp_path, MadeUpRows(SCHEMA, 5, description))
     told = pd.read_csv(table).set_index("column")
     assert list(told.index) == list(SCHEMA.names)
     assert told.label["job"] == "What they do"

@@ -112,6 +112,9 @@ def test_from_a_csv_to_a_report_and_a_verified_certificate_on_the_page_alone(tab
     assert "The certificate is valid" in tab.inner_text("main")
     with tab.expect_download() as waiting:
         tab.click("text=certificate.json")
+    assert {"values.csv", "values.parquet", "values.xlsx", "release.json", "release.toml"} <= set(
+        tab.inner_text(".files").split()
+    )
     certificate = json.loads(waiting.value.path().read_text())
     assert certificate["models"][0]["declared"]["by"] == "household"
     tab.click("text=Look at the report")

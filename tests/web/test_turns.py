@@ -7,7 +7,7 @@ import uvicorn
 from typer.testing import CliRunner
 
 from entwined.cli.app import app
-from entwined.web.guard import Guard
+from entwined.web.guard import Porter
 from entwined.web.refusals import TurnedAway
 from entwined.web.turns import Turns
 from support.served import people
@@ -57,7 +57,7 @@ def test_the_command_serves_this_machine_alone_and_prints_a_start_that_is_good_o
     assert said.exit_code == 0, said.output
     assert "http://127.0.0.1:8421/start?token=" in said.output
     assert (started["host"], started["access_log"]) == ("127.0.0.1", False)
-    assert isinstance(started["app"], Guard)
+    assert isinstance(started["app"], Porter)
     assert started["app"]._hosts == {"127.0.0.1:8421", "localhost:8421", "[::1]:8421"}
     started["app"]._app.state.house.close()
 

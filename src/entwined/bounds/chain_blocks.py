@@ -9,7 +9,7 @@ import numpy as np
 
 from entwined.bounds.class_blocks import class_odds
 from entwined.bounds.frontier import SMALLEST, Frontier
-from entwined.bounds.kernel import MOST_POINTS, TOO_SMALL, start_and_step
+from entwined.bounds.kernel import MANY, MOST_POINTS, TOO_SMALL, start_and_step
 from entwined.bounds.transport import StepLaws, distance
 from entwined.dependence import Box, MarkovChain
 from entwined.dependence.odds import log_odds
@@ -137,6 +137,8 @@ def reversed_law(law: FloatArray, power: FloatArray) -> FloatArray:
 
 def powers_of(model: MarkovChain, sizes: tuple[int, ...] = SIZES) -> dict[int, FloatArray]:
     """Give Pᵏ for the sizes, each the sum of two before it, as far as no entry is too small for a float."""
+    if not model.transition.is_exact:
+        raise DoesNotApply(MANY)
     refuse_few_states(model)
     step = np.asarray(model.transition.low)
     found, patterns = {1: step}, {1: step > 0}

@@ -26,7 +26,12 @@ from entwined.bounds.forms import (
     public_form_bound,
     public_form_without_knowledge_bound,
 )
-from entwined.bounds.gaussian import CLIPPED_THEOREMS, GAUSSIAN_THEOREMS, NOISY_LINEAR_THEOREMS
+from entwined.bounds.gaussian import (
+    CLIPPED_THEOREMS,
+    GAUSSIAN_THEOREMS,
+    METRIC_THEOREMS,
+    NOISY_LINEAR_THEOREMS,
+)
 from entwined.bounds.gaussian_noise import (
     gaussian_group_bound,
     gaussian_messages_bound,
@@ -41,6 +46,7 @@ from entwined.bounds.markov import markov_closed_form_bound
 from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.outside import theorems_of
 from entwined.bounds.pairwise import pairwise_bound, pairwise_scale_bound
+from entwined.bounds.path_blocks import path_messages_bound, path_transport_bound
 from entwined.bounds.places import places_messages_bound, places_transport_bound
 from entwined.bounds.quilt import markov_quilt_bound, network_quilt_bound, tree_quilt_bound
 from entwined.bounds.scalar import exact_scalar_accountant_bound
@@ -79,6 +85,8 @@ THEOREMS: tuple[Theorem, ...] = (
     transport_bound,
     block_messages_bound,
     block_transport_bound,
+    path_messages_bound,
+    path_transport_bound,
     endless_messages_bound,
     endless_block_messages_bound,
     endless_transport_bound,
@@ -123,6 +131,7 @@ THEOREMS: tuple[Theorem, ...] = (
     wasserstein_bound,
     *NOISY_LINEAR_THEOREMS,
     *CLIPPED_THEOREMS,
+    *METRIC_THEOREMS,
     places_messages_bound,
     places_transport_bound,
     parameter_quilt_bound,

@@ -63,14 +63,14 @@ def endless_messages_bound(loss: Loss, model: EndlessChain) -> Leakage:
 def endless_block_messages_bound(loss: Loss, model: EndlessChain) -> Leakage:
     """Bound the leakage of every step of a chain without an end by one message over blocks of steps.
 
-    Theorem. Let n units, any number of them, form a homogeneous Markov chain with known transitions P, let every unit
-    have the loss ε, let Δ_k be the largest log odds ratio of Pᵏ and T as for endless messages. If F is at least the
-    least of (k − 1) ε + T(ε + F; Δ_k) over the k tried, then for every unit i, values a and b, known values of any
-    other units, and output set S: |log Pr[M ∈ S | x_i = a, known] − log Pr[M ∈ S | x_i = b, known]| ≤ ε + 2 F, however
-    large n is.
+    Theorem. Let n units, any number of them, form a homogeneous Markov chain with transitions P, known or in a class,
+    let every unit have the loss ε, let Δ_k be the largest log odds ratio of Pᵏ (of a class, of any product of k
+    members) and T as for endless messages. If F is at least the least of (k − 1) ε + T(ε + F; Δ_k) over the k tried,
+    then for every unit i, values a and b, known values of any other units, and output set S: |log Pr[M ∈ S | x_i = a,
+    known] − log Pr[M ∈ S | x_i = b, known]| ≤ ε + 2 F, however large n is.
 
-    Checked. The transitions are known, zeros make Δ_k infinite, and powers of P are widened by what rounding can do. F
-    is lowered from infinity, rounded up, so every F on the way will do.
+    Checked. Zeros make Δ_k infinite, and powers of P, and of a class, are widened as for block messages. F is lowered
+    from infinity, rounded up, so every F on the way will do.
 
     Trusted. The true law is the model, whatever its start, and no step has a larger loss. Of every other unit the
     adversary knows the value or nothing.
@@ -83,9 +83,8 @@ def endless_block_messages_bound(loss: Loss, model: EndlessChain) -> Leakage:
     """
     chain = model.until(LONG)
     odds = block_odds(chain, FINE_SIZES)
-    sizes = tuple(odds.powers)
     return both_sides(
-        loss, *[ceiling(each_loss(loss), sizes, lambda size, held: contract_one(held, odds[size]))] * 2
+        loss, *[ceiling(each_loss(loss), odds.sizes, lambda size, held: contract_one(held, odds[size]))] * 2
     )
 
 

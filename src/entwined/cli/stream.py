@@ -1,5 +1,6 @@
 """`entwined stream`: an answer at every step, charged once before the first row is read."""
 
+import json
 import os
 import stat
 import sys
@@ -16,7 +17,7 @@ from entwined.writing import write_whole
 
 if TYPE_CHECKING:
     from entwined.canonical import Document
-    from entwined.series.following import Streaming, Told
+    from entwined.series.following import Streaming, ToldStep
 
 STDIN = "-"
 HEADER = "step,value,within"
@@ -72,16 +73,17 @@ def _follow(
     kept = StepJournal(place)
     with (
         _incoming(streaming) as (descriptor, again),
-        followed(streaming, descriptor, kept, again=again, ends=ends) as blocks,
+        followed(streaming, descriptor, kept, again=again, ends=ends) as following,
     ):
+        write_whole(place.with_suffix(".json"), json.dumps(following.certificate, indent=2) + "\n")
         shown = 0
-        for _ in blocks:
+        for _ in following.blocks:
             _show(streaming.told(kept.answers[shown:]), file, after, as_document=as_document)
             shown = len(kept.answers)
         _show(streaming.told(kept.answers[shown:]), file, after, as_document=as_document)
 
 
-def _show(answers: "Iterable[Told]", file: TextIO, after: int, *, as_document: bool) -> None:
+def _show(answers: "Iterable[ToldStep]", file: TextIO, after: int, *, as_document: bool) -> None:
     for one in answers:
         if one.step > after:
             file.write(one.json if as_document else one.csv)

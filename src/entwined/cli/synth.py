@@ -14,9 +14,10 @@ from entwined.cli.show import as_json, progress, say
 from entwined.errors import BadInput
 
 if TYPE_CHECKING:
+    from entwined.request.computed import Computed
     from entwined.request.request import Request
     from entwined.request.tasks import Task
-    from entwined.synthetic import Description, Rows
+    from entwined.synthetic import Description, MadeUpRows
 
 RANDOM = "random"
 MOST_COPIES = 1000
@@ -90,7 +91,7 @@ class _Wanted:
     def __init__(self, rows: int | None, copies: int, formats: Sequence[str]) -> None:
         self.rows, self.copies, self.formats = rows, copies, formats
 
-    def write(self, folder: Path, made: "Callable[[int | None], Rows]") -> None:
+    def write(self, folder: Path, made: "Callable[[int | None], MadeUpRows]") -> None:
         """Write all tables with their dictionary."""
         from entwined.synthetic.files import write_dictionary, write_rows
 
@@ -103,12 +104,15 @@ class _Wanted:
 def _at_random(source: Path, output: Path, wanted: _Wanted, *, as_document: bool) -> None:
     """Write rows of the declared types; nothing is read and nothing charged."""
     from entwined.schema import read_schema
-    from entwined.synthetic import Rows
+    from entwined.synthetic import MadeUpRows
 
     public = read_schema(source)
     usual = 1000 if public.rows is None else public.rows
     _written(
-        output, wanted, lambda many: Rows(public, usual if many is None else many), as_document=as_document
+        output,
+        wanted,
+        lambda many: MadeUpRows(public, usual if many is None else many),
+        as_document=as_document,
     )
 
 
@@ -123,14 +127,14 @@ def _again(
     _written(output, wanted, _rows_of(found), as_document=as_document)
 
 
-def _rows_of(found: "Description") -> "Callable[[int | None], Rows]":
-    from entwined.synthetic import Rows
+def _rows_of(found: "Description") -> "Callable[[int | None], MadeUpRows]":
+    from entwined.synthetic import MadeUpRows
 
-    return lambda many: Rows(found.schema, found.size if many is None else many, found)
+    return lambda many: MadeUpRows(found.schema, found.size if many is None else many, found)
 
 
 def _written(
-    output: Path, wanted: _Wanted, made: "Callable[[int | None], Rows]", *, as_document: bool
+    output: Path, wanted: _Wanted, made: "Callable[[int | None], MadeUpRows]", *, as_document: bool
 ) -> None:
     from entwined.report.folder import write_files
 
@@ -235,7 +239,11 @@ def _described(  # noqa: PLR0913  (all that goes into a folder)
             key=key,
             also=lambda draft: wanted.write(draft, _rows_of(described)),
         )
-    names = [path.name for path in files]
+    _told(output, [path.name for path in files], done, as_document=as_document)
+
+
+def _told(output: Path, names: list[str], done: "Computed", *, as_document: bool) -> None:
+    """Say what was written, what it cost, and how to go on."""
     if as_document:
         there = {"folder": str(output), "files": names, "outputs": outputs(done.found)}
         as_json({**there, "budget": done.funds.document})

@@ -10,7 +10,9 @@ asks again is not charged, finds the journal, and goes on behind its last step; 
 was never shown.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from entwined.door.door import FAILED, Door
 from entwined.door.lending import lent
@@ -19,14 +21,25 @@ from entwined.door.stepwise import Incoming, Journal, StepAnswer, Stepwise, Take
 from entwined.errors import EntwinedError, Unreadable
 
 
-def follow(
-    door: Door, mechanism: Stepwise, incoming: Incoming, journal: Journal
-) -> Iterator[tuple[StepAnswer, ...]]:
-    """Answer a stream for as long as rows come in; what was answered before is not answered again."""
-    opening = door.admit(mechanism).output
-    kept = journal.resumed(opening)
+@dataclass(frozen=True, slots=True)
+class Following:
+    """A stream that was charged: its certificate, and its answers block by block as rows come in."""
+
+    certificate: Mapping[str, Any]
+    blocks: Iterator[tuple[StepAnswer, ...]]
+
+
+def follow(door: Door, mechanism: Stepwise, incoming: Incoming, journal: Journal) -> Following:
+    """Charge a stream, or find it charged, and answer it for as long as rows come in; no step is answered again."""
+    passed = door.admit(mechanism)
+    kept = journal.resumed(passed.output)
     incoming.behind(len(kept))
-    state = mechanism.begun(kept)
+    return Following(passed.certificate, _blocks(door, mechanism, incoming, journal, mechanism.begun(kept)))
+
+
+def _blocks(
+    door: Door, mechanism: Stepwise, incoming: Incoming, journal: Journal, state: object
+) -> Iterator[tuple[StepAnswer, ...]]:
     while steps := incoming.ready(mechanism.left(state)):
         with lent(incoming) as read:
             taken = _taken(door, mechanism, state, read, steps)

@@ -3,10 +3,13 @@
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Self
 
+import numpy as np
+
+from entwined.bounds.attributes.joint_noise import JointNoise
 from entwined.bounds.attributes.together import curve, keeps, noise_of
 from entwined.canonical import Document, canonical, fraction_from, fraction_text
 from entwined.door.mechanism import Read
@@ -34,7 +37,7 @@ MOST_ASKED: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class VeiledAnswers:
-    """Plain sums with Gaussian noise of these variances, in whole numbers.
+    """Plain sums with Gaussian noise, in whole numbers: a draw for each, and one that goes along all of them.
 
     Theorem. What `run` returns keeps every secret of the promise between the points or sets that it names, by its own ε
     and δ, under its class of laws. With a `loss` it has at most the losses of `parts` on rows; without, rows are not
@@ -50,7 +53,7 @@ class VeiledAnswers:
     promise: Promise
     names: tuple[str, ...]
     queries: tuple[Query, ...]
-    variances: tuple[Fraction, ...]
+    noise: JointNoise
     loss: Fraction | None = None
 
     @classmethod
@@ -69,8 +72,7 @@ class VeiledAnswers:
         needed = noise_of(secrets.guards, sums)
         if loss is None:
             return cls(promise, tuple(asked), queries, needed)
-        rows = _row_variances(promise, queries, loss)
-        both = tuple(map(max, needed, rows))
+        both = needed.at_least(_row_variances(promise, queries, loss))
         if not keeps(secrets.guards, sums, both):
             raise Refused("Noise for rows and for secrets do not go together here. Ask with another leakage.")
         return cls(promise, tuple(asked), queries, both, loss)
@@ -110,35 +112,41 @@ class VeiledAnswers:
             "kind": self.kind,
             KEPT_BY: [one.secret.title for one in _secrets(self.promise).guards],
             "asked": asked,
-            "variances": [fraction_text(one) for one in self.variances],
+            "noise": self.noise.document,
             "loss": None if self.loss is None else fraction_text(self.loss),
         }
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], promise: Promise) -> Self:
         """Settle the noise again; what was written may not be less."""
-        asked = {one["name"]: as_written(one["query"]) for one in document["asked"]}
+        asked = {one["name"]: as_written(one["query"]).bound(promise.schema) for one in document["asked"]}
         loss = None if document["loss"] is None else fraction_from(document["loss"])
-        made = cls.of(promise, asked, loss)
-        given = tuple(map(fraction_from, document["variances"]))
-        if len(given) != len(made.variances) or any(
-            one < (1 - CLOSE) * needed or one > needed * (1 + CLOSE)
-            for one, needed in zip(given, made.variances, strict=True)
-        ):
-            raise BadQuery("The noise is not that which its secrets and its loss need. Plan it again.")
-        return replace(made, variances=given)
+        noise = JointNoise.from_document(document["noise"])
+        made = cls(promise, tuple(asked), tuple(asked.values()), noise, loss)
+        made.require_kept()
+        return made
+
+    def require_kept(self) -> None:
+        """Refuse noise that does not keep the secrets, whoever settled it, or that is not that of the rows' loss."""
+        secrets = _secrets(self.promise)
+        rows = () if self.loss is None else _row_variances(self.promise, self.queries, self.loss)
+        enough = all(own >= row * (1 - CLOSE) for own, row in zip(self.noise.variances, rows, strict=False))
+        if secrets.individuals != (self.loss is not None) or not enough:
+            raise BadQuery("The noise is not that which its loss on rows needs. Settle it again.")
+        if len(self.noise.variances) != len(self.queries) or not keeps(secrets.guards, self.sums, self.noise):
+            raise BadQuery("The noise does not keep the secrets of the promise. Settle it again.")
 
     def parts(self, promise: Promise) -> tuple[Part, ...]:
         """Charge the rows, or where they are not protected one mark; refuse another promise's noise."""
         if promise.identity != self.promise.identity:
             raise BadQuery("The noise was settled under another promise than the door's. Settle it again.")
-        if type(self).from_document(self.document, promise) != self:
-            raise BadQuery("The noise is not that which its secrets and its loss need. Settle it again.")
+        self.require_kept()
         if self.loss is None:
             return (Part(key_of(everything(), None), ONCE, ONCE),)
         rows = _row_variances(promise, self.queries, self.loss)
         shares = [
-            Fraction(math.ceil(row / own * FINE), FINE) for row, own in zip(rows, self.variances, strict=True)
+            Fraction(math.ceil(row / own * FINE), FINE)
+            for row, own in zip(rows, self.noise.variances, strict=True)
         ]
         return losses(promise, list(zip(self._statistics, shares, strict=True)), self.loss)
 
@@ -152,16 +160,20 @@ class VeiledAnswers:
 
     def run(self, read: Read, schema: Schema) -> bytes:
         """Read all sums at once and add their noise; none where none is needed."""
-        found = [integers(exact) for exact in read(self.needs(schema))]
+        common = _law(self.noise.along)
+        along = 0 if common is None else int(common.add(np.zeros(1, np.int64))[0])
+        steps = self.noise.direction or (0,) * len(self.queries)
         drawn = [
-            (exact if law is None else law.add(exact)).tolist()
-            for exact, law in zip(found, self._laws, strict=True)
+            [value + along * step for value in (exact if law is None else law.add(exact)).tolist()]
+            for exact, law, step in zip(
+                map(integers, read(self.needs(schema))), self._laws, steps, strict=True
+            )
         ]
         return canonical(drawn).encode()
 
     @property
     def _laws(self) -> list[DiscreteGaussian | None]:
-        return [DiscreteGaussian.of_variance(one) if one else None for one in self.variances]
+        return [_law(one) for one in self.noise.variances]
 
     def output(self, drawn: bytes) -> tuple[object, ...]:
         """The answers, one after the other."""
@@ -195,7 +207,7 @@ class VeiledAnswers:
     def _spreads(self) -> list[tuple[float, float]]:
         """The deviation and the half-width of each answer's noise, in its own unit."""
         found = []
-        for law, one in zip(self._laws, self.sums, strict=True):
+        for law, one in zip(map(_law, self.noise.totals), self.sums, strict=True):
             wide = 0 if law is None else law.half_width(CONFIDENCE)
             deviation = 0.0 if law is None else math.sqrt(law.variance)
             found.append((deviation * float(one.unit), float(wide * one.unit)))
@@ -205,11 +217,11 @@ class VeiledAnswers:
     def _notes(self) -> tuple[str, ...]:
         secrets = _secrets(self.promise)
         said = [] if secrets.individuals else [FIRST_LINE]
-        if not any(self.variances):
+        if self.noise.is_none:
             why = "; ".join(dict.fromkeys(guard.free for guard in secrets.guards))
             said.append(f"No noise is needed: {why}.")
         for guard in secrets.guards:
-            (even,) = curve(guard, self.sums, self.variances, [0.0])
+            (even,) = curve(guard, self.sums, self.noise, [0.0])
             said.append(
                 f"An observer cannot tell {guard.secret.words}. Their odds change by a factor of at most "
                 f"{math.exp(float(guard.secret.epsilon)):.4g}, but for a chance of "
@@ -218,6 +230,10 @@ class VeiledAnswers:
                 f"{math.ceil(500 * (1 + even)) / 10:.1f} %."
             )
         return tuple(said)
+
+
+def _law(variance: Fraction) -> DiscreteGaussian | None:
+    return DiscreteGaussian.of_variance(variance) if variance else None
 
 
 def _secrets(promise: Promise) -> KeptSecrets:

@@ -19,6 +19,7 @@ from entwined.bounds.curve import Curve, Probe
 from entwined.bounds.elimination import elimination_bound, elimination_without_knowledge_bound
 from entwined.bounds.exposure import Exposure
 from entwined.bounds.hints import Hint, hints_for
+from entwined.bounds.path_blocks import path_messages_bound, path_transport_bound
 from entwined.bounds.theorem import KNOWLEDGE, Knowledge, Theorem
 from entwined.bounds.walks import self_avoiding_walks_bound
 from entwined.dependence import Dependence
@@ -49,6 +50,8 @@ SLOW: Final = (  # the most units with which these take milliseconds
     (self_avoiding_walks_bound, 24),
     (elimination_bound, 5),
     (elimination_without_knowledge_bound, 5),
+    (path_messages_bound, 128),
+    (path_transport_bound, 128),
 )
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from entwined.bounds.attributes.guarded import Guarded
-from entwined.bounds.attributes.guards import Guard
+from entwined.bounds.attributes.guards import SecretGuard
 from entwined.bounds.attributes.quilt_guard import QuiltGuard
 from entwined.canonical import Document
 from entwined.errors import BadInput, Refused
@@ -39,7 +39,7 @@ KEPT_BY: Final = "keeps"
 class KeptSecrets:
     """The secrets that everything released keeps, and whether individuals are protected beside them."""
 
-    guards: tuple[Guard, ...]
+    guards: tuple[SecretGuard, ...]
     individuals: bool
 
     def __post_init__(self) -> None:
@@ -121,12 +121,12 @@ class KeptSecrets:
         return cls(tuple(map(_guard, given["kept"])), individuals)
 
 
-def _guard(given: Mapping[str, Any]) -> Guard:
+def _guard(given: Mapping[str, Any]) -> SecretGuard:
     """Read what keeps a secret: laws of answers, or a network of parameters."""
     return QuiltGuard.from_document(given) if "network" in given else Guarded.from_document(given)
 
 
-def _read(one: Guard) -> str:
+def _read(one: SecretGuard) -> str:
     """Say how a set is read."""
     return {
         "worst point": f"{one.secret.title}: a set is read by its worst point, so every two points of it are kept "

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from entwined.bounds.attributes.guards import Guard
+from entwined.bounds.attributes.guards import SecretGuard
+from entwined.bounds.attributes.joint_noise import JointNoise
 from entwined.bounds.attributes.together import curve, observer
-from entwined.canonical import fraction_from
 from entwined.promise.secrets import FIRST_LINE, KeptSecrets
 from entwined.queries.documents import as_written
 from entwined.report import charts
@@ -17,7 +17,7 @@ from entwined.report.words import figure, readable
 from entwined.schema import Schema
 
 EPSILONS: Final = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0)
-FALSE_ALARMS: Final = tuple(at / 100 for at in (0, 1, 2, 5, *range(10, 100, 10), 95, 98, 99, 100))
+FALSE_ALARMS: Final = tuple(at / 100 for at in range(101))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def secrets_shown(certificate: Mapping[str, Any], schema: Schema) -> SecretsShow
     return SecretsShown(first, tuple(_shown(one, certificate["mechanism"], schema) for one in kept.guards))
 
 
-def _shown(guard: Guard, mechanism: Mapping[str, Any], schema: Schema) -> SecretShown:
+def _shown(guard: SecretGuard, mechanism: Mapping[str, Any], schema: Schema) -> SecretShown:
     secret = guard.secret
     epsilon = float(secret.epsilon)
     return SecretShown(
@@ -66,12 +66,12 @@ def _shown(guard: Guard, mechanism: Mapping[str, Any], schema: Schema) -> Secret
     )
 
 
-def _best(guard: Guard, mechanism: Mapping[str, Any], schema: Schema) -> Drawing:
+def _best(guard: SecretGuard, mechanism: Mapping[str, Any], schema: Schema) -> Drawing:
     """Draw how often the best observer finds one of the two out, by how often it is claimed falsely."""
     sums = [as_written(one["query"]).plain(schema) for one in mechanism["asked"]]
-    variances = [fraction_from(one) for one in mechanism["variances"]]
+    noise = JointNoise.from_document(mechanism["noise"])
     asked = [one for one in sums if one is not None]
-    right = observer(curve(guard, asked, variances, EPSILONS), EPSILONS, FALSE_ALARMS)
+    right = observer(curve(guard, asked, noise, EPSILONS), EPSILONS, FALSE_ALARMS)
     rows = [
         {"at": 100 * one, "value": 100 * found, "low": 100 * one, "high": 100 * found}
         for one, found in zip(FALSE_ALARMS, right, strict=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from entwined.bounds.attributes.guarded import Guarded
-from entwined.bounds.attributes.guards import Guard
+from entwined.bounds.attributes.guards import SecretGuard
 from entwined.bounds.attributes.linked import Linked, from_covariance
 from entwined.bounds.attributes.noisy_columns import ValueSets
 from entwined.bounds.attributes.quilt_guard import ParameterSecret, QuiltGuard
@@ -58,7 +58,7 @@ def read_secrets(
                 "leave it out."
             )
         return None
-    guards: list[Guard] = []
+    guards: list[SecretGuard] = []
     warnings: list[str] = []
     for number, one in enumerate(given, start=1):
         known(one, ABOUT_SECRET, f"[[secret]] {number}")

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from entwined.door.door import Door
-from entwined.door.following import follow
+from entwined.door.following import Following, follow
 from entwined.door.stepwise import StepAnswer
 from entwined.errors import BadInput
 from entwined.mechanisms.streams.followed import Followed
@@ -20,13 +20,13 @@ from entwined.request.request import Request
 from entwined.schema.exact import number_text
 from entwined.series.errors import StepErrors
 from entwined.series.journal import StepJournal
-from entwined.series.steps import Lines, StepsIn
+from entwined.series.steps import IncomingLines, StepsIn
 
 ONE_STREAM: Final = 'Give one [[mechanism]] with kind = "stream", and nothing else.'
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldStep:
     """The answer of a step in the unit of what was asked, with its 95 % half-width."""
 
     step: int
@@ -74,9 +74,9 @@ class Streaming:
         """The 95 % half-width of the answer of a step, in the unit of what was asked."""
         return self._errors.within(step) * float(self.unit)
 
-    def told(self, answers: Sequence[StepAnswer]) -> Iterator[Told]:
+    def told(self, answers: Sequence[StepAnswer]) -> Iterator[ToldStep]:
         """Give answers in their unit, with their errors."""
-        return (Told(one.step, one.number * self.unit, self.within(one.step)) for one in answers)
+        return (ToldStep(one.step, one.number * self.unit, self.within(one.step)) for one in answers)
 
     @cached_property
     def _errors(self) -> StepErrors:
@@ -86,7 +86,7 @@ class Streaming:
 @contextmanager
 def followed(
     streaming: Streaming, descriptor: int, journal: StepJournal, *, again: bool = True, ends: bool = True
-) -> Iterator[Iterator[tuple[StepAnswer, ...]]]:
+) -> Iterator[Following]:
     """Open a stream, or find it again, and answer what comes in; what was answered before is in the journal.
 
     `again`: lines that were answered come in again, as those of a file do. `ends`: the last step ends with the input.
@@ -97,7 +97,7 @@ def followed(
     incoming = StepsIn(
         promise.schema,
         streaming.name,
-        Lines(descriptor),
+        IncomingLines(descriptor),
         step=stream.step,
         late=stream.late,
         again=again,

@@ -1,4 +1,4 @@
-"""Lines that come in: each is a row, and a step ends with its line, or when a later step begins.
+"""IncomingLines that come in: each is a row, and a step ends with its line, or when a later step begins.
 
 Each line is read by itself, so that no row has a say in how another one is read. A field that is not there is missing;
 what is too much in a line is left out. A step that nobody mentions is there all the same, with no rows.
@@ -28,14 +28,14 @@ Codes: TypeAlias = tuple[int, ...]
 Whose: TypeAlias = int | str | None
 
 
-class Row(NamedTuple):
+class IncomingRow(NamedTuple):
     """The codes of a row, and which series it is of, where there are some."""
 
     codes: Codes
     whose: Whose = None
 
 
-class Lines:
+class IncomingLines:
     """The lines of a file or pipe as they come in, the header first."""
 
     def __init__(self, descriptor: int) -> None:
@@ -81,7 +81,7 @@ class StepsIn:
         self,
         schema: Schema,
         name: str,
-        lines: Lines,
+        lines: IncomingLines,
         *,
         step: str | None,
         late: Late,
@@ -106,8 +106,8 @@ class StepsIn:
         self._again = True
         self._place_of_step = self._names.index(step) if step is not None else 0
         self._ends, self._series = ends, series
-        self._open: list[Row] = []
-        self._done = deque[list[Row]]()
+        self._open: list[IncomingRow] = []
+        self._done = deque[list[IncomingRow]]()
         self._coded: dict[Fields, Codes] = {}
         self._values: dict[Codes, int] = {}
 
@@ -169,11 +169,11 @@ class StepsIn:
             if self._skip:
                 self._skip -= 1
             else:
-                self._done.append([Row(codes)])
+                self._done.append([IncomingRow(codes)])
             return
         at = self._place_of_step
         if codes[at] != self._columns[at].missing_code:  # a row of no step is in none
-            self._place(Row(codes, self._whose(fields)), codes[at] + 1)
+            self._place(IncomingRow(codes, self._whose(fields)), codes[at] + 1)
 
     def _whose(self, fields: list[str]) -> Whose:
         """Say which series a row is of."""
@@ -188,7 +188,7 @@ class StepsIn:
         code = coded.encode(raw)
         return None if code == coded.missing_code else code
 
-    def _place(self, row: Row, step: int) -> None:
+    def _place(self, row: IncomingRow, step: int) -> None:
         """Put a row into the open step, end steps before it, or let it have the fate of late rows."""
         current = self._answered + len(self._done) + 1
         if step < current:
@@ -211,14 +211,14 @@ class StepsIn:
             )
         return self._coded[read]
 
-    def _sum(self, aggregate: Aggregate, rows: list[Row]) -> int:
+    def _sum(self, aggregate: Aggregate, rows: list[IncomingRow]) -> int:
         return sum(self._value(aggregate, row.codes) for row in self._kept(rows))
 
-    def _kept(self, rows: list[Row]) -> Sequence[Row]:
+    def _kept(self, rows: list[IncomingRow]) -> Sequence[IncomingRow]:
         """Of a series one row a step: the first by all codes; a row of no series is left out."""
         if self._series is None:
             return rows
-        first: dict[Whose, Row] = {}
+        first: dict[Whose, IncomingRow] = {}
         for row in sorted((one for one in rows if one.whose is not None), key=lambda one: one.codes):
             first.setdefault(row.whose, row)
         return list(first.values())

@@ -23,7 +23,7 @@ MOST_ROWS: Final = 10**9
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class MadeUpRows:
     """So many rows of a description, or without one rows that are of the declared types and nothing more."""
 
     schema: Schema

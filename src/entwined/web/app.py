@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 
 from entwined.errors import BadInput, EntwinedError
 from entwined.version import __version__
-from entwined.web.guard import Guard
+from entwined.web.guard import Porter
 from entwined.web.holder import pages, templates
 from entwined.web.house import House
 from entwined.web.refusals import Refusal, refusal
@@ -62,7 +62,7 @@ def make_app(
     app.add_exception_handler(RequestValidationError, _on_wrong_shape)
     app.add_exception_handler(HTTPException, _on_http)
     app.add_exception_handler(RecursionError, _on_deep)
-    return Guard(app, hosts)
+    return Porter(app, hosts)
 
 
 def _said(given: Refusal, request: Request) -> Response:

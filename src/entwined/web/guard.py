@@ -38,7 +38,7 @@ class TooLarge(Exception):  # noqa: N818  (it ends the reading of a body)
     """A body that goes on beyond what is taken."""
 
 
-class Guard:
+class Porter:
     """The outermost layer of the service."""
 
     def __init__(

@@ -19,6 +19,7 @@ from entwined.dependence.syntax import toml_value
 from entwined.door.certificate import CERTIFICATE
 from entwined.errors import BadInput, Refused
 from entwined.report import write_release
+from entwined.report.formats import FORMATS
 from entwined.request.fulfil import fulfil
 from entwined.request.funds import require_funds
 from entwined.request.outlook import Outlook, outlook
@@ -164,6 +165,7 @@ class Project:
             outlook=ahead.document,
             budget=done.funds.document,
             models=[one.model for one in request.dependence],
+            also=[one for one in FORMATS.values() if not one.lacking()],
         )
         write_whole(self._folder_of(number) / REQUEST, (self.folder / REQUEST).read_bytes())
         return number

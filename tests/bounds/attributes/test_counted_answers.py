@@ -123,6 +123,7 @@ def test_long_sums_by_thresholds_are_never_below_the_exact_ones() -> None:
         assert summed <= _by_thresholds(*pair, Fraction(1), Fraction(deviation) ** 2) <= 1.3 * summed + 1e-9
 
 
+@pytest.mark.slow
 def test_a_million_rows() -> None:
     variance, slip = least_enumerated(women(10**6, [0.499, 0.501], delta="0.000001"), LAW)
     assert math.sqrt(variance) == pytest.approx(1647, rel=0.005)  # normal approximation: 1645

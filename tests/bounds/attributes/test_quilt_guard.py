@@ -82,12 +82,14 @@ def test_one_answer_and_several_keep_what_is_promised():
         place, epsilon = int(rng.integers(drawn.network.units)), Fraction(int(rng.integers(2, 25)), 10)
         guard = QuiltGuard.of(secret(f"c{place}", epsilon), drawn.network)
         asked, answers = zip(*(drawn_sum(rng, drawn) for _ in range(1 + turn % 2)), strict=True)
-        variances = noise_of((guard,), asked)
-        assert keeps((guard,), asked, variances)
+        noise = noise_of((guard,), asked)
+        assert keeps((guard,), asked, noise)
+        assert not noise.direction  # boxes of differences have no direction in common
+        variances = noise.variances
         laws = laws_of(drawn, place, answers)
         truth = slipped(laws, variances, float(epsilon))
         assert truth <= float(DELTA) * (1 + 1e-9)
-        for level, told in zip((0.0, 0.5, 2.0), curve(guard, asked, variances, [0.0, 0.5, 2.0]), strict=True):
+        for level, told in zip((0.0, 0.5, 2.0), curve(guard, asked, noise, [0.0, 0.5, 2.0]), strict=True):
             assert told >= slipped(laws, variances, level) - 1e-9
         free += not any(variances)
         hidden += truth > 0.2 * float(DELTA)
@@ -109,7 +111,7 @@ def test_what_a_quilt_shows_is_not_spent_twice():
     near = PlainSum("", "near", reads=("near",), span=Fraction(20))
     left = Fraction(1) - Fraction(math.log(1.5))
     needed = 400 / (2 * float(largest_gaussian_rho(left, DELTA))) + 3
-    variances = noise_of((guard,), (far, near))
+    variances = noise_of((guard,), (far, near)).variances
     assert float(variances[1]) == pytest.approx(needed, rel=1e-3)
     assert float(variances[0]) < 7
     both = PlainSum("", "a sum", reads=("far", "near"), span=Fraction(40))

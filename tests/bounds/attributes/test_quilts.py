@@ -15,11 +15,11 @@ from entwined.bounds.attributes.gaussian_quilts import gaussian_quilt_noise
 from entwined.bounds.attributes.noisy_columns import NoisyColumns, ValueSets
 from entwined.bounds.attributes.parameter_law import max_influence
 from entwined.bounds.attributes.parameter_quilt import parameter_quilt_bound
-from entwined.bounds.attributes.quilts import quilt_noise
+from entwined.bounds.attributes.quilts import quilt_noise, quilt_noise_for_class
 from entwined.bounds.attributes.separation import published_quilts, published_scale, separations
 from entwined.bounds.attributes.two_normals import analytic_ratio
 from entwined.dependence import BayesNet, Variable
-from entwined.errors import BadLoss, BadQuery, DoesNotApply, NoTheorem
+from entwined.errors import BadInput, BadLoss, BadQuery, DoesNotApply, NoTheorem
 from support.parameter_networks import random_network, true_influence, true_leakage, true_slip
 
 NETWORKS = 500
@@ -193,6 +193,16 @@ def test_example_1_to_the_letter():
     two = tall + ColumnQuery.count(["sat"], rows=100)
     assert quilt_noise(network, two, 1.0).scale == pytest.approx(100 / (1 - shown))
     assert quilt_noise(network, two, 1.0).accuracy(0.05) == pytest.approx(100 / (1 - shown) * math.log(20))
+
+
+def test_of_several_networks_the_worst_counts():
+    weak, strong = school(), school(gender=((0.9, 0.1), (0.1, 0.9)))
+    tall = ColumnQuery.count(["height"], rows=100)
+    assert quilt_noise(weak, tall, 1.0).scale == 0.0
+    assert quilt_noise_for_class([weak, strong], tall, 1.0) == quilt_noise(strong, tall, 1.0)
+    assert quilt_noise_for_class([weak, strong], tall, 1.0).scale == pytest.approx(100)
+    with pytest.raises(BadInput, match="at least one"):
+        quilt_noise_for_class([], tall, 1.0)
 
 
 def test_zeros_show_everything_or_nothing():

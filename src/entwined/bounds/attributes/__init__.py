@@ -5,7 +5,7 @@ The randomness of the data is part of the noise:
     secrets ──> linked (laws of answers given the secret) ──> far_apart (worst pairs) ──> guarded ──> together
                                                                 │
         two_normals <── least_noise <───────────────────────────┤   normal answers, one at a time
-        least_trace               <─────────────────────────────┤   several answers at once
+        least_trace, joint_noise  <─────────────────────────────┤   several answers at once
         summed_laws, enumerated   <─────────────────────────────┘   answers that are not normal, exactly
         on_grid                        what whole numbers cost
 

@@ -53,7 +53,7 @@ class KeptSecret(Protocol):
         """How a set is read."""
 
 
-class Guard(Protocol):
+class SecretGuard(Protocol):
     """A secret with all that is declared about it, and the noise that keeps it for given answers."""
 
     @property

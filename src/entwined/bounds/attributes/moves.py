@@ -23,7 +23,7 @@ MOST_WRONG: Final = 1e-6  # chances may miss a sum of 1 by this much
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Moves:
+class CarriedMass:
     """Masses that go so far, and the mass that rounding may have misplaced."""
 
     masses: FloatArray
@@ -54,18 +54,18 @@ class VectorLaw:
         return cls(points[masses > 0], masses[masses > 0] / masses.sum())
 
 
-def ways(one: FiniteLaw, other: FiniteLaw, given_up: float) -> Iterator[Moves]:
+def ways(one: FiniteLaw, other: FiniteLaw, given_up: float) -> Iterator[CarriedMass]:
     """Give ways to carry one law of numbers into another; `given_up` is the mass that may be left behind."""
     first, second = np.exp(one.logs), np.exp(other.logs)
     sources, targets, masses = corner(first, second)
-    yield Moves(masses, np.abs(one.atoms[sources] - other.atoms[targets]), misplaced(first, second))
+    yield CarriedMass(masses, np.abs(one.atoms[sources] - other.atoms[targets]), misplaced(first, second))
     yield common_first(one, other)
     if given_up > 0 and one.atoms.size + other.atoms.size <= MOST_NEAR:
         for share in (given_up, given_up / 2):
             yield near_first(one, other, share)
 
 
-def vector_ways(one: VectorLaw, other: VectorLaw, norm: int) -> Iterator[Moves]:
+def vector_ways(one: VectorLaw, other: VectorLaw, norm: int) -> Iterator[CarriedMass]:
     """Give ways to carry one law of vectors into another: in the order of each coordinate and of their sum.
 
     On the line the order of quantiles is the best; here it is only some way, so that what follows is an upper bound.
@@ -78,7 +78,7 @@ def vector_ways(one: VectorLaw, other: VectorLaw, norm: int) -> Iterator[Moves]:
         first, second = one.chances[orders[0]], other.chances[orders[1]]
         sources, targets, masses = corner(first, second)
         gaps = one.atoms[orders[0][sources]] - other.atoms[orders[1][targets]]
-        yield Moves(masses, np.linalg.norm(gaps, ord=norm, axis=1), misplaced(first, second))
+        yield CarriedMass(masses, np.linalg.norm(gaps, ord=norm, axis=1), misplaced(first, second))
 
 
 def corner(first: FloatArray, second: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
@@ -95,7 +95,7 @@ def misplaced(first: FloatArray, second: FloatArray) -> float:
     return 16.0 * ULP * (first.size + second.size + 8)
 
 
-def common_first(one: FiniteLaw, other: FiniteLaw) -> Moves:
+def common_first(one: FiniteLaw, other: FiniteLaw) -> CarriedMass:
     """Leave what both laws have, and carry the rest in its order."""
     atoms = np.union1d(one.atoms, other.atoms)
     each = [np.zeros(atoms.size), np.zeros(atoms.size)]
@@ -105,10 +105,12 @@ def common_first(one: FiniteLaw, other: FiniteLaw) -> Moves:
     first, second = (masses - common for masses in each)
     sources, targets, moved = corner(first, second)
     masses = np.append(moved, common.sum())
-    return Moves(masses, np.append(np.abs(atoms[sources] - atoms[targets]), 0.0), misplaced(first, second))
+    return CarriedMass(
+        masses, np.append(np.abs(atoms[sources] - atoms[targets]), 0.0), misplaced(first, second)
+    )
 
 
-def near_first(one: FiniteLaw, other: FiniteLaw, share: float) -> Moves:
+def near_first(one: FiniteLaw, other: FiniteLaw, share: float) -> CarriedMass:
     """Find the least distance within which all but a share can be carried, and carry it so."""
     low, high = 0.0, float(max(one.atoms[-1], other.atoms[-1]) - min(one.atoms[0], other.atoms[0]))
     best = within(one, other, high)
@@ -124,12 +126,12 @@ def near_first(one: FiniteLaw, other: FiniteLaw, share: float) -> Moves:
     return best
 
 
-def found_farthest(found: Moves) -> float:
+def found_farthest(found: CarriedMass) -> float:
     """The longest way of what is not given up."""
     return float(np.max(found.distances, where=np.isfinite(found.distances), initial=0.0))
 
 
-def within(one: FiniteLaw, other: FiniteLaw, distance: float) -> Moves:
+def within(one: FiniteLaw, other: FiniteLaw, distance: float) -> CarriedMass:
     """Carry as much as possible by at most a distance, from left to right; the rest is given up.
 
     Who can reach nobody from here on is given up; else the leftmost two that reach each other meet, which takes
@@ -154,4 +156,4 @@ def within(one: FiniteLaw, other: FiniteLaw, distance: float) -> Moves:
             j += 1
     given_up = max(0.0, 1.0 - math.fsum(masses))
     slack = 16.0 * ULP * (len(left) + len(right) + 8)
-    return Moves(np.array([*masses, given_up]), np.array([*distances, math.inf]), slack)
+    return CarriedMass(np.array([*masses, given_up]), np.array([*distances, math.inf]), slack)

@@ -101,6 +101,21 @@ def quilt_noise(
     return QuiltNoise(query, target, scale, worst)
 
 
+def quilt_noise_for_class(
+    networks: Sequence[BayesNet],
+    query: ColumnQuery,
+    epsilon: float | str,
+    apart: Sequence[ValueSets] = (),
+    *,
+    averaged: bool = False,
+) -> QuiltNoise:
+    """Find the noise that keeps every secret whichever of several networks is true: that of the worst of them."""
+    if not networks:
+        raise BadInput("No network is held for possible. Give at least one.")
+    each = (quilt_noise(network, query, epsilon, apart, averaged=averaged) for network in networks)
+    return max(each, key=lambda noise: (noise.scale, noise.quilt.influence))
+
+
 def quilt_leakage(asked: NoisyColumns, network: BayesNet) -> FloatArray:
     """For each parameter the worst pair of its values, each pair with its best quilt, rounded up."""
     refuse_unknown(network, asked)

@@ -1,9 +1,8 @@
 """The noise of all answers of one release that keeps all of its secrets, and what an observer can still tell.
 
 Answers that leave together are one joint Gaussian release: each secret asks vᵀ(N + C)⁻¹v ≤ μ² of the noise N, with v
-and C of its own laws and μ of its own (ε, δ). Noise is drawn for each answer by itself, so N is diagonal. On whole
-numbers `on_grid` counts M = N − 3 instead, with N ≥ 6, where the answers' own spread C is counted; where it is not, the
-differences v are those of the next whole numbers and C is 0.
+and C of its own laws and μ of its own (ε, δ). On whole numbers `on_grid` counts M = N − 3 instead, with N ≥ 6, where
+the answers' own spread C is counted; where it is not, the differences v are those of the next whole numbers and C is 0.
 """
 
 import math
@@ -14,71 +13,83 @@ from typing import Final
 
 import numpy as np
 
-from entwined.bounds.attributes.guards import AnswerBox, Guard
-from entwined.bounds.attributes.least_trace import Case, corners, least_diagonal, strain
+from entwined.bounds.attributes.guards import AnswerBox, SecretGuard
+from entwined.bounds.attributes.joint_noise import THIRD, JointNoise, least_joint, up
+from entwined.bounds.attributes.least_trace import Case, corners, strain
 from entwined.bounds.attributes.on_grid import LEAST_SPREAD, rounded
 from entwined.bounds.attributes.two_normals import analytic_ratio, told_beside
 from entwined.errors import Refused
-from entwined.noise.dominated import SMOOTHED, SPARE
 from entwined.queries.plain import PlainSum
 
-WHOLE: Final = Fraction(1, 1000)
 TRIES: Final = 60
+CLOSE: Final = Fraction(1, 10**9)
 
 
 @lru_cache(maxsize=64)
-def noise_of(guards: tuple[Guard, ...], asked: tuple[PlainSum, ...]) -> tuple[Fraction, ...]:
-    """The variances of noise, in whole numbers, that keep every secret for all answers; all 0 if none is needed.
+def noise_of(guards: tuple[SecretGuard, ...], asked: tuple[PlainSum, ...]) -> JointNoise:
+    """The noise, in whole numbers, that keeps every secret for all answers; none if none is needed.
 
-    Of several answers the sum of the variances is least, each in its own unit.
+    Of several answers the sum of the variances is near the least, each in its own unit.
     """
     if len(asked) == 1:
-        return (_alone(guards, asked[0]),)
+        return JointNoise((_alone(guards, asked[0]),))
     if not any(_needs_noise(guard, asked) for guard in guards):
-        return (Fraction(0),) * len(asked)
-    cases = [case for guard in guards for case in _cases(guard, asked)]
+        return JointNoise((Fraction(0),) * len(asked))
     weights = np.array([float(one.unit) ** 2 for one in asked])
-    found = least_diagonal(cases, 1.0, weights / weights.max())
-    spare = 1 + SPARE
-    return tuple(max(_up(Fraction(one) * spare + SMOOTHED), LEAST_SPREAD) for one in found)
+    cases, stiff = _all_cases(guards, asked)
+    return least_joint(cases, weights / weights.max(), stiff)
 
 
-def keeps(guards: Sequence[Guard], asked: Sequence[PlainSum], variances: Sequence[Fraction]) -> bool:
-    """Whether noise of these variances, not below those of `noise_of`, keeps every secret."""
-    if len(asked) > 1:
-        return True  # normal laws: more independent noise shows less
-    return all(
-        asked[0].column or guard.slip(asked[0], guard.secret.epsilon, variances[0]) <= guard.secret.delta
-        for guard in guards
+@lru_cache(maxsize=64)
+def keeps(guards: tuple[SecretGuard, ...], asked: tuple[PlainSum, ...], noise: JointNoise) -> bool:
+    """Whether noise keeps every secret for all answers, whoever made it."""
+    if len(asked) == 1:
+        (variance,) = noise.variances
+        return not noise.direction and all(_keeps_alone(guard, asked[0], variance) for guard in guards)
+    needing = [guard for guard in guards if _needs_noise(guard, asked)]
+    if not needing:
+        return True
+    cases, stiff = _all_cases(needing, asked)
+    return (
+        min(noise.variances) >= LEAST_SPREAD
+        and (not noise.direction or noise.stiffness() + stiff <= THIRD)
+        and strain(cases, noise.counted) <= 1.0 + float(CLOSE)
     )
 
 
 def curve(
-    guard: Guard, asked: Sequence[PlainSum], variances: Sequence[Fraction], epsilons: Sequence[float]
+    guard: SecretGuard, asked: Sequence[PlainSum], noise: JointNoise, epsilons: Sequence[float]
 ) -> list[float]:
-    """The δ at each ε of what leaves, for a picture of what the best observer can tell; never below the truth."""
+    """The δ at each ε of what leaves, for a picture of what the best observer can tell, but for what rounding costs."""
     levels = [Fraction(max(one, 1e-6)) for one in epsilons]
     if len(asked) == 1:
-        return [min(guard.slip(asked[0], level, variances[0]), 1.0) for level in levels]
-    noise = np.diag([max(float(one - SMOOTHED), 0.0) for one in variances])
-    boxes = [(box.shown, math.sqrt(strain(_corners(box), noise))) for box in guard.cases(asked)]
+        return [min(guard.slip(asked[0], level, noise.variances[0]), 1.0) for level in levels]
+    boxes = [(box.shown, math.sqrt(strain(_corners(box), noise.counted))) for box in guard.cases(asked)]
     return [max(told_beside(shown, level, shift, 1.0) for shown, shift in boxes) for level in levels]
 
 
-def _alone(guards: Sequence[Guard], asked: PlainSum) -> Fraction:
+def _alone(guards: Sequence[SecretGuard], asked: PlainSum) -> Fraction:
     """The noise of one answer: the most that a secret asks for, tried against all of them."""
     found = max(guard.least(asked) for guard in guards)
-    variance = _up(found) if found else found
+    variance = up(found) if found else found
     for _ in range(TRIES):
-        if keeps(guards, [asked], [variance]):
+        if all(_keeps_alone(guard, asked, variance) for guard in guards):
             return variance
-        variance = _up(variance * Fraction(101, 100) + 1)
+        variance = up(variance * Fraction(101, 100) + 1)
     raise Refused("No noise was found that keeps every secret for this answer. Allow a larger ε or δ.")
 
 
-def _up(exact: Fraction) -> Fraction:
-    """Round up to a few digits, so that documents stay short."""
-    return Fraction(math.ceil(exact / WHOLE)) * WHOLE
+def _keeps_alone(guard: SecretGuard, asked: PlainSum, variance: Fraction) -> bool:
+    """Whether noise keeps a secret for one answer: normal ones need no less than the least, counts are tried."""
+    if asked.column:
+        return variance >= guard.least(asked) * (1 - CLOSE)
+    return guard.slip(asked, guard.secret.epsilon, variance) <= guard.secret.delta
+
+
+def _all_cases(guards: Sequence[SecretGuard], asked: Sequence[PlainSum]) -> tuple[list[Case], Fraction]:
+    """What all secrets ask of M = N − 3, and 1/λ of the least spread of the answers that is counted."""
+    found = [(case, stiff) for guard in guards for case, stiff in _cases(guard, asked)]
+    return [case for case, _ in found], max(stiff for _, stiff in found)
 
 
 def _mu(epsilon: Fraction, delta: Fraction) -> float:
@@ -91,7 +102,7 @@ def _corners(box: AnswerBox) -> list[Case]:
     return [(corner, own) for corner in corners(box.lows, box.highs)]
 
 
-def _needs_noise(guard: Guard, asked: Sequence[PlainSum]) -> bool:
+def _needs_noise(guard: SecretGuard, asked: Sequence[PlainSum]) -> bool:
     """Whether the answers' own spread does not keep a secret by itself; rounding normal numbers shows no more."""
     nothing = np.zeros((len(asked), len(asked)))
     for box in guard.cases(asked):
@@ -101,30 +112,29 @@ def _needs_noise(guard: Guard, asked: Sequence[PlainSum]) -> bool:
     return False
 
 
-def _left(guard: Guard, box: AnswerBox) -> Fraction:
+def _left(guard: SecretGuard, box: AnswerBox) -> Fraction:
     """What is left of ε beside what is shown anyway."""
     return guard.secret.epsilon - Fraction(box.shown)
 
 
-def _cases(guard: Guard, asked: Sequence[PlainSum]) -> list[Case]:
-    """What a secret asks of M = N − 3, in units of its own μ."""
-    secret, found = guard.secret, []
+def _cases(guard: SecretGuard, asked: Sequence[PlainSum]) -> list[tuple[Case, Fraction]]:
+    """What a secret asks of M = N − 3, in units of its own μ, and 1/λ where the answers' own spread is counted."""
+    delta = guard.secret.delta
+    found: list[tuple[Case, Fraction]] = []
     nothing = np.zeros((len(asked), len(asked)))
     for box in guard.cases(asked):
         if not any((*box.lows, *box.highs)):
             continue
         own, epsilon = box.own, _left(guard, box)
         spread = 0.0 if own is None else max(float(np.linalg.eigvalsh(own).min()) * (1 - 1e-9), 0.0)
-        left = rounded(epsilon, secret.delta, Fraction(spread), len(asked))
-        if left is None:
-            mu = _mu(epsilon, secret.delta)
-            boxes = [
-                [math.copysign(math.ceil(abs(end)), end) for end in ends] for ends in (box.lows, box.highs)
-            ]
-            found += [(corner / mu, nothing) for corner in corners(*boxes)]
+        left = rounded(epsilon, delta, Fraction(spread), len(asked))
+        if own is None or left is None:
+            whole = [float(math.floor(end)) for end in box.lows], [float(math.ceil(end)) for end in box.highs]
+            mu = _mu(epsilon, delta)
+            found += [((corner / mu, nothing), Fraction(0)) for corner in corners(*whole)]
         else:
-            mu, counted = _mu(left.epsilon, left.delta), nothing if own is None else own
-            found += [(corner / mu, counted) for corner in corners(box.lows, box.highs)]
+            mu = _mu(left.epsilon, left.delta)
+            found += [((corner / mu, own), 1 / Fraction(spread)) for corner in corners(box.lows, box.highs)]
     return found
 
 

@@ -26,7 +26,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from entwined.bounds.attributes.moves import Moves, VectorLaw, misplaced, vector_ways, ways
+from entwined.bounds.attributes.moves import CarriedMass, VectorLaw, misplaced, vector_ways, ways
 from entwined.bounds.attributes.two_normals import told_apart
 from entwined.bounds.wasserstein import SHARE, FiniteLaw, farthest_move
 from entwined.errors import BadInput, Unreachable
@@ -178,7 +178,7 @@ def gaussian_apart(level: float) -> Apartness:
     return apart
 
 
-def slips(moves: Moves, apart: Apartness, scale: float) -> float:
+def slips(moves: CarriedMass, apart: Apartness, scale: float) -> float:
     """The δ that a way to carry the laws proves for noise of a scale, the best order of several if there are some."""
     each = np.atleast_2d(apart(moves.distances, scale))
     with np.errstate(invalid="ignore"):
@@ -186,12 +186,12 @@ def slips(moves: Moves, apart: Apartness, scale: float) -> float:
     return float(np.nanmin(total)) * (1 + CLOSE) + moves.misplaced
 
 
-def least_scale(carried: Sequence[Iterable[Moves]], chance: float, apart: Apartness) -> float:
+def least_scale(carried: Sequence[Iterable[CarriedMass]], chance: float, apart: Apartness) -> float:
     """The least scale at which every pair has a way that proves δ, rounded up; 0 if no noise is needed."""
     return max((min(scale_for(moves, chance, apart) for moves in each) for each in carried), default=0.0)
 
 
-def scale_for(moves: Moves, chance: float, apart: Apartness) -> float:
+def scale_for(moves: CarriedMass, chance: float, apart: Apartness) -> float:
     """The least scale for one way; infinite if it gives up more than δ."""
     finite = moves.distances[np.isfinite(moves.distances)]
     farthest = float(finite.max(initial=0.0))

@@ -10,6 +10,7 @@ regression                 an adversary who knows no values: exact, any number o
 linear                     weighted sums with Gaussian noise: exact, the spread of the unknown counted
 linear_shift               the same without the spread: any number of units, bounded correlations
 clipped                    sums of values clipped to public bounds, with either noise: what a release is made of
+metric                     losses by distance in, leakage by distance out: Bayesian metric privacy
 shifts                     the smallest figure of those above
 distances                  what they all ask to be believed
 knowledge                  computes: every set of known units at once
@@ -27,6 +28,10 @@ from entwined.bounds.gaussian.linear_shift import (
     noisy_linear_shift_without_knowledge_bound,
 )
 from entwined.bounds.gaussian.max_correlation import lange_max_correlation_bound, max_correlation_bound
+from entwined.bounds.gaussian.metric import (
+    gaussian_metric_bound,
+    gaussian_metric_without_knowledge_bound,
+)
 from entwined.bounds.gaussian.regression import gaussian_regression_bound
 from entwined.bounds.gaussian.tree import gaussian_tree_bound
 from entwined.bounds.gaussian.variance import gaussian_variance_bound
@@ -52,6 +57,10 @@ NOISY_LINEAR_THEOREMS: Final[tuple[Theorem, ...]] = (
     noisy_linear_without_knowledge_bound,
     noisy_linear_shift_bound,
     noisy_linear_shift_without_knowledge_bound,
+)
+METRIC_THEOREMS: Final[tuple[Theorem, ...]] = (
+    gaussian_metric_bound,
+    gaussian_metric_without_knowledge_bound,
 )
 CLIPPED_THEOREMS: Final[tuple[Theorem, ...]] = (
     clipped_values_bound,

@@ -4,7 +4,8 @@ After every step a law is fitted to all that was drawn. What is asked next follo
 those before it (adaptive composition), and on rows by nothing but released noise.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -20,16 +21,16 @@ from entwined.mechanisms.marginals.made_up import made_up
 from entwined.mechanisms.marginals.meter import Meter, Tables, Transcript
 from entwined.mechanisms.marginals.recipes import Expected, Shares, weighed
 from entwined.mechanisms.marginals.relations import NOISE_OF_A_CELL, Relations, size_of
+from entwined.noise import Additive, ExponentialChoice
 from entwined.numbers import IntArray
 from entwined.schema import Schema
 from entwined.schema.raw import is_whole
 
 ALONE: Final = Fraction(1, 4)
-FAR: Final = Fraction(3, 100)
-TREE: Final = Fraction(1, 4)
+FAR: Final = Fraction(1, 20)
 CHOICES: Final = Fraction(3, 100)
-CHOSEN: Final = 1 - ALONE - FAR - TREE - CHOICES
-"""The shares of the loss: columns alone, distances of pairs, the tree of tables, choices, and what was chosen."""
+REST: Final = 1 - ALONE - FAR - CHOICES
+"""The shares of the loss: columns alone, distances of pairs, choices, and the tables of the tree and of the rounds."""
 
 USUAL_ROUNDS: Final = 4
 MOST_ROUNDS: Final = 20
@@ -66,32 +67,59 @@ class Adaptive:
 
     def shares(self, domain: Domain, schema: Schema) -> Shares:
         """Tables are sums of the table of all columns, whichever are chosen; scores are distances."""
-        tables = ALONE + TREE + CHOSEN
-        return [(domain.whole(schema), tables), (domain.distances(1), FAR + CHOICES)]
+        return [(domain.whole(schema), ALONE + REST), (domain.distances(1), FAR + CHOICES)]
 
     def asks(self, domain: Domain) -> tuple[Scope, ...]:
         """Columns alone and pairs; larger tables are asked for as draws say."""
         return (*_alone(domain), *_pairs(domain))
 
-    def _each(self, domain: Domain) -> int:
-        """How many tables are chosen in a round."""
-        return max(2 * len(domain.axes) // 7, 1)
+    def _most(self, domain: Domain) -> int:
+        """How many tables of several columns are counted at most."""
+        columns = len(domain.axes)
+        return columns - 1 + self.rounds * max(2 * columns // 7, 1)
 
     def run(self, tables: Tables, domain: Domain, meter: Meter, notes: Transcript) -> None:
         """Count columns, measure pairs, grow a tree, then choose what is worst explained, round by round."""
         alone, pairs = _alone(domain), _pairs(domain)
-        parted = weighed(alone, domain, ALONE)
-        notes.count(tables(alone), {scope: meter.noise(share) for scope, share in parted.items()})
+        notes.count(tables(alone), _noises(alone, domain, meter, ALONE))
         law = fitted(notes.counted, domain.sizes)
         if not pairs:
             return
         notes.distances.update(self._distances(tables, pairs, law, meter))
-        grown = self._grown(notes, law, domain, meter)
-        parted = weighed(grown, domain, TREE)
-        notes.count(tables(grown), {scope: meter.noise(share) for scope, share in parted.items()})
-        for _ in range(self.rounds):
+        many = self._afforded(notes, domain, meter)
+        if many < self._most(domain):
+            again = REST * (1 - Fraction(many, self._most(domain))) / 2 if many else REST
+            notes.count(tables(alone), _noises(alone, domain, meter, again))
+        else:
+            again = Fraction(0)
+        if many:
+            self._several(tables, domain, meter, notes, (REST - again) / many, many)
+
+    def _afforded(self, notes: Transcript, domain: Domain, meter: Meter) -> int:
+        """How many tables are worth counting: as many as pairs are further off than their noise would then put them."""
+        unsure = math.sqrt(meter.noise_of_distances(FAR, len(notes.distances)).variance)
+        apart = _apart(notes, domain)
+        for many in range(self._most(domain), 0, -1):
+            deviation = LEFT_BY_A_FIT * meter.deviation(REST / many)
+            worth = [rows - unsure > deviation * domain.cells(pair) for pair, rows in apart.items()]
+            if sum(worth) >= many:
+                return many
+        return 0
+
+    def _several(
+        self, tables: Tables, domain: Domain, meter: Meter, notes: Transcript, share: Fraction, many: int
+    ) -> None:
+        """Count so many tables of several columns, each with about this share: a tree first, the others in rounds."""
+        law = fitted(notes.counted, domain.sizes)
+        grown = self._grown(notes, law, domain, meter.deviation(share))
+        notes.count(tables(grown), _noises(grown, domain, meter, share * min(len(grown), many)))
+        left = max(many - len(grown), 0)
+        rounds = min(self.rounds, left)
+        for turn in range(rounds):
             law = fitted(notes.counted, domain.sizes, near=law.weights, steps=STEPS)
-            self._round(tables, domain, meter, notes, law)
+            each = left // rounds + (turn < left % rounds)
+            noise, choice = meter.noise(share), meter.choice(CHOICES / left)
+            self._round(tables, domain, notes, law, [choice] * each, noise)
 
     def _distances(
         self, tables: Tables, pairs: tuple[Scope, ...], law: CellLaw, meter: Meter
@@ -102,18 +130,23 @@ class Adaptive:
         noisy = meter.noise_of_distances(FAR, len(pairs)).add(np.array(far, np.int64))
         return dict(zip(pairs, noisy.tolist(), strict=True))
 
-    def _grown(self, notes: Transcript, law: CellLaw, domain: Domain, meter: Meter) -> tuple[Scope, ...]:
+    def _grown(self, notes: Transcript, law: CellLaw, domain: Domain, deviation: float) -> tuple[Scope, ...]:
         """Grow the tree from noisy distances."""
-        deviation = meter.deviation(TREE / max(len(domain.axes) - 1, 1))
-        far = {pair: max(float(rows), 0.0) for pair, rows in notes.distances.items()}
+        far = _apart(notes, domain)
         largest = min(law.rows / (PART_OF_ROWS * deviation), LARGEST_TABLE)
         return Relations(domain.sizes, far).grown(largest, deviation)
 
-    def _round(self, tables: Tables, domain: Domain, meter: Meter, notes: Transcript, law: CellLaw) -> None:
+    def _round(
+        self,
+        tables: Tables,
+        domain: Domain,
+        notes: Transcript,
+        law: CellLaw,
+        choices: Sequence[ExponentialChoice],
+        noise: Additive,
+    ) -> None:
         """Choose tables that the law explains worst, and count them; choosing none of them is a choice too."""
-        many = self.rounds * self._each(domain)
-        noise, choice = meter.noise(CHOSEN / many), meter.choice(CHOICES / many)
-        deviation = meter.deviation(CHOSEN / many)
+        deviation = math.sqrt(noise.variance)
         taken = [one.scope for one in notes.tables]
         candidates = _candidates(domain, notes, law.rows / deviation)
         people = made_up(law, min(max(round(law.rows), 1), MOST_MADE_UP))
@@ -123,7 +156,7 @@ class Adaptive:
             - round(LEFT_BY_A_FIT * deviation * domain.cells(scope))
             for scope in candidates
         }
-        for _ in range(self._each(domain)):
+        for choice in choices:
             open_to = [one for one in scores if size_of([*taken, one], domain.sizes) <= LARGEST_LAW]
             place = choice.choose([0, *(scores[one] for one in open_to)])
             if place:
@@ -136,19 +169,26 @@ class Adaptive:
     def expected(self, domain: Domain, meter: Meter) -> Expected:
         """The noise of every step; which tables are chosen is not known before."""
         alone = weighed(_alone(domain), domain, ALONE)
-        many = self.rounds * self._each(domain)
         columns: Expected = [
             (domain.names[scope[0]], 1, domain.cells(scope), meter.noise(share))
             for scope, share in alone.items()
         ]
         if not _pairs(domain):
             return columns
-        tree = max(len(domain.axes) - 1, 1)
-        return [
-            *columns,
-            ("tables of a tree, about", tree, LARGEST_TABLE, meter.noise(TREE / tree)),
-            ("tables chosen later", many, LARGEST_TABLE, meter.noise(CHOSEN / many)),
-        ]
+        many = self._most(domain)
+        return [*columns, ("tables of several columns", many, LARGEST_TABLE, meter.noise(REST / many))]
+
+
+def _noises(scopes: Sequence[Scope], domain: Domain, meter: Meter, share: Fraction) -> dict[Scope, Additive]:
+    """The noise of tables that part a share."""
+    return {scope: meter.noise(part) for scope, part in weighed(scopes, domain, share).items()}
+
+
+def _apart(notes: Transcript, domain: Domain) -> dict[Scope, float]:
+    """How far pairs are from independent, less what the noise of their columns alone makes of that."""
+    alone = [one for one in notes.tables if len(one.scope) == 1][: len(domain.axes)]
+    blurred = [LEFT_BY_A_FIT * math.sqrt(one.noise.variance) * one.counts.size for one in alone]
+    return {pair: max(rows - sum(blurred[at] for at in pair), 0.0) for pair, rows in notes.distances.items()}
 
 
 def _alone(domain: Domain) -> tuple[Scope, ...]:
