@@ -27,7 +27,7 @@ from entwined.schema import Schema
 from entwined.schema.raw import is_whole
 
 ALONE: Final = Fraction(1, 4)
-FAR: Final = Fraction(2, 25)
+FAR: Final = Fraction(1, 20)
 CHOICES: Final = Fraction(3, 100)
 REST: Final = 1 - ALONE - FAR - CHOICES
 """The shares of the loss: columns alone, distances of pairs, choices, and the tables of the tree and of the rounds."""
