@@ -47,7 +47,8 @@ DistanceOption = Annotated[
     str | None, typer.Option("--distance", help="With --sd: how far apart two values of a secret are.")
 ]
 PerDistanceOption = Annotated[
-    bool, typer.Option("--per-distance", help="Losses are for each unit of distance: places, Gaussian values.")
+    bool,
+    typer.Option("--per-distance", help="Losses are for each unit of distance: places, Gaussian values."),
 ]
 
 
