@@ -1,10 +1,10 @@
 """One law for all noisy tables: as even as it may be while it agrees with them as well as their noise lets it.
 
 Of n rows with the law p, the table of the columns S has the counts n·p_S. Let y_S be the noisy counts with the
-variance v_S. The law that minimises Σ ‖n p_S − y_S‖² / 2v_S − λ n H(p), H its entropy, is ∝ exp(Σ θ_S(x_S)), and θ
-minimises n ln Z(θ) − Σ ⟨θ_S, y_S⟩ + λ Σ v_S ‖θ_S‖² / 2, which is smooth and convex in θ and has the gradient
-n p_S − y_S + λ v_S θ_S. A junction tree gives Z and all p_S at once. With a small λ it is the law of least squares; λ
-makes the search short, and decides what the tables leave open.
+deviation σ_S. The law that minimises Σ ‖n p_S − y_S‖² / 2u_S − n H(p), H its entropy, is ∝ exp(Σ θ_S(x_S)), and θ
+minimises n ln Z(θ) − Σ ⟨θ_S, y_S⟩ + Σ u_S ‖θ_S‖² / 2, which is smooth and convex in θ and has the gradient
+n p_S − y_S + u_S θ_S. A junction tree gives Z and all p_S at once. With u_S in proportion to σ_S, and small, a count is
+given up by a small part of its deviation for the sake of an even law, however strong the noise is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from entwined.mechanisms.marginals.domain import Scope
 from entwined.mechanisms.marginals.junction import Junction
 from entwined.numbers import FloatArray, IntArray
 
-EVENNESS: Final = 0.003
+EVENNESS: Final = 0.12  # u_S in deviations: a weight of 1 may be bought by so many of them
 MOST_STEPS: Final = 150
 NEAR: Final = 0.02  # of the root of a count, by which it may be off in the end
 
@@ -109,8 +109,8 @@ class _Problem:
     def of(cls, tree: Junction, counted: Sequence[Counted], rows: float, barred: Weights) -> "_Problem":
         """Lay all tables end to end."""
         counts = np.concatenate([one.counts for one in counted]).astype(np.float64)
-        variances = np.concatenate([np.full(one.counts.size, EVENNESS * one.deviation**2) for one in counted])
-        scales = np.sqrt(np.maximum(counts, np.sqrt(variances / EVENNESS)) + variances)
+        variances = np.concatenate([np.full(one.counts.size, EVENNESS * one.deviation) for one in counted])
+        scales = np.sqrt(np.maximum(counts, variances / EVENNESS) + variances)
         scopes = tuple(one.scope for one in counted)
         ends = np.cumsum([0, *(one.counts.size for one in counted)])
         homes = tuple(map(tree.home, scopes))
