@@ -99,6 +99,7 @@ def walk(tab, house):
 def test_from_a_csv_to_a_report_and_a_verified_certificate_on_the_page_alone(tab, house, tmp_path):
     walk(tab, house)
     tab.click("text=See the plan")
+    tab.wait_for_load_state()
     before = tab.inner_text("#planned table >> nth=0")
     tab.fill("#leak", "2")
     tab.wait_for_selector("#planned input[name=leakage][value='2']", state="attached")

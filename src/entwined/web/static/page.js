@@ -20,5 +20,6 @@ if (form) {
   const soon = () => { clearTimeout(timer); timer = setTimeout(refresh, 80); };
   slide.addEventListener("input", () => { leak.value = slide.value; soon(); });
   leak.addEventListener("input", () => { slide.value = leak.value; soon(); });
+  if (leak.value !== leak.defaultValue) soon(); // it was typed before this ran
   form.addEventListener("submit", (event) => { event.preventDefault(); refresh(); });
 }
