@@ -18,7 +18,7 @@ from entwined.promise.part import Part
 from entwined.promise.promise import Promise
 from entwined.queries import Histogram, Mean, Median
 from entwined.request.verbs import release
-from entwined.request.verification import _declared, verify
+from entwined.request.verification import declared_from, verify
 from entwined.schema import Cells, Schema
 from support.memory_table import PEOPLE, ROWS, MemoryTable
 
@@ -95,7 +95,7 @@ def test_what_only_the_ledger_knows_is_under_the_digest(given):
 def test_losses_that_are_left_out_of_the_total_are_seen(given):
     """The total is put right for what is left: all digests and derivations fit, but the batch is not in it."""
     schema, certificate = given
-    models = tuple(_declared(model["declared"], Path()) for model in certificate["models"])
+    models = tuple(declared_from(model["declared"], Path()) for model in certificate["models"])
     left = certificate["losses_so_far"][1:]
     price = Promise(schema, models, certificate["knowledge"]).price(
         {row[0]: Part.from_row(tuple(row)) for row in left}

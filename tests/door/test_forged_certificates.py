@@ -24,7 +24,7 @@ from entwined.promise.promise import Promise
 from entwined.queries import Count, Histogram, Mean, Median, Sampling, everything, parse
 from entwined.request.history import one_history, wrong_in_ledger
 from entwined.request.verbs import plan, release
-from entwined.request.verification import _declared, verify
+from entwined.request.verification import declared_from, verify
 from entwined.schema import Categorical, Cells, Person, Schema
 from support.memory_table import PEOPLE, ROWS, MemoryTable
 
@@ -195,7 +195,7 @@ def same_total(given, schema):
 
 def promise_of(given, schema):
     measure = Concentrated(Fraction(given["delta"])) if "delta" in given else PURE
-    models = tuple(_declared(one["declared"], None) for one in given["models"])
+    models = tuple(declared_from(one["declared"], None) for one in given["models"])
     return Promise(schema, models, given["knowledge"], measure)
 
 

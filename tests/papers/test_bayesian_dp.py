@@ -13,7 +13,7 @@ from entwined.errors import BadInput, BadTable
 from entwined.loss import Loss
 from entwined.papers.bayesian_dp import NOTICE, errors, experiments, kin, scales, series
 from entwined.papers.bayesian_dp.accepted import acceptances
-from entwined.papers.bayesian_dp.count_attack import CountAttack
+from entwined.papers.bayesian_dp.count_attack import CountAttack, scale_if_states_are_known_by_twos
 from entwined.papers.bayesian_dp.gaussian import EQUAL, GAUSSIAN, GROUP, LANGE, LARGEST, factors, mean_noises
 from entwined.papers.bayesian_dp.posterior import TOO_LITTLE, posterior_shifts
 from entwined.papers.bayesian_dp.tight import rarely_all_zero, reached_groups
@@ -61,6 +61,21 @@ def test_the_count_attack_is_a_mechanism_with_these_losses():
         leaked = CountAttack.on(chain).leaked(epsilon)
         assert epsilon < leaked <= truth.max() * (1 + 1e-7)
         assert leaked > 0.8 * truth.max()
+
+
+def test_who_knows_two_states_of_every_step_reaches_what_messages_say_nearly():
+    """The joint law of steps that are known to be in two states, weighed as readings may weigh it, by the oracle."""
+    step = np.array([[0.5, 0.4, 0.1], [0.3, 0.4, 0.3], [0.05, 0.45, 0.5]])
+    chain = chain_of(5, step, series.stationary_law(step))
+    inner = step[np.ix_([0, 2], [0, 2])]
+    weight = np.sqrt(inner[0, 0] * inner[0, 1] / (inner[1, 0] * inner[1, 1]))
+    even = inner * np.array([[1.0], [weight]]) * np.array([1.0, inner[1, 0] * weight / inner[0, 1]])
+    assert even == pytest.approx(even.T[::-1, ::-1])
+    joint = chain_joint(np.ones(2), even, 5)
+    scale = scale_if_states_are_known_by_twos(chain, 1.0)
+    truth = worst_leakages_by_knowledge(joint / joint.sum(), np.full(5, 1 / scale))["model"].max()
+    assert truth == pytest.approx(1.0, rel=1e-3)
+    assert 1 / (1 + 1e-6) <= scales.our_scale(chain, 1.0, "any")[0] / scale < 1.2
 
 
 def test_on_chains_of_series_ours_is_the_least_and_no_attack_is_above(made_up):

@@ -58,8 +58,6 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     if not place.exists():
         confirmed(f"The stream {streaming.name!r} is charged now, for all its steps.", yes=yes)
     with _writing(output) as file:
-        if not as_document:
-            file.write(HEADER + "\n")
         _follow(streaming, place, file, after, as_document=as_document, ends=not keep_open)
 
 
@@ -76,6 +74,8 @@ def _follow(
         followed(streaming, descriptor, kept, again=again, ends=ends) as following,
     ):
         write_whole(place.with_suffix(".json"), json.dumps(following.certificate, indent=2) + "\n")
+        if not as_document:
+            file.write(HEADER + "\n")
         shown = 0
         for _ in following.blocks:
             _show(streaming.told(kept.answers[shown:]), file, after, as_document=as_document)

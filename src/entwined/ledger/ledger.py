@@ -33,7 +33,6 @@ from entwined.ledger.terms import require_cap, require_same, shown, terms_of, wr
 from entwined.ledger.view import View
 from entwined.promise.part import Part
 from entwined.promise.price import Price
-from entwined.promise.secrets import ONE_RELEASE
 from entwined.promise.totals import NOTHING, Step, Totals
 
 MOST_RUNS: Final = 5
@@ -41,6 +40,10 @@ ONE_BATCH: Final = (
     "under a δ, a model over the columns or over the steps of a panel needs all losses to be fixed before anything is "
     "seen, and one batch was released already. Put all questions into one batch, or leave delta out. Nothing was "
     "charged."
+)
+ONE_RELEASE: Final = (
+    "A secret is kept for what leaves together, and how it is kept over several releases is not proved. Ask for "
+    "everything at once; a second release of this table is refused."
 )
 REMEMBERED_PRICES: Final = 64
 

@@ -26,11 +26,6 @@ FIRST_LINE: Final = (
     "INDIVIDUALS ARE NOT PROTECTED: what was released may show what single rows say, for it has no more noise than "
     "the secrets below need."
 )
-ONE_RELEASE: Final = (
-    "A secret is kept for what leaves together, and how it is kept over several releases is not proved. Ask for "
-    "everything "
-    "at once; a second release of this table is refused."
-)
 KEPT_BY: Final = "keeps"
 """What a mechanism that keeps the secrets of its promise has in its document: how."""
 

@@ -12,12 +12,12 @@ from entwined.door.question import question_of
 from entwined.errors import BadInput, BadLedger, EntwinedError, LedgerUnavailable, NoLedger, OverBudget
 from entwined.ledger import Book, Kind, Ledger
 from entwined.ledger.calendar import Allowance, Calendar
+from entwined.ledger.ledger import ONE_RELEASE
 from entwined.ledger.witness import Witness
 from entwined.numbers import float_above
 from entwined.promise.part import Part, add_up
 from entwined.promise.price import Price
 from entwined.promise.promise import Promise
-from entwined.promise.secrets import ONE_RELEASE
 from entwined.request.bill import Bill
 from entwined.request.request import URL_MARK, Request
 from entwined.tables import open_table

@@ -158,15 +158,11 @@ class Offer:
             ],
         }
 
-    def stored(self, wanted: Inquiry, records: Records) -> bytes | None:
-        """Find the reply to a question whose answer the ledger holds."""
+    def stored(self, wanted: Inquiry, records: Records) -> tuple[bool, bytes | None]:
+        """Say whether the ledger holds the answer, so that nothing new is charged or read, and give its reply."""
         if self.door.ledger.stored(wanted.fingerprint) is None:
-            return None
-        return records.reply(wanted.question)
-
-    def is_answered(self, wanted: Inquiry) -> bool:
-        """Whether the ledger holds the answer, so that nothing new is charged or read."""
-        return self.door.ledger.stored(wanted.fingerprint) is not None
+            return False, None
+        return True, records.reply(wanted.question)
 
     def answer(self, wanted: Inquiry, analyst: str, request: str | None) -> bytes:
         """Let what is wanted through the door and write the reply."""

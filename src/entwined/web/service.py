@@ -180,14 +180,14 @@ async def _answered(house: House, offer: Offer, shown: Pass, wish: AskOnce) -> b
     wanted = await run_in_threadpool(offer.wanted, wish.asked)
     names = offer.name, shown.analyst, wish.request
 
-    def known() -> bytes | None:
+    def known() -> tuple[bool, bytes | None]:
         house.records.name(*names, wanted.question)
         return offer.stored(wanted, house.records)
 
-    found = await run_in_threadpool(known)
+    answered, found = await run_in_threadpool(known)
     if found is not None:
         return found
-    if await run_in_threadpool(offer.is_answered, wanted):
+    if answered:
         return await run_in_threadpool(_drawn, house, offer, shown, wish, wanted)
     async with house.turns.turn(shown.analyst):
         return await run_in_threadpool(_drawn, house, offer, shown, wish, wanted)

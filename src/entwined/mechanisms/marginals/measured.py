@@ -80,6 +80,6 @@ class NoisyMarginals:
             "cells",
             "deviation of a count",
             "± of a count (95 %)",
-            "rows misplaced",
+            "share of rows misplaced",
         )
         return Sheet(heads, rows, (f"About {self.rows:,.0f} rows.",))

@@ -10,8 +10,10 @@ from typing import Final, Self
 
 import numpy as np
 
-from entwined.bounds.calibrate import invert
-from entwined.dependence import MarkovChain
+from entwined.bounds.calibrate import invert, largest_multiple
+from entwined.bounds.transport import transport_bound
+from entwined.dependence import Box, MarkovChain
+from entwined.loss import Loss
 from entwined.numbers import FloatArray, IntArray
 
 MOST_PAIRS: Final = 8  # of values that differ most, some steps on
@@ -19,6 +21,7 @@ LOOKED_AT: Final = 64  # steps on which that is judged
 LONGEST: Final = 4096  # steps to each side
 FORGOTTEN: Final = 1e-3  # two laws this close are left out of the window
 CLOSE: Final = 1e-4
+STRONGEST: Final = 200.0  # log odds that are told apart from endless ones
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -56,6 +59,26 @@ class CountAttack:
     def least_scale(self, target: float) -> float:
         """Give a scale below which this release leaks more than the target."""
         return 1 / (invert(self.leaked, target, CLOSE, target / 100) * (1 + CLOSE))
+
+
+def scale_if_states_are_known_by_twos(chain: MarkovChain, target: float) -> float:
+    """Give a scale below which the count of a state leaks more than the target to who knows two states of each step.
+
+    Let noisy readings say that every step is in one of two states u and v. What is left is a chain of these two, and
+    readings can weigh it so that it is symmetric with the log odds of P(u,u) P(v,v) / P(u,v) P(v,u). On such a chain
+    every message of transport is reached by the count of u.
+    """
+    step = np.asarray(chain.transition.low)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(step)
+        apart = np.add.outer(np.diagonal(logs), np.diagonal(logs)) - logs - logs.T
+    stays = np.diagonal(step) > 0
+    apart = np.where(np.logical_and.outer(stays, stays) & ~np.isnan(apart), apart, 0.0)
+    odds = min(float(apart.max()), STRONGEST)
+    flip = 1 / (1 + float(np.exp(odds / 2)))
+    two = MarkovChain(chain.length, Box.exact([[1 - flip, flip], [flip, 1 - flip]]), np.array([0.5, 0.5]))
+    shape = Loss.uniform(1, chain.length)
+    return 1 / (largest_multiple(transport_bound, two, shape, target, "model").multiple * (1 + CLOSE))
 
 
 def most_apart(step: FloatArray, back: FloatArray) -> tuple[IntArray, IntArray]:

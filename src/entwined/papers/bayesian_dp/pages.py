@@ -32,7 +32,8 @@ ACCEPTED: Final = (
 SCALES: Final = (
     "Laplace scale for a sum that each step changes by at most 1. The adversary knows the chain, or any values too, or "
     "anything of single steps. The quilt speaks of the first only. Attack: below this scale an explicit count, with "
-    "sets chosen step by step, leaks more than is wanted, so no bound can ask for less."
+    "sets chosen step by step, leaks more than is wanted, so no bound can ask for less. Who may know anything of "
+    "single steps may know of each that it was in one of two states, and looks at a chain that hardly ever moves."
 )
 MEANS: Final = (
     "For a leakage of 1: the deviation of the noise of a mean, and what 95 of 100 errors stay below."
