@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -18,8 +19,8 @@ import entwined
 from entwined.cli.app import main
 from entwined.door.witnessed import witness_of
 from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable
-from entwined.ledger import Book, Ledger
-from entwined.ledger.slots import Slots
+from entwined.ledger import Book, Ledger, Mark
+from entwined.ledger.slots import Kept, Slots
 from entwined.ledger.witness import Witness
 from entwined.promise.promise import Promise
 from entwined.queries import Histogram, codes_in
@@ -513,3 +514,20 @@ def test_a_charge_between_two_looks_is_no_cut(project, monkeypatch):
         monkeypatch.setattr(book, "reading", interrupted)
         assert witness_of(table).require(book) > 0
     book.close()
+
+
+def test_a_mark_is_there_whole_or_not_at_all(tmp_path, monkeypatch):
+    """Who reads while a mark is made finds nothing yet; an empty file would look spoilt."""
+    slots, linked, seen = Slots(tmp_path / "mark", "A mark", 1), os.link, []
+
+    def looked_at(*paths):
+        seen.append(slots.read())
+        linked(*paths)
+
+    monkeypatch.setattr(os, "link", looked_at)
+    slots.start(Kept(Mark(1, "a" * 64)), 0o600)
+    assert seen == [None]
+    assert slots.read() == Kept(Mark(1, "a" * 64))
+    assert [path.name for path in tmp_path.iterdir()] == ["mark"]
+    with pytest.raises(FileExistsError):
+        slots.start(Kept(Mark(2, "b" * 64)), 0o600)

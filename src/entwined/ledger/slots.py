@@ -7,6 +7,7 @@ older state, and a reader who meets a half-written slot falls back on the other.
 import os
 from pathlib import Path
 from typing import Final, NamedTuple
+from uuid import uuid4
 
 from entwined.canonical import sha256
 from entwined.errors import LedgerUnavailable
@@ -51,13 +52,18 @@ class Slots:
         return max(_unpack(slots[:SLOT]), _unpack(slots[SLOT:]))
 
     def start(self, kept: Kept, mode: int) -> None:
-        """Make the file; FileExistsError where it stands, PermissionError where it may not."""
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        """Make the file, whole or not at all; FileExistsError where it stands, PermissionError where it may not."""
+        draft = self.path.with_name(f".{uuid4().hex}-lock")  # what ends so is nobody's mark
         try:
-            os.pwrite(descriptor, _pack(kept) * 2, 0)
-            os.fsync(descriptor)
+            _write_new(draft, kept, mode)
+            try:
+                os.link(draft, self.path)  # who reads meanwhile finds all of it, or nothing
+            except FileExistsError:
+                raise
+            except OSError:  # a place without links: there a reader may meet an empty file, and is refused
+                _write_new(self.path, kept, mode)
         finally:
-            os.close(descriptor)
+            draft.unlink(missing_ok=True)
         sync_folder(self.path.parent)
 
     def raise_to(self, kept: Kept) -> None:
@@ -84,6 +90,15 @@ class Slots:
                 sync_data(descriptor)
         finally:
             os.close(descriptor)
+
+
+def _write_new(path: Path, kept: Kept, mode: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    try:
+        os.pwrite(descriptor, _pack(kept) * 2, 0)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def sync_folder(folder: Path) -> None:
