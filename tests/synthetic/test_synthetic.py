@@ -15,7 +15,7 @@ from entwined.mechanisms.marginals.synthesis import Synthesis
 from entwined.mechanisms.offered import settled
 from entwined.promise.promise import Promise
 from entwined.schema import Boolean, Categorical, Integer, Moment, Real, Schema, Text
-from entwined.synthetic import Description, MadeUpRows, combined
+from entwined.synthetic import DescribedTable, MadeUpRows, combined
 from entwined.synthetic.files import write_dictionary, write_rows
 from entwined.tables import open_table
 
@@ -72,7 +72,7 @@ def description():
     mechanism = settled(Synthesis, promise, GIVEN, loss=400)
     with open_table(pa.Table.from_pylist(people()), SCHEMA) as table:
         drawn = mechanism.run(table.answer, SCHEMA)
-    return Description.of(mechanism, mechanism.output(drawn), SCHEMA)
+    return DescribedTable.of(mechanism, mechanism.output(drawn), SCHEMA)
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from entwined.request.computed import Computed
     from entwined.request.request import Request
     from entwined.request.tasks import Task
-    from entwined.synthetic import Description, MadeUpRows
+    from entwined.synthetic import DescribedTable, MadeUpRows
 
 RANDOM = "random"
 MOST_COPIES = 1000
@@ -127,7 +127,7 @@ def _again(
     _written(output, wanted, _rows_of(found), as_document=as_document)
 
 
-def _rows_of(found: "Description") -> "Callable[[int | None], MadeUpRows]":
+def _rows_of(found: "DescribedTable") -> "Callable[[int | None], MadeUpRows]":
     from entwined.synthetic import MadeUpRows
 
     return lambda many: MadeUpRows(found.schema, found.size if many is None else many, found)
@@ -256,11 +256,11 @@ def _told(output: Path, names: list[str], done: "Computed", *, as_document: bool
     say(f"More rows cost nothing: entwined synth {output / 'description.json'} -o FOLDER --rows N")
 
 
-def _description(request: "Request", numbers: Document) -> "Description":
+def _description(request: "Request", numbers: Document) -> "DescribedTable":
     from entwined.mechanisms.marginals.synthesis import Synthesis
-    from entwined.synthetic import Description
+    from entwined.synthetic import DescribedTable
 
     (mechanism,) = request.mechanisms
     if not isinstance(mechanism, Synthesis):
         raise BadInput("The request is for no synthetic table. Give a [[mechanism]] of kind synthesis.")
-    return Description.of(mechanism, mechanism.output(str(numbers["drawn"]).encode()), request.schema)
+    return DescribedTable.of(mechanism, mechanism.output(str(numbers["drawn"]).encode()), request.schema)

@@ -1,6 +1,6 @@
 """Synthetic tables: rows from what was released and from nothing else, as often as wanted, and how good they are.
 
-description.Description ─> rows.MadeUpRows ─> values ─> files: CSV, Parquet, a dictionary
+description.DescribedTable ─> rows.MadeUpRows ─> values ─> files: CSV, Parquet, a dictionary
                              copies: what several tables say together
 
 The private part is `mechanisms.marginals`: it counts, adds noise and is charged. What makes rows sees no row. What
@@ -13,7 +13,7 @@ holders_rows ─> inspection              all of it, for the holder's eyes alone
 """
 
 from entwined.synthetic.copies import Combined, combined
-from entwined.synthetic.description import Description, read_description
+from entwined.synthetic.description import DescribedTable, read_description
 from entwined.synthetic.rows import MadeUpRows
 
-__all__ = ["Combined", "Description", "MadeUpRows", "combined", "read_description"]
+__all__ = ["Combined", "DescribedTable", "MadeUpRows", "combined", "read_description"]

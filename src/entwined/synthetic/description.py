@@ -23,7 +23,7 @@ WRONG: Final = "{} is no description of a synthetic table. Give one that `entwin
 
 
 @dataclass(frozen=True, eq=False)
-class Description:
+class DescribedTable:
     """Marginals with noise, and what is public beside them."""
 
     schema: Schema
@@ -61,7 +61,7 @@ class Description:
         return self.measured.law(never | both)
 
 
-def read_description(path: Path, schema: Path | None = None) -> Description:
+def read_description(path: Path, schema: Path | None = None) -> DescribedTable:
     """Read a description that was written, with the schema that lies beside it."""
     document = read_certificate(path)
     mechanism = document.get("certificate", {}).get("mechanism", {})
@@ -71,7 +71,7 @@ def read_description(path: Path, schema: Path | None = None) -> Description:
     return _described(document, mechanism, public)
 
 
-def _described(document: Mapping[str, Any], mechanism: Mapping[str, Any], schema: Schema) -> Description:
+def _described(document: Mapping[str, Any], mechanism: Mapping[str, Any], schema: Schema) -> DescribedTable:
     domain = Domain.from_document(mechanism["columns"], schema)
     measured = NoisyMarginals.from_document(domain, json.loads(document["drawn"]))
-    return Description(schema, measured, Rules.of(mechanism, schema))
+    return DescribedTable(schema, measured, Rules.of(mechanism, schema))

@@ -15,7 +15,7 @@ from entwined.mechanisms.marginals.rules import Rules
 from entwined.numbers import IntArray
 from entwined.progress import report
 from entwined.schema import Schema
-from entwined.synthetic.description import Description
+from entwined.synthetic.description import DescribedTable
 from entwined.synthetic.values import ColumnKind, codes_in_cells, made_up_texts
 
 BLOCK: Final = 250_000
@@ -28,7 +28,7 @@ class MadeUpRows:
 
     schema: Schema
     count: int
-    description: Description | None = None
+    description: DescribedTable | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.count <= MOST_ROWS:
