@@ -26,9 +26,9 @@ installs:
 	$(PYTHON) tests/installs.py
 
 # Hundreds of processes start in the tests; each would compile us again if bytecode were not kept.
-# Three for two cores: while one waits for a disk, a database or a browser, two others work.
+# Four for two cores: while some wait for a disk, a database or a browser, two others work.
 test: $(INSTALLED)
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -m "not slow" --numprocesses 3 --dist loadfile --no-loadscope-reorder
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -m "not slow" --numprocesses 4 --dist loadfile --no-loadscope-reorder
 
 slow: $(INSTALLED)
 	$(BIN)/python -m pytest -m slow --durations 10

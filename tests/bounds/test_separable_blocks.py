@@ -171,9 +171,16 @@ def test_what_blocks_do_not_cover_is_refused():
             theorem(gaussian(5.0, 5), symmetric(0.1, 5))
         with pytest.raises(DoesNotApply, match="reads one unit alone"):
             theorem(ConcentratedLoss.uniform(0.01, 5, DELTA, gaussian=True), walk(3, 0.5, 5))
-        wide = MarkovChain(5, Box(walk(3, 0.5, 5).transition.low * 0.9, np.ones((3, 3))))
-        with pytest.raises(DoesNotApply, match=r"one law|known transitions"):
-            theorem(gaussian(5.0, 5), wide)
+    wide = MarkovChain(5, Box(walk(3, 0.5, 5).transition.low * 0.9, np.ones((3, 3))))
+    with pytest.raises(DoesNotApply, match=r"one law|known transitions"):
+        separable_block_transport_bound(gaussian(5.0, 5), wide)
+
+
+def test_a_class_leaks_no_less_than_its_members():
+    loss, member = gaussian(5.0, 5), walk(3, 0.5, 5)
+    wide = MarkovChain(5, Box(member.transition.low * 0.9, np.minimum(member.transition.low * 1.1, 1)))
+    whole, one = (separable_block_messages_bound(loss, chain) for chain in (wide, member))
+    assert (whole.per_unit >= one.per_unit).all()
 
 
 def test_the_list_of_theorems_uses_blocks_where_they_are_best():

@@ -34,8 +34,8 @@ pytestmark = [
 
 
 def test_spark_answers_exactly(tmp_path):
-    check_codes(["text"], 8, tmp_path / "text")
-    check_codes([kind for kind in RAW if kind != "text"], 4, tmp_path / "others")
+    check_codes(["text"], 5, tmp_path / "text")
+    check_codes([kind for kind in RAW if kind != "text"], 3, tmp_path / "others")
     check_random_batches(random.Random(1), Person("who", 2), tmp_path / "persons")
     check_names_and_sessions(tmp_path / "names")
     for which in ("loose text", "number"):
