@@ -76,6 +76,7 @@ from entwined.loss import Leakage
 from entwined.showing import Tabled
 
 NEAREST: Final = 3  # names that are told to who spelt one wrong
+ROUNDING: Final = 1e-12  # two leakages this near are the same figure on another machine
 THEOREMS: tuple[Theorem, ...] = (
     message_passing_bound,
     group_bound,
@@ -191,9 +192,16 @@ def bound(
             f"No theorem bounds this {model.kind} model: "
             + " ".join(f"{answer.theorem.name}: {answer.why_not}" for answer in said)
         )
-    best, leakage = min(proofs, key=lambda proof: proof[1].worst)
+    best, leakage = _least(proofs)
     others = tuple(answer for answer in said if answer is not best)
     return Bound(model, exposure, knowledge, best.theorem, leakage, others, tuple(trusting))
+
+
+def _least(proofs: Sequence[tuple[Said, Leakage]]) -> tuple[Said, Leakage]:
+    """Give the proof of the least worst leakage; of two that rounding alone tells apart, that with the least in all."""
+    worst = min(leakage.worst for _, leakage in proofs)
+    alike = [proof for proof in proofs if proof[1].worst <= worst * (1 + ROUNDING)]
+    return min(alike, key=lambda proof: float(proof[1].per_unit.sum())) if len(alike) > 1 else alike[0]
 
 
 def theorems_taking(kind: type[Exposure], trusting: Sequence[str] = ()) -> tuple[Theorem, ...]:
