@@ -21,13 +21,14 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 
 from entwined.bounds.contraction import contract, contract_one
-from entwined.bounds.frontier import LARGEST, MOST_CELLS, Frontier, hull, rising_sets
+from entwined.bounds.frontier import LARGEST, Frontier, hull, rising_sets
 from entwined.bounds.kernel import Kernel
 from entwined.numbers import ULP, FloatArray, IntArray
 
 ROUNDING: Final = 2.0**14 * ULP  # logs of chances reach 745 and are right to 2^-52 of that, a few together
 SHORT: Final = 1e-9  # an arc shorter than this is as good as its ends
 LOST: Final = 1e-290  # sums below it may have lost digits
+MOST_CELLS: Final = 25_000  # rows are compared in slices of about this many numbers, near the processor
 SLACK: Final = 1.0 + 64 * ULP
 
 
