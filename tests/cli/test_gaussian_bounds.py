@@ -1,9 +1,12 @@
 """`bound`, `calibrate` and `verify` of Gaussian noise, as a user types them."""
 
 import json
+import math
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.stats import norm
 
 CHAIN = '{"kind":"markov_chain","length":100,"initial":[0.5,0.5],"transition":[[0.75,0.25],[0.25,0.75]]}'
 HIDDEN = json.dumps(
@@ -138,3 +141,24 @@ def test_places_are_bounded_for_each_unit_of_distance(run):
     code, _, said = run("bound", "city.json", "--rho", "0.1", "--delta", "1e-6", "--per-distance")
     assert code == 2
     assert "pure losses" in said
+
+
+def test_noise_on_every_gaussian_value_is_bounded_exactly_for_values_one_apart(run):
+    Path("twins.json").write_text('{"kind":"gaussian","covariance":[[1,0.5],[0.5,1]]}')
+    code, out, _ = run("bound", "twins.json", "--rho", "0.01", "--delta", "1e-6", "--separable", "--json")
+    moved, spread = (
+        np.array([1, 0.5]),
+        np.diag([50, 50 + 0.75]),
+    )  # noise of variance 1/(2ρ), and what one value leaves
+    shift = float(np.sqrt(moved @ np.linalg.solve(spread, moved)))
+    at = json.loads(out)["leakage"]
+    shown = norm.cdf(shift / 2 - at / shift) - math.exp(at) * norm.cdf(-shift / 2 - at / shift)
+    assert code == 0
+    assert shown == pytest.approx(1e-6, rel=1e-6)
+    code, out, _ = run(
+        "calibrate", "twins.json", "--leakage", str(at), "--delta", "1e-6", "--separable", "--json"
+    )
+    assert json.loads(out)["rho"] == pytest.approx(0.01, rel=1e-6)
+    assert json.loads(out)["gaussian_scale"] == pytest.approx(50**0.5, rel=1e-6)
+    code, _, err = run("bound", "twins.json", "--rho", "0.01", "--delta", "1e-6")
+    assert (code, "add --separable" in err) == (2, True)

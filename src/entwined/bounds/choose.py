@@ -198,10 +198,13 @@ def bound(
 
 
 def _least(proofs: Sequence[tuple[Said, Leakage]]) -> tuple[Said, Leakage]:
-    """Give the proof of the least worst leakage; of two that rounding alone tells apart, that with the least in all."""
-    worst = min(leakage.worst for _, leakage in proofs)
-    alike = [proof for proof in proofs if proof[1].worst <= worst * (1 + ROUNDING)]
-    return min(alike, key=lambda proof: float(proof[1].per_unit.sum())) if len(alike) > 1 else alike[0]
+    """Give the proof of the least worst leakage; of those that are alike, that with the least in all."""
+    for size in (lambda leakage: leakage.worst, lambda leakage: float(leakage.per_unit.sum())):
+        if len(proofs) > 1:
+            sizes = [size(leakage) for _, leakage in proofs]
+            most = min(sizes) * (1 + ROUNDING)
+            proofs = [proof for proof, one in zip(proofs, sizes, strict=True) if one <= most]
+    return proofs[0]
 
 
 def theorems_taking(kind: type[Exposure], trusting: Sequence[str] = ()) -> tuple[Theorem, ...]:

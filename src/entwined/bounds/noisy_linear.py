@@ -11,7 +11,7 @@ import numpy as np
 from entwined.canonical import Document, fraction_text
 from entwined.errors import BadLoss
 from entwined.noise.lattice import probability
-from entwined.numbers import FloatArray
+from entwined.numbers import FloatArray, float_above, round_up_float
 
 LEAST, MOST = 1e-100, 1e100
 
@@ -73,6 +73,14 @@ class NoisyLinear:
     def total(cls, units: int, deviation: float, distance: float, delta: str | float | Fraction) -> Self:
         """The sum of all values."""
         return cls.of([[1.0] * units], [deviation], distance, delta)
+
+    @classmethod
+    def each(cls, rhos: Sequence[Fraction], delta: str | float | Fraction) -> Self:
+        """Every value with noise of its own that costs ρ_j for two values 1 apart; none of a value where ρ_j is 0."""
+        told = [place for place, rho in enumerate(rhos) if rho]
+        weights = [[float(place == unit) for unit in range(len(rhos))] for place in told]
+        shifts = [round_up_float(math.sqrt(float_above(2 * rhos[place])), 2) for place in told]
+        return cls.of(weights, [math.nextafter(1 / shift, 0.0) for shift in shifts], 1.0, delta)
 
     @classmethod
     def mean(cls, units: int, deviation: float, distance: float, delta: str | float | Fraction) -> Self:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-    from entwined.bounds import ConcentratedLoss, Exposure
+    from entwined.bounds import ConcentratedLoss, Exposure, NoisyLinear
     from entwined.dependence import Dependence
     from entwined.loss import Loss
 
@@ -156,7 +156,8 @@ def exposure_for(
         return loss_for(model, *pure)
     if pure != (None, None):
         raise BadLoss("Give --loss for pure losses, or --rho with --delta for Gaussian noise, not both.")
-    return gaussian_loss_for(model, *gaussian, delta, separable=separable)
+    found = gaussian_loss_for(model, *gaussian, delta, separable=separable)
+    return noisy_values_for(model, found) or found
 
 
 def gaussian_loss_for(
@@ -173,6 +174,21 @@ def gaussian_loss_for(
         every = ConcentratedLoss.uniform(rho, model.units, delta, gaussian=True, separable=separable)
         return every.without(model.hidden)
     return concentrated(amounts(vector or "", "ρ vector"), delta, separable=separable)
+
+
+def noisy_values_for(model: "Dependence", loss: "ConcentratedLoss") -> "NoisyLinear | None":
+    """Take losses under a Gaussian model for noise on each value, at a distance of 1; nothing under other models."""
+    from entwined.bounds import NoisyLinear
+    from entwined.dependence.gaussian import GaussianLaws
+
+    if not isinstance(model, GaussianLaws):
+        return None
+    if not loss.separable:
+        raise BadLoss(
+            "Under a Gaussian model ρ is that of noise on each value, for two values 1 apart: add --separable. For the "
+            "noisy sum of all values give --sd and --distance."
+        )
+    return NoisyLinear.each(loss.each, loss.delta)
 
 
 def concentrated(rhos: "tuple[Fraction, ...]", delta: str, *, separable: bool) -> "ConcentratedLoss":

@@ -15,6 +15,7 @@ from entwined.cli.arguments import (
     TrustingOption,
     amounts,
     concentrated,
+    noisy_values_for,
     numbers,
 )
 from entwined.cli.show import as_json, number, progress, show_hints
@@ -154,6 +155,7 @@ def gaussian(
 ) -> Document:
     """ρ and the standard deviation of Gaussian noise, in the proportions of the shape; one for all if it has one."""
     from dataclasses import replace
+    from fractions import Fraction
     from math import sqrt
 
     from entwined.bounds import calibrate
@@ -169,8 +171,12 @@ def gaussian(
     units = model.units if one else shape.units
     shape = replace(shape, units=units)
     asked = (shape.without(model.hidden) if one else shape) * alone
-    found = calibrate(model, leakage, knowledge, asked, trusting=trusting)
-    rhos = [float_below(rho) for rho in found.exposure.rhos]
+    values = noisy_values_for(model, asked)
+    found = calibrate(model, leakage, knowledge, values or asked, trusting=trusting)
+    times = Fraction(found.multiple) ** (
+        2 if values else 1
+    )  # noise shrinks by the multiple, ρ grows by its square
+    rhos = [float_below(rho * times) for rho in asked.rhos]
     scales = [round_up_float(size / sqrt(2 * rho)) if rho else None for rho in rhos]
     one = len(rhos) == 1
     return {
