@@ -8,7 +8,9 @@ import numpy as np
 
 from entwined.numbers import FloatArray, IntArray, round_up
 
-FEW: Final = 20_000  # nodes and links that are walked here: to load what walks many of them takes a tenth of a second
+FEW: Final = (
+    20_000  # nodes and links that are walked here: to load what walks many of them takes a tenth of a second
+)
 
 
 @dataclass(frozen=True, eq=False)
