@@ -1,7 +1,7 @@
 """The laws of neighbours given each other, of models without cycles, and what they let through."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import accumulate
@@ -92,7 +92,19 @@ class Forest:
         join: Callable[[Message, Message], Message],
     ) -> list[Message]:
         """Sweep with all units that are as far from their roots at once: `send` gets their links to others."""
+        inbox = self.heard(own, send, join, self.order)
+        return [reduce(join, inbox[unit].values(), own[unit]) for unit in range(len(own))]
+
+    def heard(
+        self,
+        own: Sequence[Message],
+        send: Callable[[Sequence[Link], Sequence[Message]], Sequence[Message]],
+        join: Callable[[Message, Message], Message],
+        wanted: Iterable[int],
+    ) -> list[dict[int, Message]]:
+        """What units hear from each of their neighbours; from above only those that are wanted or on the way there."""
         inbox: list[dict[int, Message]] = [{} for _ in own]
+        asked = self.ways_to(wanted)
 
         def pass_on(links: Sequence[Link], held: Sequence[Message]) -> None:
             for (source, target), message in zip(links, send(links, held) if links else (), strict=True):
@@ -104,12 +116,22 @@ class Forest:
         for level in self.levels:
             links, rests = [], []
             for unit in level:
-                rest = all_but_one([own[unit], *inbox[unit].values()], join)[1:]
-                away = [(other, one) for other, one in zip(inbox[unit], rest, strict=True)]
-                links += [(unit, other) for other, _ in away if other != self.parent[unit]]
-                rests += [one for other, one in away if other != self.parent[unit]]
+                away = [other for other in inbox[unit] if other in asked and other != self.parent[unit]]
+                if away:
+                    rest = all_but_one([own[unit], *inbox[unit].values()], join)[1:]
+                    without = dict(zip(inbox[unit], rest, strict=True))
+                    links += [(unit, other) for other in away]
+                    rests += [without[other] for other in away]
             pass_on(links, rests)
-        return [reduce(join, inbox[unit].values(), own[unit]) for unit in range(len(own))]
+        return inbox
+
+    def ways_to(self, units: Iterable[int]) -> set[int]:
+        """These units and all on the way to them from their roots, and what is above those."""
+        found = set(units)
+        for unit in reversed(self.order):
+            if unit in found:
+                found.add(self.parent[unit])
+        return found
 
     @property
     def levels(self) -> list[list[int]]:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from itertools import permutations
 from typing import ClassVar, Final
 
@@ -30,11 +30,12 @@ from entwined.bounds.profiles.passing import (
     Told,
     held_by,
     leakage_at,
+    read_rows,
     send_swayed,
 )
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.profiles.sway import Carried, TiltSway
-from entwined.bounds.profiles.tails import IN_TAILS, TailLaw
+from entwined.bounds.profiles.tails import IN_TAILS
 from entwined.bounds.separable import NOTHING, known_forest, refuse_inseparable, wholes
 from entwined.bounds.separable_forms import CellSecrets, answers_shown, profiles_of, rhos_of, worst_shown
 from entwined.bounds.theorem import theorem
@@ -46,7 +47,8 @@ from entwined.numbers import ULP, FloatArray, IntArray, float_above, float_below
 
 SHARE: Final = Fraction(1, 100)  # of δ, for histories that tell more of an answer than its swing
 USUAL: Final = 0.1  # of that, for what lets one value stand for another
-REACHES: Final = (64.0, 32.0, 16.0, 8.0, 4.0, 2.0)  # where such grids end, in ε of the largest part alone
+REACHES: Final = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # where such grids end, in ε of the largest part alone
+INSIDE: Final = 0.5  # of a grid: where all swings are, a longer one is not tried
 MOST_FORMS: Final = 8
 TRUSTED: Final = (
     "The release is one batch of parts with independent noise, fixed before anything was seen, and each part reads "
@@ -152,12 +154,13 @@ def separable_blanks_filled_bound(exposed: FilledConcentrated, model: Forms) -> 
     if [law.size for law in exposed.filling] != [len(values) for values in model.answers.values]:
         raise DoesNotApply("The laws that fill blanks do not fit the questions. Give one chance an answer.")
     curves, chance = [loss.curve(rho) for rho in rhos_of(loss)], chance_of(loss, model)
-    told = [swayed(exposed, model, row) for row in asked]
+    pairs = list(telling_pairs(asked))
+    told = {s: swayed(exposed, model, asked[s]) for s, _ in pairs}
     worst = np.append(
         worst_shown(answers_shown(model), loss, model, known_forest),
         wholes(loss, np.zeros(1), rhos_of(loss)[-1]),
     )
-    for s, t in telling_pairs(asked):
+    for s, t in pairs:
         swap = Swap(curves[-1], asked[s], asked[t], told[s], told[t], chance)
         worst[-1] = max(worst[-1], *leakage_at(swap.forms, loss.largest, loss.delta, TOGETHER.fine))
         if swap.blank.size:
@@ -203,12 +206,12 @@ class Swap:
             left, taken = self.left(grid), self.taken(grid)
             before = reduce(Composition.join, left)
             rests = all_but_one(taken, Composition.join) if len(taken) > 1 else [Composition.nothing(grid)]
-            found = []
+            inner = []
             for rest, own in zip(TOGETHER.reads(rests), answered(grid).profiles, strict=True):
                 attached = but_for(rest, self.chance * (len(taken) - 1))
-                inner = either_way(attached, own) if attached.deltas.any() else own
-                shown = before.join(Composition.of(inner)).profile()
-                found.append(but_for(shown, self.chance * (len(left) - 1)))
+                inner.append(either_way(attached, own) if attached.deltas.any() else own)
+            shown = read_rows(Composition.of(PrivacyProfile.stacked(inner)), range(len(inner)), before)
+            found = [but_for(one, self.chance * (len(left) - 1)) for one in shown]
             return Told(found, np.arange(len(found)))
 
         return passed
@@ -252,30 +255,23 @@ def either_way(one: PrivacyProfile, other: PrivacyProfile) -> PrivacyProfile:
 
 
 def swayed(exposed: FilledConcentrated, model: Forms, asked: Flags) -> list[ProfileCurve]:
-    """V_j: how far each part of a form is from one whose cell is filled."""
+    """V_j: how far each part of a form that others leave out is from one whose cell is filled."""
     loss = exposed.loss
     curves = [
         loss.curve(rho) if there else NOTHING
         for rho, there in zip(rhos_of(loss)[:-1], asked.tolist(), strict=True)
     ]
-    if not (asked & model.gated).any():
-        return curves  # nothing of it is ever compared
-    chance = chance_of(loss, model)
-    values = [len(each) for each in model.answers.values]
-    passed = told_by_others(curves, model.answers)
-    least = np.full(model.answers.units, np.inf)
-    alone = min(max(epsilon_at_delta(loss.largest, chance), SHORTEST), LARGEST_EPSILON / REACHES[0])
-    for reach in REACHES:
-        told = passed(Grid.up_to(reach * alone, IN_TAILS.fine))
-        found = [swing(profile, many, chance) for profile, many in zip(told, values, strict=True)]
-        if math.isinf(min(found)) and least.min() < math.inf:
-            break  # shorter grids cut off still more
-        least = np.minimum(least, found)
-    laws = map(range_of_ratio, exposed.filling, laws_of_columns(model.answers))
-    return [
-        Carried(curve, TiltSway(swing_of + off))
-        for curve, swing_of, off in zip(curves, least.tolist(), laws, strict=True)
-    ]
+    compared = np.flatnonzero(asked & model.gated)  # of others nothing is ever compared
+    if not compared.size:
+        return curves
+    values = [len(model.answers.values[j]) for j in compared.tolist()]
+    told = told_by_others(curves, model.answers, compared)
+    least = swings(told, values, chance_of(loss, model), loss.largest)
+    laws = laws_of_columns(model.answers)
+    for j, swing_of in zip(compared.tolist(), least.tolist(), strict=True):
+        off = range_of_ratio(exposed.filling[j], laws[j])
+        curves[j] = Carried(curves[j], TiltSway(swing_of + off))
+    return curves
 
 
 def chance_of(loss: ConcentratedLoss, model: Forms) -> Fraction:
@@ -289,6 +285,24 @@ def range_of_ratio(filling: FloatArray, law: FloatArray) -> float:
         return math.inf
     ratio = np.log(filling[law > 0] / law[law > 0])
     return float(np.ptp(ratio)) + 4 * LAWS_ERROR
+
+
+def swings(
+    told: Callable[[Grid], list[PrivacyProfile]],
+    values: Sequence[int],
+    chance: Fraction,
+    largest: ProfileCurve,
+) -> FloatArray:
+    """r_j of each question, by short grids first: they are the finest, and longer ones help where they cut off much."""
+    alone = min(max(epsilon_at_delta(largest, chance), SHORTEST), LARGEST_EPSILON / REACHES[-1])
+    least = np.full(len(values), np.inf)
+    for reach in REACHES:
+        grid = Grid.up_to(reach * alone, IN_TAILS.fine)
+        found = [swing(profile, many, chance) for profile, many in zip(told(grid), values, strict=True)]
+        least = np.minimum(least, found)
+        if least.max() <= INSIDE * grid.reach:
+            break
+    return least
 
 
 def swing(profile: PrivacyProfile, values: int, chance: Fraction | float) -> float:
@@ -311,23 +325,19 @@ def swing(profile: PrivacyProfile, values: int, chance: Fraction | float) -> flo
 
 
 def told_by_others(
-    curves: Sequence[ProfileCurve], answers: BayesNet
+    curves: Sequence[ProfileCurve], answers: BayesNet, wanted: IntArray
 ) -> Callable[[Grid], list[PrivacyProfile]]:
-    """N_j: what all parts but its own show of each unit; own parts hang from their units as leaves."""
+    """N_j: what all parts but its own show of each unit wanted; own parts hang from their units as leaves."""
     forest, sways = known_forest(answers)
     units = answers.units
     leaves = range(units, 2 * units)
     whole = Forest((*forest.order, *leaves), (*forest.parent, *range(units)), (), {}, 0.0)
 
     def passed(grid: Grid) -> list[PrivacyProfile]:
-        heard: dict[int, TailLaw] = {}
-
-        def send(links: Sequence[Link], held: Sequence[TailLaw]) -> list[TailLaw]:
-            heard.update((to - units, one) for (_, to), one in zip(links, held, strict=True) if to >= units)
-            return send_swayed(IN_TAILS, sways, links, held)
-
         own = held_by(IN_TAILS, [*[NOTHING] * units, *curves], grid)
-        whole.sweep_levels(own, send, IN_TAILS.join)
-        return IN_TAILS.reads([heard[unit] for unit in range(units)])
+        heard = whole.heard(
+            own, partial(send_swayed, IN_TAILS, sways), IN_TAILS.join, (units + wanted).tolist()
+        )
+        return IN_TAILS.reads([heard[units + unit][unit] for unit in wanted.tolist()])
 
     return passed

@@ -1,7 +1,7 @@
 """The search for Markov quilts on a forest: behind each neighbour of a unit, cut at one distance."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -21,12 +21,19 @@ class Cut:
     """Units at one distance behind a link: log likelihoods of their joint values (rows), a column a value.
 
     Each row is known up to a constant, and right up to ±error. `inside` adds the losses of the units
-    before the cut.
+    before the cut. Where all units behind the link are before it, the cut has `ended`: there is nothing to see.
+    Without rows there are too many of them.
     """
 
-    rows: FloatArray
+    rows: FloatArray | None
     error: float
     inside: float
+    ended: bool = False
+
+    @classmethod
+    def beyond(cls, values: int, inside: float) -> "Cut":
+        """None of the units behind a link."""
+        return cls(np.zeros((1, values)), 0.0, inside, ended=True)
 
 
 def tree_quilt_leakage(loss: Loss, model: Coupled) -> FloatArray:
@@ -42,15 +49,20 @@ def tree_quilt_leakage(loss: Loss, model: Coupled) -> FloatArray:
 
     forest.sweep(losses, send, lambda one, other: (one + other) * (1 + ULP))
     best = {link: np.full((kernel.shape[0],) * 2, whole[link]) for link, kernel in kernels.items()}
-    cuts: Mapping[Link, Cut | None] = {
+    cuts: Mapping[Link, Cut] = {
         link: Cut(kernel.T, forest.error + 4 * ULP, 0.0) for link, kernel in kernels.items()
     }
     for _ in range(min(loss.units, MOST_STEPS // max(1, len(kernels)))):
-        for link, cut in cuts.items():
-            if cut is not None:
-                best[link] = np.minimum(best[link], cost(cut))
-        if all(cut is None or cut.inside >= best[link].max(initial=0.0) for link, cut in cuts.items()):
+        open_cuts = [
+            (link, cut)
+            for link, cut in cuts.items()
+            if not cut.ended and cut.inside < best[link].max(initial=0.0)
+        ]
+        if not open_cuts:
             break
+        for link, cut in open_cuts:
+            if cut.rows is not None:
+                best[link] = np.minimum(best[link], cost(cut, cut.rows))
         cuts = farther(cuts, kernels, losses)
     leakage = [0.0] * loss.units
     sides: dict[int, FloatArray] = {}
@@ -67,45 +79,51 @@ def log_kernel(law: FloatArray) -> FloatArray:
         return np.log(law[:, law.max(axis=0) > 0])
 
 
-def cost(cut: Cut) -> FloatArray:
+def cost(cut: Cut, rows: FloatArray) -> FloatArray:
     """Add the losses inside to what the cut shows, for each pair of values."""
-    shown = widest(cut.rows, np.zeros(cut.rows.shape, dtype=bool))
+    shown = widest(rows, np.zeros(rows.shape, dtype=bool))
     return (cut.inside + np.maximum(shown, 0.0) + 2 * cut.error) * (1 + 4 * ULP)
 
 
 def farther(
-    cuts: Mapping[Link, Cut | None], kernels: Mapping[Link, FloatArray], losses: list[float]
-) -> dict[Link, Cut | None]:
+    cuts: Mapping[Link, Cut], kernels: Mapping[Link, FloatArray], losses: list[float]
+) -> dict[Link, Cut]:
     """Move every cut one step away: behind i → j it is all cuts behind j but the one to i, seen through j."""
     behind: dict[int, list[int]] = {}
     for near, far in cuts:
         behind.setdefault(near, []).append(far)
-    moved: dict[Link, Cut | None] = {}
+    moved: dict[Link, Cut] = {}
     for middle, others in behind.items():
         held = [cuts[middle, other] for other in others]
         for near, rest in zip(others, all_but_one(held, join), strict=True):
             kernel, own = kernels[near, middle], losses[middle]
-            if len(others) == 1:
-                moved[near, middle] = Cut(np.zeros((1, kernel.shape[0])), 0.0, own)
-            else:
-                moved[near, middle] = None if rest is None else through(rest, kernel, own)
+            alone = len(others) == 1
+            moved[near, middle] = Cut.beyond(kernel.shape[0], own) if alone else through(rest, kernel, own)
     return moved
 
 
-def join(one: Cut | None, other: Cut | None) -> Cut | None:
+def join(one: Cut, other: Cut) -> Cut:
     """Join cuts in different branches: independent given the unit between, their likelihoods multiply."""
-    if one is None or other is None or len(one.rows) * len(other.rows) > MOST_ROWS:
-        return None
+    inside = (one.inside + other.inside) * (1 + ULP)
+    if one.ended or other.ended:
+        return replace(other if one.ended else one, inside=inside)
+    if one.rows is None or other.rows is None or len(one.rows) * len(other.rows) > MOST_ROWS:
+        return Cut(None, 0.0, inside)
     rows = (one.rows[:, None, :] + other.rows[None, :, :]).reshape(-1, one.rows.shape[1])
     rows, error = levelled(rows)
-    return Cut(rows, one.error + other.error + error, (one.inside + other.inside) * (1 + ULP))
+    return Cut(rows, one.error + other.error + error, inside)
 
 
 def through(cut: Cut, kernel: FloatArray, loss: float) -> Cut:
     """See a cut from one step farther away."""
+    inside = (cut.inside + loss) * (1 + ULP)
+    if cut.ended:
+        return Cut.beyond(kernel.shape[0], inside)
+    if cut.rows is None:
+        return Cut(None, 0.0, inside)
     rows, error = levelled(np.logaddexp.reduce(kernel[None, :, :] + cut.rows[:, None, :], axis=2))
     own = (kernel.shape[1] + 4) * error
-    return Cut(rows, cut.error + own, (cut.inside + loss) * (1 + ULP))
+    return Cut(rows, cut.error + own, inside)
 
 
 def levelled(rows: FloatArray) -> tuple[FloatArray, float]:

@@ -89,7 +89,7 @@ def _fulfilled(
     from entwined.request.outlook import outlook
 
     with progress():
-        ahead = outlook(request)
+        ahead = outlook(request, decided=True)
         bill = bill_of(request, ahead.planned)
     if request.tasks:
         require_funds(ahead.funds)

@@ -11,7 +11,7 @@ import numpy as np
 
 from entwined.canonical import Document
 from entwined.dependence.box import Box
-from entwined.dependence.couplings import Couplings
+from entwined.dependence.couplings import FEW, Couplings
 from entwined.dependence.factors import Factors, couplings_of, factors_of, pairs_of, raised_in
 from entwined.dependence.learned_from import LearnedFrom
 from entwined.dependence.model import Coupled, Source, checked_source, checked_units, distinct_places
@@ -214,6 +214,8 @@ class Links:
 
     def refuse_cycles(self, names: Sequence[str]) -> None:
         """Refuse a variable that is its own ancestor: a network goes one way."""
+        if len(names) + self.child.size <= FEW and self._goes_one_way(len(names)):
+            return
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
@@ -225,6 +227,20 @@ class Links:
         if count < units:
             name = names[int(np.argmax(np.bincount(labels)[labels] > 1))]
             raise BadModel(f"Variable {name!r:.60} is its own ancestor: a cycle. Remove one of its parents.")
+
+    def _goes_one_way(self, units: int) -> bool:
+        """Whether all variables can be put in order, causes first."""
+        children: list[list[int]] = [[] for _ in range(units)]
+        for cause, child in zip(self.cause.tolist(), self.child.tolist(), strict=True):
+            children[cause].append(child)
+        waits = self.count.tolist()
+        order = [unit for unit in range(units) if not waits[unit]]
+        for unit in order:  # grows while it is walked
+            for child in children[unit]:
+                waits[child] -= 1
+                if not waits[child]:
+                    order.append(child)
+        return len(order) == units
 
     def scopes(self) -> Iterator[IntArray]:
         """Variables with equally many parents: a row each, its parents and then itself."""

@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Final, Self
 
 import numpy as np
 
 from entwined.numbers import FloatArray, IntArray, round_up
+
+FEW: Final = (
+    20_000  # nodes and links that are walked here: to load what walks many of them takes a tenth of a second
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +67,6 @@ class Couplings:
     @cached_property
     def components(self) -> IntArray:
         """For each unit, the number of its connected component."""
-        from scipy.sparse import coo_array, csr_array
-        from scipy.sparse.csgraph import connected_components
-
         graph = self.binding
         if graph.pairwise:
             ends, nodes = graph.unit.reshape(-1, 2), self.units
@@ -74,9 +75,7 @@ class Couplings:
                 np.stack([graph.unit, self.units + graph.factor], axis=1),
                 self.units + graph.sizes.size,
             )
-        links = coo_array((np.ones(len(ends), np.int8), (ends[:, 0], ends[:, 1])), shape=(nodes, nodes))
-        labels = connected_components(csr_array(links), directed=False)[1]
-        return labels[: self.units].astype(np.int64)
+        return (few_labelled if nodes + len(ends) <= FEW else labelled)(nodes, ends)[: self.units]
 
     def component_totals(self, values: FloatArray) -> FloatArray:
         """For each unit, the sum of `values` over its component."""
@@ -91,3 +90,28 @@ class Couplings:
         graph = self.binding
         nodes, links = self.units + graph.sizes.size, graph.unit.size
         return links == nodes - np.unique(self.components).size
+
+
+def labelled(nodes: int, ends: IntArray) -> IntArray:
+    """Number the connected components of a graph in the order of their first nodes."""
+    from scipy.sparse import coo_array, csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    links = coo_array((np.ones(len(ends), np.int8), (ends[:, 0], ends[:, 1])), shape=(nodes, nodes))
+    return np.asarray(connected_components(csr_array(links), directed=False)[1].astype(np.int64))
+
+
+def few_labelled(nodes: int, ends: IntArray) -> IntArray:
+    """Do the same for few links, where to load what does it for many would take longest."""
+    first = list(range(nodes))
+
+    def first_of(node: int) -> int:
+        while first[node] != node:
+            first[node] = first[first[node]]
+            node = first[node]
+        return node
+
+    for one, other in ends.tolist():
+        low, high = sorted((first_of(one), first_of(other)))
+        first[high] = low
+    return np.unique([first_of(node) for node in range(nodes)], return_inverse=True)[1].astype(np.int64)

@@ -21,6 +21,7 @@ from entwined.bounds.exposure import Exposure
 from entwined.bounds.hints import Hint, hints_for
 from entwined.bounds.path_blocks import path_messages_bound, path_transport_bound
 from entwined.bounds.theorem import KNOWLEDGE, Knowledge, Theorem
+from entwined.bounds.tilted import tilted_transport_bound
 from entwined.bounds.walks import self_avoiding_walks_bound
 from entwined.dependence import Dependence
 from entwined.errors import DoesNotApply, NoTheorem, Refused, Unreachable
@@ -73,7 +74,7 @@ class Judge:
         asked = [
             one for one in known(self.trusting) if self.model.units <= slow.get(id(one), self.model.units)
         ]
-        asked.sort(key=lambda one: id(one) in slow)
+        asked.sort(key=lambda one: id(one) in slow or one is tilted_transport_bound)
         found = [self._tightest(asked, Loss.uniform(at, self.model.units)) for at in REFERENCES]
         kept = tuple(dict.fromkeys(one for one in found if one is not None))
         if not kept:
@@ -100,8 +101,13 @@ class Judge:
 
     def _tightest(self, asked: list[Theorem], loss: Loss) -> Theorem | None:
         best, tightest = math.inf, None
+        answered: set[str] = set()
         for theorem in asked:
+            if not answered.isdisjoint(theorem.yields_to):
+                continue  # it says no less
             worst = self._worst(theorem, loss)
+            if worst is not None:
+                answered.add(theorem.name)
             if worst is not None and worst < best * (1 - BETTER):
                 best, tightest = worst, theorem
         return tightest

@@ -127,16 +127,20 @@ class Outlook:
         yield from spread_words(self.bounds[name].leakage)
 
 
-def outlook(request: Request, *, brief: bool = False) -> Outlook:
+def outlook(request: Request, *, brief: bool = False, decided: bool = False) -> Outlook:
     """Look ahead: plan the request, compare the ways to protect it, and ask the ledger what would be left.
 
-    A brief look leaves out what another kind of noise would give, which takes longest.
+    A brief look leaves out what another kind of noise would give, which takes longest. Where it is `decided` which
+    way is gone, errors are predicted on that one alone.
     """
     planned = request.plan()
     ways = Crossing(planned, request.leakage).ways()
     proposed = next(way for way in ways if way.each is planned.loss)
     batch = Draft.of(planned)
-    found = [_forecast(way, batch, request, planned) for way in said("comparing ways to protect", ways)]
+    found = [
+        _forecast(way, batch, request, planned, errors=way is proposed or not decided)
+        for way in said("comparing ways to protect", ways)
+    ]
     others = () if request.leakage is None or brief else tuple(rivals(planned, request.leakage))
     better = [one.words for one in others if one.is_better]
     alone = [ONE_BATCH] * planned.promise.is_for_one_batch
@@ -161,12 +165,17 @@ def _curves(request: Request, planned: Batch, funds: Funds) -> dict[str, Curve]:
     return promise.curves(promise.base(planned.charged), None if cap is None else float_below(cap))
 
 
-def _forecast(way: Way, batch: Draft, request: Request, planned: Batch) -> tuple[Way, tuple[Forecast, ...]]:
-    """Predict the errors on one way, in the order of the questions."""
+def _forecast(
+    way: Way, batch: Draft, request: Request, planned: Batch, *, errors: bool
+) -> tuple[Way, tuple[Forecast, ...]]:
+    """Predict the errors on one way, in the order of the questions, if they are wanted."""
     if way.each is None:
         return way, ()
     try:
-        found = forecasts(batch.at(way.each / planned.loss), request.assumed)
+        noisy = batch.at(way.each / planned.loss)
+        if not errors:
+            return way, ()
+        found = forecasts(noisy, request.assumed)
     except BadNoise:
         return Way(way.name, OUT_OF_REACH), ()
     by_text = {query.fingerprint: one for query, one in zip(batch.queries, found, strict=True)}

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 from entwined.bounds.profiles.curves import LARGEST_EPSILON, ProfileCurve
 from entwined.bounds.profiles.sway import Sway, further_on
 from entwined.errors import BadInput
-from entwined.numbers import ULP, FloatArray, float_below
+from entwined.numbers import ULP, FloatArray, IntArray, float_below
 
 SHADE: Final = 1 - 4096 * ULP  # how far to the left a curve is asked, above what rounding can move a place
 UP: Final = 1 + 64 * ULP
 STRIDE: Final = 8
+APART: Final = 16  # how far apart the rows are in which the best choice is sought everywhere
+BEYOND: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +106,12 @@ class PrivacyProfile:
     def beside(self, other: "PrivacyProfile") -> "PrivacyProfile":
         """⊕, one change after another in one mechanism: the least of f(γ₁) + γ₁ g(γ₂) over γ₁γ₂ = γ."""
         size = self.grid.size
-        growth = np.exp(np.arange(-size, size + 1) * self.grid.step) * UP
+        growth = growth_of(self.grid)
         there, back = both_sides(self), both_sides(other)[::-1]
         padded = np.concatenate([np.full(size, np.inf), back, np.full(size, np.inf)])
         # entry m of row k holds g at k − i for i = m − size
-        rows = sliding_window_view(padded, 2 * size + 1)[size - np.arange(size + 1)]
-        tried = slice(None, None, STRIDE)  # every choice of γ₁ is valid: look for the best one twice
-        best = STRIDE * np.argmin(there[tried] + growth[tried] * rows[:, tried], axis=1)
+        rows = sliding_window_view(padded, 2 * size + 1)[size::-1]
+        best = STRIDE * lowest_in_rows(there[::STRIDE], growth[::STRIDE], rows[:, ::STRIDE])
         near = np.clip(best[:, None] + np.arange(-STRIDE, STRIDE + 1), 0, 2 * size)
         found = there[near] + growth[near] * np.take_along_axis(rows, near, axis=1)
         return PrivacyProfile(self.grid, np.minimum(found.min(axis=1) * UP, 1.0))
@@ -221,9 +222,37 @@ def passages(grid: Grid, sways: tuple[Sway, ...]) -> Passages:
     return Passages({sway: row for row, sway in enumerate(sways)}, Chords.of(grid, further, weight))
 
 
+def lowest_in_rows(there: FloatArray, growth: FloatArray, rows: FloatArray) -> IntArray:
+    """Where `there + growth * row` is lowest in each row, or nearly: every choice of γ₁ is valid.
+
+    The best one grows with γ where curves are convex. So it is sought everywhere in some rows, and in those between
+    them where it was found there and a little beyond.
+    """
+    some = np.union1d(np.arange(0, len(rows), APART), len(rows) - 1)
+    found = np.argmin(there + growth * rows[some], axis=1)
+    place = np.searchsorted(some, np.arange(len(rows)))
+    ends = found[np.maximum(place - 1, 0)], found[place]
+    first = np.maximum(np.minimum(*ends) - BEYOND, 0)
+    width = int((np.maximum(*ends) - first).max()) + BEYOND
+    tried = np.minimum(first[:, None] + np.arange(width + 1), there.size - 1)
+    sums = there[tried] + growth[tried] * np.take_along_axis(rows, tried, axis=1)
+    return np.asarray(np.take_along_axis(tried, np.argmin(sums, axis=1)[:, None], axis=1)[:, 0])
+
+
+@lru_cache(maxsize=16)
+def growth_of(grid: Grid) -> FloatArray:
+    """γ at ε = −size … size steps, rounded up."""
+    return np.asarray(np.exp(np.arange(-grid.size, grid.size + 1) * grid.step) * UP)
+
+
+@lru_cache(maxsize=16)
+def shrinking_of(grid: Grid) -> FloatArray:
+    """γ at ε = −size … −1 steps."""
+    return np.asarray(np.exp(-np.arange(grid.size, 0, -1) * grid.step))
+
+
 def both_sides(profile: PrivacyProfile) -> FloatArray:
     """δ at ε = −size … size steps: on the left 1 − γ + γ δ(1/γ)."""
-    grid = profile.grid
-    falling = np.exp(-np.arange(grid.size, 0, -1) * grid.step)
+    falling = shrinking_of(profile.grid)
     left = 1 - falling + falling * profile.deltas[:0:-1]
     return np.concatenate([np.minimum(left * UP, 1.0), profile.deltas])

@@ -174,12 +174,7 @@ class Sweep:
     @cached_property
     def _asked(self) -> list[set[int]]:
         """The nodes that each case tells of, and those on the way to them."""
-        found = [set(units) for units in self.told]
-        for asked in found:
-            for unit in reversed(self.forest.order):
-                if unit in asked:
-                    asked.add(self.forest.parent[unit])
-        return found
+        return [self.forest.ways_to(units) for units in self.told]
 
 
 def joined_in_turn(

@@ -49,13 +49,20 @@ class TailLaw:
         return [TailLaw(self.grid, *row) for row in zip(self.law, self.infinity, strict=True)]
 
     def join(self, other: "TailLaw") -> "TailLaw":
-        """Both, with independent noise; not of stacks."""
+        """Both, with independent noise; not of stacks. What shows nothing adds nothing."""
+        if self.is_nothing or other.is_nothing:
+            return self if other.is_nothing else other
         size = self.grid.size
         sums = np.convolve(self.law, other.law) * (1 + 8 * size * ULP)
         law = sums[size : 3 * size + 1].copy()
         law[0] += sums[:size].sum() * (1 + size * ULP)
         away = sums[3 * size + 1 :].sum() + self.infinity * other.total + other.infinity * self.total
         return TailLaw(self.grid, law, np.asarray(away * (1 + size * ULP)))
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is no part."""
+        return not self.infinity and not self.law[self.grid.size + 1 :].any()
 
     @property
     def total(self) -> float:
@@ -77,7 +84,7 @@ IN_TAILS: Final = Algebra(
     TailLaw.profile,
     TailLaw.stacked,
     TailLaw.split,
-    lambda held: not held.infinity and not held.law[held.grid.size + 1 :].any(),
+    lambda held: held.is_nothing,
     POINTS,
 )
 """⊗ where small chances decide."""
