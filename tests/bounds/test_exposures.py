@@ -26,6 +26,7 @@ from entwined.bounds.certificate import Certificate, digest
 from entwined.bounds.choose import THEOREMS, named, theorems_taking
 from entwined.bounds.concentrated_group import concentrated_group_bound
 from entwined.bounds.filled_blanks import FilledBlanks, laws_of_columns
+from entwined.bounds.noisy_sum import SeriesSum
 from entwined.bounds.scalar import least_scale
 from entwined.bounds.separable_filled import FilledConcentrated
 from entwined.bounds.theorem import UNIT_VALUE
@@ -65,6 +66,7 @@ CASES = {
         "any",
     ),
     "a noisy sum": (CHAIN, NoisySum.of([0, 1], 5.0, 6), "model"),
+    "a noisy sum over series": (CHAIN, SeriesSum.of([0, 1], 5.0, 6), "model"),
     "noisy weighted sums": (
         Gaussian.of([[1.0, 0.5], [0.5, 2.0]]),
         NoisyLinear.of([[1.0, 0.5], [0.5, 2.0]], [3.0, 4.0], 2.0, DELTA),
@@ -162,6 +164,7 @@ def test_all_theorems_are_in_one_list_and_each_is_asked_for_its_own_kind():
         FilledBlanks,
         FilledConcentrated,
         NoisySum,
+        SeriesSum,
         NoisyLinear,
         ClippedValues,
         DistanceLoss,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from entwined.dependence import BayesNet, Box, Groups, MarkovChain
-from entwined.forecast.rivals import ONE_NUMBER, rivals
+from entwined.forecast.rivals import rivals
 from entwined.forecast.ways import Crossing, reasons
 from entwined.promise.declared import Declared
 from entwined.queries import Count, Histogram, Total, parse
@@ -63,7 +63,7 @@ def test_every_mechanism_for_a_series_is_asked_or_says_why_not(states):
     schema = Schema((Integer("state", 0, states - 1),), most_rows=9).approve()
     step = 0.4 * np.eye(states) + 0.6 / states
     law = MarkovChain(9, Box.exact(step), np.full(states, 1 / states))
-    chain = Declared(law, missing_says_nothing=("state",))
+    chain = Declared(law, never_missing=("state",))
     asked = Count(where=parse("state = 1", schema))
     batch = plan(schema, asked, leakage=5, dependence=chain, knowledge="model")
     ways = {way.name: way for way in Crossing(batch, Fraction(5)).ways()}
@@ -72,8 +72,35 @@ def test_every_mechanism_for_a_series_is_asked_or_says_why_not(states):
     assert ways["lazy symmetric"].applies == (states == 2)
     assert ways["block transport"].applies == ways["block messages"].applies == (states == 3)
     assert all(way.applies or way.why for way in ways.values())
-    told = {one.title: one for one in rivals(batch, Fraction(5))}
-    assert "do not add up" in told[ONE_NUMBER].why_not
+    exact, moved = ways["exact scalar of series"], ways["wasserstein of series"]
+    assert exact.applies
+    assert moved.applies
+    assert all(exact.each >= way.each * (1 - 1e-5) for way in ways.values() if way.keeps_promise)
+    assert moved.each < exact.each
+    assert moved.made_for
+    assert exact.title == "Exact law of one number"
+
+
+@pytest.mark.parametrize(
+    ("declared", "asked", "knowledge", "delta", "says"),
+    [
+        ({}, "state = 1", "model", None, "name the column in never_missing"),
+        ({"never_missing": ("state",)}, "state = 1", "any", None, "knows no values"),
+        ({"never_missing": ("state",)}, "state = 1", "model", "1e-6", "leave delta out"),
+        ({"never_missing": ("state",)}, "state = 1 and age > 3", "model", None, "'age' is no part of"),
+        ({"never_missing": ("state",)}, None, "model", None, "one count or one total"),
+    ],
+)
+def test_one_number_says_why_it_has_no_price_of_its_own(declared, asked, knowledge, delta, says):
+    schema = Schema((Integer("state", 0, 1), Integer("age", 0, 9)), most_rows=9).approve()
+    law = MarkovChain(9, Box.exact([[0.9, 0.1], [0.3, 0.7]]), np.array([0.75, 0.25]))
+    chain = Declared(law, columns=("state",), **({"missing_says_nothing": ("state",)} | declared))
+    one = Histogram("state") if asked is None else Count(where=parse(asked, schema))
+    batch = plan(schema, one, leakage=1, dependence=chain, knowledge=knowledge, delta=delta)
+    ways = {way.name: way for way in Crossing(batch, Fraction(1)).ways()}
+    for name in ("exact scalar of series", "wasserstein of series"):
+        assert not ways[name].applies
+        assert says in ways[name].why
 
 
 def test_what_takes_long_says_so():

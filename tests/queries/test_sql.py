@@ -523,7 +523,7 @@ AGGREGATES = [
     "sum(*)", "count()", "sum()", "sum(n, x)", "max(n, 3)", "count(n, g)", "count(1)", "sum(1)", "sum(NULL)", "sum('n')",
     "count(DISTINCT n)", "sum(ALL n)", "avg(DISTINCT n)", "sum(n + 1)", "sum(-n)", "sum(n * n)", "sum(n) + 1",
     "-sum(n)", "sum(n) / count(*)", "sum(sum(n))", "sum(CASE WHEN flag THEN 1 END)", "sum(CAST(n AS int))",
-    "sum(n::int)", "sum(n > 3)", "count(flag AND flag)", "sum(n) FILTER (WHERE flag)", "count(*) FILTER (WHERE n > 1)",
+    "sum(n::int)", "sum(n > 3)", "count(flag AND flag)", "sum(n) FILTER (WHERE flag)", "count(n) FILTER (WHERE n > 1)",
     "sum(n) OVER ()", "row_number() OVER (ORDER BY n)", "lag(n)", "abs(n)", "upper(g)", "coalesce(n, 0)", "mean(n)",
     "variance(n)", "var_samp(n)", "stddev(n)", "stddev_pop(n)", "mode(n)", "corr(n, x)", "list(n)", "array_agg(n)",
     "string_agg(g, ',')", "first(n)", "any_value(n)", "arg_max(id, n)", "approx_count_distinct(n)", "histogram(n)",

@@ -63,6 +63,7 @@ from entwined.bounds.separable_forms import (
     separable_public_form_bound,
     separable_public_form_without_knowledge_bound,
 )
+from entwined.bounds.series_sum import exact_scalar_of_series_bound, wasserstein_of_series_bound
 from entwined.bounds.shared_parts import shared_group_bound, shared_messages_bound, shared_transport_bound
 from entwined.bounds.theorem import Knowledge, Theorem
 from entwined.bounds.ties import ties_and_anything_known_bound, ties_bound, ties_scale_bound
@@ -130,6 +131,8 @@ THEOREMS: tuple[Theorem, ...] = (
     endless_gaussian_messages_bound,
     exact_scalar_accountant_bound,
     wasserstein_bound,
+    exact_scalar_of_series_bound,
+    wasserstein_of_series_bound,
     *NOISY_LINEAR_THEOREMS,
     *CLIPPED_THEOREMS,
     *METRIC_THEOREMS,

@@ -5,6 +5,7 @@ ConcentratedLoss   concentrated losses ρ_j at one δ, of Gaussian noise        
 FilledBlanks       pure losses of a mechanism that fills blanks at random       (filled_blanks)
 FilledConcentrated the same with concentrated losses                            (separable_filled)
 NoisySum           one sum of integer weights with Laplace noise                (noisy_sum)
+SeriesSum          the same over all steps of many series                      (noisy_sum)
 NoisyLinear        weighted sums with Gaussian noise, at one δ and distance     (noisy_linear)
 ClippedValues      losses along the distances of clipped values, and others     (clipped_values)
 DistanceLoss       pure losses for each unit of distance                        (distance_loss)

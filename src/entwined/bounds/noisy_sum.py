@@ -11,20 +11,12 @@ from entwined.errors import BadLoss
 
 
 @dataclass(frozen=True, slots=True)
-class NoisySum:
-    """Σ_t w(X_t) + Laplace noise of scale t over `units` steps; `weights[v]` is w of the value v.
-
-    >>> count = NoisySum.of([0, 1], scale=8.64, units=100)
-    >>> round((count * 2).scale, 2)    # twice the loss, half the noise
-    4.32
-    """
+class LaplaceSum:
+    """A sum of weights with Laplace noise; what is added up, each kind says for itself."""
 
     weights: tuple[int, ...]
     scale: float
     units: int
-    plural: ClassVar[str] = "one noisy sum"
-    released: ClassVar[str] = "this noisy sum and nothing else"
-    believed: ClassVar[str] = "The sum has the stated weights, and Laplace noise of the stated scale."
     delta: ClassVar[Fraction] = Fraction(0)
 
     def __post_init__(self) -> None:
@@ -57,3 +49,34 @@ class NoisySum:
     def __mul__(self, factor: float) -> Self:
         """The same sum with noise that shows so many times as much."""
         return type(self)(self.weights, self.scale / factor, self.units)
+
+
+@dataclass(frozen=True, slots=True)
+class NoisySum(LaplaceSum):
+    """Σ_t w(X_t) + Laplace noise of scale t over `units` steps; `weights[v]` is w of the value v.
+
+    >>> count = NoisySum.of([0, 1], scale=8.64, units=100)
+    >>> round((count * 2).scale, 2)    # twice the loss, half the noise
+    4.32
+    """
+
+    plural: ClassVar[str] = "one noisy sum"
+    released: ClassVar[str] = "this noisy sum and nothing else"
+    believed: ClassVar[str] = "The sum has the stated weights, and Laplace noise of the stated scale."
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesSum(LaplaceSum):
+    """Σ w(X) over all rows + Laplace noise of scale t, where rows are the steps of series of at most `units` steps.
+
+    >>> count = SeriesSum.of([0, 1], scale=8.0, units=30)
+    >>> (count * 2).scale
+    4.0
+    """
+
+    plural: ClassVar[str] = "one noisy sum over series"
+    released: ClassVar[str] = "this noisy sum over series and nothing else"
+    believed: ClassVar[str] = (
+        "The sum is over series of at most the stated number of steps, has the stated weights, and Laplace noise of "
+        "the stated scale."
+    )

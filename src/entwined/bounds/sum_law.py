@@ -15,6 +15,7 @@ from entwined.errors import BadInput, DoesNotApply
 from entwined.numbers import ULP, FloatArray, IntArray
 
 MOST_CELLS: Final = 20_000_000  # values of the sum × states × steps
+MOST_SHORTER: Final = 10_000_000  # the same for a chain and all that end earlier, whose laws are held at once
 MOST_WORK: Final = 20_000_000_000  # products of probabilities: about twenty seconds
 WIDEST: Final = 800  # probabilities of one sum may be 2^800 apart, that is 10^240, and no more
 RAREST: Final = 1e-60  # and so no product with a transition gets lost
@@ -34,18 +35,8 @@ class SumLaw:
     @classmethod
     def of(cls, chain: MarkovChain, weights: Sequence[int]) -> Self:
         """Pass forward and backward over the chain, and join both at each step."""
-        whole = checked_weights(chain, weights)
-        least, gap = int(whole.min()), max(1, gcd(*(whole - whole.min()).tolist()))
-        weight = (whole - least) // gap
-        refuse_size(chain, int(weight.max()))
-        pasts, futures = list(forward(chain, weight)), list(backward(chain, weight))[::-1]
-        logs = np.empty((chain.length * int(weight.max()) + 1, chain.states, chain.length))
-        for unit, (past, future) in enumerate(zip(pasts, futures, strict=True)):
-            for state in range(chain.states):
-                logs[:, state, unit] = past.joined(future, state)
-        largest = float(np.max(-logs, where=np.isfinite(logs), initial=0.0))
-        operations = 2 * chain.length * (chain.states + 2) + 3 * len(logs) + 16 * (1.0 + largest)
-        return cls(chain.length * least, gap, logs, operations * ULP)
+        found = BothWays.over(chain, weights)
+        return cls(*found.joined(chain.length))
 
     @property
     def possible(self) -> NDArray[np.bool_]:
@@ -57,6 +48,44 @@ class SumLaw:
 def sum_law(chain: MarkovChain, weights: tuple[int, ...]) -> SumLaw:
     """Keep the last law, for the next question about it."""
     return SumLaw.of(chain, weights)
+
+
+@lru_cache(maxsize=2)
+def sum_laws(chain: MarkovChain, weights: tuple[int, ...]) -> tuple[SumLaw, ...]:
+    """Give the laws over the first step, the first two, … and the whole chain, of one pass each way."""
+    found = BothWays.over(chain, weights, shorter=True)
+    return tuple(SumLaw(*found.joined(length)) for length in range(1, chain.length + 1))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class BothWays:
+    """What is known of the sum up to each step of a chain, and of the sum after it, the step's own state given."""
+
+    least: int
+    gap: int
+    pasts: list["Scaled"]
+    futures: list["Scaled"]
+
+    @classmethod
+    def over(cls, chain: MarkovChain, weights: Sequence[int], *, shorter: bool = False) -> Self:
+        """Pass over a chain both ways; `shorter` ones that end earlier are to be joined of it too."""
+        whole = checked_weights(chain, weights)
+        least, gap = int(whole.min()), max(1, gcd(*(whole - whole.min()).tolist()))
+        weight = (whole - least) // gap
+        refuse_size(chain, int(weight.max()), shorter=shorter)
+        return cls(least, gap, list(forward(chain, weight)), list(backward(chain, weight))[::-1])
+
+    def joined(self, length: int) -> tuple[int, int, FloatArray, float]:
+        """Join both at each of the first steps, as if the chain ended there: the parts of a `SumLaw`."""
+        pairs = list(zip(self.pasts[:length], self.futures[len(self.pasts) - length :], strict=True))
+        states = self.pasts[0].part.shape[1]
+        logs = np.empty((self.pasts[length - 1].part.shape[0], states, length))
+        for unit, (past, future) in enumerate(pairs):
+            for state in range(states):
+                logs[:, state, unit] = past.joined(future, state)
+        largest = float(np.max(-logs, where=np.isfinite(logs), initial=0.0))
+        operations = 2 * length * (states + 2) + 3 * len(logs) + 16 * (1.0 + largest)
+        return length * self.least, self.gap, logs, operations * ULP
 
 
 def checked_weights(chain: MarkovChain, weights: Sequence[int]) -> IntArray:
@@ -72,12 +101,14 @@ def checked_weights(chain: MarkovChain, weights: Sequence[int]) -> IntArray:
     return np.array([int(weight) for weight in weights], dtype=np.int64)
 
 
-def refuse_size(chain: MarkovChain, span: int) -> None:
-    """Refuse what would take minutes or gigabytes."""
+def refuse_size(chain: MarkovChain, span: int, *, shorter: bool = False) -> None:
+    """Refuse what would take minutes or gigabytes; of shorter chains too all laws are held at once."""
     sums, n = chain.length * span + 1, chain.length
-    if sums * n * chain.states > MOST_CELLS or chain.states * n * sums * sums // 6 > MOST_WORK:
+    cells, work = sums * n * chain.states, chain.states * n * sums * sums // 6
+    if cells > MOST_CELLS or work > MOST_WORK or (shorter and n * cells // 3 > MOST_SHORTER):
         raise DoesNotApply(
-            f"A sum with {sums:,} values over {n:,} steps of {chain.states} states is too much to follow. "
+            f"A sum with {sums:,} values over {n:,} steps of {chain.states} states is too much to follow"
+            f"{' for every length that a series may have' if shorter else ''}. "
             "Use fewer steps or smaller weights, or a bound for all queries."
         )
     initial, step = known_law(chain)

@@ -172,7 +172,11 @@ def show_ways(document: Document) -> None:
     ]
     leaks = [f"#leaks: {name}" for name in names]
     table("Ways to protect", ["way", "#ε of a unit", *leaks, "keeps the promise", f"#± of {first}"], rows)
-    others = len(document["ways"]) - len(applying)
+    unfit = [way for way in document["ways"] if not way["applies"]]
+    for way in unfit:
+        if way["made_for"]:
+            say(f"Not here: {way['title']}. {way['why']}")
+    others = sum(not way["made_for"] for way in unfit)
     if others:
         say(f"{others} other theorems do not apply here; --json says why for each.")
 

@@ -14,8 +14,9 @@ from entwined.bounds import certify
 from entwined.bounds.certificate import digest
 from entwined.canonical import Document, fraction_text
 from entwined.ledger import Standing
+from entwined.promise.base_loss import BaseLoss
 from entwined.promise.part import Part
-from entwined.promise.promise import BaseLoss, Promise
+from entwined.promise.promise import Promise
 from entwined.promise.secrets import NOT_PROTECTED
 from entwined.schema import Schema
 from entwined.showing import Tabled

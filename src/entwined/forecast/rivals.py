@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Final
 
 from entwined.canonical import Document
-from entwined.dependence import MarkovChain, Ties
+from entwined.dependence import Ties
 from entwined.errors import EntwinedError
 from entwined.loss import Loss
 from entwined.mechanisms.batch import Batch, Sketch, nearly_planned
@@ -23,9 +23,6 @@ from entwined.schema.unit import Rows
 USUAL_DELTA: Final = Fraction(1, 10**6)
 WITHOUT_PROOF: Final = "WITHOUT A GUARANTEE: linear correlations of ties (Zhu, Xiong, Li, Zhou 2015)"
 MOST_UNITS: Final = 1000  # with more, another plan would take long
-ONE_NUMBER: Final = (
-    "Noise for one count of a series, exact or by Wasserstein distance (Song, Wang, Chaudhuri 2017)"
-)
 AS_GOOD: Final = 0.005  # what is rounded away
 
 
@@ -75,7 +72,6 @@ def rivals(planned: Batch, leakage: Fraction) -> Iterator[Rival]:
     if promise.declared or delta is not None:
         yield other_noise(planned, leakage)
     yield from _without_proof(planned, leakage)
-    yield from _one_number(promise)
     if promise.schema.unit.by_column:
         rows = replace(promise.schema, unit=Rows(), approved_digest="", signature=None).approve()
         measure = measure_of(delta or USUAL_DELTA)
@@ -96,18 +92,6 @@ def _without_proof(planned: Batch, leakage: Fraction) -> Iterator[Rival]:
             taken = one.model.correlated_sensitivity(exposure.per_unit) / float(leakage)
             how = "not to be had: linear correlations bound nothing, and nothing is released by them"
             yield Rival(WITHOUT_PROOF, how, taken, proved=False)
-
-
-def _one_number(promise: Promise) -> Iterator[Rival]:
-    """Say when noise for one number about a series can be less, and why it is not taken here."""
-    for one in promise.declared:
-        if isinstance(one.model, MarkovChain):
-            how = "entwined calibrate with --count and --knowledge model says how much it would be"
-            why = (
-                "It is for one sum over the states of a chain of known start, against who knows no values, and nothing "
-                "else may ever be released about these steps: such leakages do not add up, so no ledger takes them."
-            )
-            yield Rival(ONE_NUMBER, how, why_not=why)
 
 
 def other_noise(planned: Batch, leakage: Fraction) -> Rival:

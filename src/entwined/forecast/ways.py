@@ -14,25 +14,34 @@ from typing import Final
 from entwined.bounds.calibrate import largest_multiple
 from entwined.bounds.choose import theorems_taking
 from entwined.bounds.exposure import Exposure
+from entwined.bounds.noisy_sum import SeriesSum
 from entwined.bounds.theorem import ROUNDING, Theorem
+from entwined.dependence import MarkovChain
 from entwined.errors import DoesNotApply, Refused, Unreachable
 from entwined.mechanisms.batch import Batch
 from entwined.numbers import float_above, float_below
 from entwined.progress import report
+from entwined.promise.base_loss import BaseLoss
 from entwined.promise.declared import Declared
 from entwined.promise.judge import Judge
-from entwined.promise.promise import BaseLoss, Promise
+from entwined.promise.promise import Promise
+from entwined.queries.row_weights import RowWeights
 from entwined.schema.unit import Unit
 
 PLAIN: Final = "plain"
-TITLES: Final = {"group": "Group privacy"}
+TITLES: Final = {
+    "group": "Group privacy",
+    "exact scalar of series": "Exact law of one number",
+    "wasserstein of series": "Wasserstein distance of one number",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
     """One way to protect a batch: the loss of each statistic, the nominal ε it makes, and what that leaks.
 
-    Without a loss the way cannot be gone, and `why` says why not.
+    Without a loss the way cannot be gone, and `why` says why not. One that is `made_for` a declared model is about
+    models of that very kind.
     """
 
     name: str
@@ -42,6 +51,7 @@ class Way:
     leakage: Mapping[str, float] = field(default_factory=dict)
     keeps_promise: bool = False
     called: str = ""
+    made_for: bool = False
 
     @property
     def title(self) -> str:
@@ -89,6 +99,8 @@ class Crossing:
         (one, _), *_ = self.promise.judges.values()
         trusting = [name for given in self.promise.declared for name in given.trusting]
         theorems = theorems_taking(type(self.promise.exposure(one, self.base)), trusting)
+        if any(isinstance(given.model, MarkovChain) for given in self.promise.declared):
+            theorems += theorems_taking(SeriesSum)
         for number, theorem in enumerate(theorems):
             report("ways to protect", number, len(theorems))
             if theorem.name != proposed.name:
@@ -125,6 +137,7 @@ class Crossing:
 
     def by(self, theorem: Theorem) -> Way:
         """Go by one theorem wherever it applies, and by the tightest one elsewhere."""
+        made_for = any(type(one.model) is theorem.about for one in self.promise.declared)
         try:
             times = self._multiple(theorem)
             base = self.base.times(times)
@@ -133,18 +146,18 @@ class Crossing:
                 for name, (one, judge) in self.promise.judges.items()
             }
         except Refused as reason:
-            return Way(theorem.name, str(reason))
+            return Way(theorem.name, str(reason), made_for=made_for)
         if not math.isfinite(max(found.values())):
-            return Way(theorem.name, "It bounds nothing here: what it proves is infinite.")
+            why = "It bounds nothing here: what it proves is infinite."
+            return Way(theorem.name, why, made_for=made_for)
         each, nominal = self.planned.loss * times, float_above(self.promise.measure.epsilon(base.nominal))
-        return Way(theorem.name, theorem.title, each, nominal, found, keeps_promise=True)
+        return Way(theorem.name, theorem.title, each, nominal, found, keeps_promise=True, made_for=made_for)
 
     def _multiple(self, theorem: Theorem) -> Fraction:
         """Find how much more noise-saving than the plan a theorem allows to be, under every model."""
         reasons, found = [], []
         for one, judge in self.promise.judges.values():
-            shape = self.promise.exposure(one, self.base)
-            reason = _why_not(theorem, judge, shape)
+            shape, reason = self._shape(theorem, one, judge, self.base)
             if reason:
                 reasons.append(reason)
             elif self.leakage is not None:
@@ -153,16 +166,33 @@ class Crossing:
             else:
                 found.append(1.0)
             if reason and self.leakage is not None:
-                found.append(judge.largest(shape, self.leakage))
+                found.append(judge.largest(self.promise.exposure(one, self.base), self.leakage))
         if len(reasons) == len(self.promise.judges):
             raise DoesNotApply(" ".join(dict.fromkeys(reasons)))
         return Fraction(min(found))
 
     def _leakage(self, theorem: Theorem, one: Declared, judge: Judge, base: BaseLoss) -> float:
-        exposure = self.promise.exposure(one, base)
-        if _why_not(theorem, judge, exposure):
-            return judge.bound(exposure).leakage.worst
+        exposure, reason = self._shape(theorem, one, judge, base)
+        if reason:
+            return judge.bound(self.promise.exposure(one, base)).leakage.worst
         return theorem(exposure, judge.model).worst
+
+    def _shape(self, theorem: Theorem, one: Declared, judge: Judge, base: BaseLoss) -> tuple[Exposure, str]:
+        """Give what a theorem starts from, and why it has no word on it; nothing if it has."""
+        exposure = self.promise.exposure(one, base)
+        if theorem.takes is SeriesSum:
+            alone = self.promise.alone
+            reason = alone.why_not(one, self._added)
+            if reason or base.number is None:
+                return exposure, reason or "It is for one count or one total; this batch is something else."
+            exposure = alone.exposure(one, base.number)
+        return exposure, _why_not(theorem, judge, exposure)
+
+    @property
+    def _added(self) -> RowWeights | None:
+        """What a row adds to the number that the batch is, if it is one."""
+        asked = [one.statistic for one in self.planned.statistics]
+        return RowWeights.of(asked[0].aggregate, self.promise.schema) if len(asked) == 1 else None
 
 
 def _why_not(theorem: Theorem, judge: Judge, exposure: Exposure) -> str:

@@ -10,7 +10,9 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from entwined.errors import BadQuery, Unreachable
+from entwined.noise import DiscreteLaplace
 from entwined.numbers import Amount, positive_fraction
+from entwined.promise.one_number import OneNumber
 from entwined.promise.part import Part
 from entwined.promise.places import key_of
 from entwined.promise.price import Price
@@ -77,6 +79,7 @@ def nearly_fitted(promise: Promise, statistics: Shared, leakage: Fraction) -> Fr
 def losses(promise: Promise, statistics: Shared, each: Fraction) -> tuple[Part, ...]:
     """Charge every statistic its share of `each` for its worst change, and less where it moves less."""
     charged: dict[str, Part] = {}
+    drawn = _the_number(promise, statistics)
     for statistic, share in statistics:
         moves = promise.measure.parts(statistic, promise.schema)
         worst = worst_change(promise, statistic)
@@ -87,10 +90,23 @@ def losses(promise: Promise, statistics: Shared, each: Fraction) -> tuple[Part, 
                 for moved in (part.sensitivity.one, part.sensitivity.both)
             )
             if one or both:
-                key = key_of(part.where, part.column, part.together, part.filling, distance)
+                number = drawn and drawn(each * share, worst, (one, both))
+                key = key_of(part.where, part.column, part.together, part.filling, distance, number)
                 loss = Part(key, one, both)
                 charged[loss.key] = charged[loss.key] + loss if loss.key in charged else loss
     return tuple(charged[key] for key in sorted(charged))
+
+
+def _the_number(
+    promise: Promise, statistics: Shared
+) -> Callable[[Fraction, Fraction, tuple[Fraction, Fraction]], OneNumber] | None:
+    """Name the number that a batch is by its loss, where it is a single one that may have a price of its own."""
+    if len(statistics) != 1 or statistics[0][0].selects or statistics[0][0].filling:
+        return None
+    added = promise.alone.added(statistics[0][0].aggregate, promise.declared)
+    if added is None:
+        return None
+    return lambda loss, worst, once: OneNumber(added, DiscreteLaplace.for_loss(loss, worst).scale, once)
 
 
 def worst_change(promise: Promise, statistic: Statistic) -> Fraction:

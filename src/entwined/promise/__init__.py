@@ -10,5 +10,6 @@ adversary is taken to know, and in what is charged. It is a value, and its diges
 
 `declared` says which rows or columns the units of a model are, `domains` and `gates` whether it fits the schema,
 `trusted` what the holder's word is taken for, `judge` which theorem is asked; `account` lays losses over the rows,
-`places` names the parts of a table, and `terms` says how two promises differ.
+`places` names the parts of a table, `alone` prices a single number that is all that was released, and `terms` says how
+two promises differ.
 """

@@ -77,7 +77,8 @@ class Declared:
     the one that orders the steps of a series, and `columns` those whose joint values are a row's state in the
     model, all of them if none is named. Over cells: `columns` says which column each unit of the model is, where
     the model does not name its variables itself. In columns of `missing_says_nothing` the model leaves missing
-    out, as the holder confirmed that whether one is missing says nothing about anything. A column of `worked_out` is no
+    out, as the holder confirmed that whether one is missing says nothing about anything; of those of `never_missing`
+    the holder says that no row lacks a value, and the model leaves missing out too. A column of `worked_out` is no
     unit of the model: given the one that it names, it says nothing about any other. Both are taken as one unit.
     `trusting` names distributions outside the package whose theorems are asked about the model too. In a `panel` the
     values of `order` are the steps of the chain, the same for every series: see `panel`.
@@ -92,14 +93,17 @@ class Declared:
     worked_out: Mapping[str, str] = field(default_factory=dict)
     trusting: tuple[str, ...] = ()
     panel: bool = False
+    never_missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Dependence):
             raise BadModel(f"{self.model!r:.60} is no model. Give Groups(…), MarkovChain(…), …")
         if not isinstance(self.panel, bool):
             raise BadModel(f"panel = {self.panel!r:.60}. Give true or false.")
-        for listed in ("columns", "missing_says_nothing", "trusting"):
+        for listed in ("columns", "missing_says_nothing", "trusting", "never_missing"):
             object.__setattr__(self, listed, tuple(getattr(self, listed)))
+        more = tuple(name for name in self.never_missing if name not in self.missing_says_nothing)
+        object.__setattr__(self, "missing_says_nothing", self.missing_says_nothing + more)
         if isinstance(self.model, Edged):
             object.__setattr__(self, "model", self.model.published)
 
@@ -121,6 +125,7 @@ class Declared:
         about["worked_out"] = dict(self.worked_out)
         about["trusting"] = list(self.trusting)
         about["panel"] = self.panel
+        about["never_missing"] = list(self.never_missing)
         return {key: value for key, value in about.items() if value} | {"model": self.model.document}
 
     def variables(self, schema: Schema) -> tuple[str, ...]:
@@ -177,7 +182,7 @@ class Declared:
                 f"The model {self.title!r} is {self.model.kind}, and no release is made under such a model. Declare "
                 "groups, a chain or a graph instead."
             )
-        for listed in (self.columns, self.missing_says_nothing):
+        for listed in (self.columns, self.missing_says_nothing, self.never_missing):
             if len(set(listed)) < len(listed):
                 raise BadModel(f"The model {self.title!r} names a column twice. Name each column once.")
         check_worked_out(self.title, self.worked_out, self.variables(schema), schema)

@@ -147,12 +147,16 @@ class Judge:
         *tiers, groups = self.tiers(exposure)
         said: list[Answer] = []
         reasons: list[str] = []
+        answered: set[str] = set()
         for tier in [*tiers, groups]:
             if said and tier is not groups:
                 continue
             for theorem in tier:
+                if not answered.isdisjoint(theorem.yields_to):  # it says no less
+                    continue
                 try:
                     said.append(ask(theorem))
+                    answered.add(theorem.name)
                 except (DoesNotApply, Unreachable) as reason:
                     reasons.append(f"{theorem.name}: {reason}")
         return said, reasons

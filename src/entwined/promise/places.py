@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from entwined.canonical import canonical
 from entwined.errors import BadQuery, LedgerDamaged
+from entwined.promise.one_number import OneNumber
 from entwined.queries import Predicate, predicate_from
 
 
@@ -15,7 +16,8 @@ class PartPlace(NamedTuple):
 
     `together` are the columns that a statistic reads, where it reads several and that matters, and `filling` the
     weights by which the blanks of its column are filled. Where `distance` names a column, what is released moves in
-    proportion to the distance of two values of that column, and with nothing else.
+    proportion to the distance of two values of that column, and with nothing else. `number` is what was released, where
+    that is a single number which may have a price of its own.
     """
 
     column: str
@@ -23,6 +25,7 @@ class PartPlace(NamedTuple):
     together: tuple[str, ...] = ()
     filling: tuple[int, ...] = ()
     distance: str = ""
+    number: OneNumber | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -36,6 +39,7 @@ def key_of(
     together: Sequence[str] = (),
     filling: Sequence[int] = (),
     distance: str | None = None,
+    number: OneNumber | None = None,
 ) -> str:
     """Name the part of a table that a charge falls on; equal parts have equal names."""
     about = ({} if column is None else {"column": column}) | (
@@ -43,7 +47,8 @@ def key_of(
     )
     filled = {"filling": list(filling)} if filling else {}
     along = {"distance": distance} if distance else {}
-    return canonical({"where": where.document} | about | filled | along)
+    alone = {} if number is None else {"number": number.document}
+    return canonical({"where": where.document} | about | filled | along | alone)
 
 
 @lru_cache(maxsize=4096)
@@ -57,6 +62,7 @@ def place_of(key: str) -> PartPlace:
             tuple(given.get("together", ())),
             tuple(map(int, given.get("filling", ()))),
             given.get("distance", ""),
+            OneNumber.from_document(given["number"]) if "number" in given else None,
         )
     except (BadQuery, ValueError, KeyError, TypeError, AttributeError):
         raise LedgerDamaged(

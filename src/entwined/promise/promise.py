@@ -17,7 +17,7 @@ steps of a panel are weighed against each other in the same way, so under a δ a
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeAlias
@@ -29,10 +29,12 @@ from entwined.dependence.model_check import failures
 from entwined.errors import BadModel, Refused
 from entwined.numbers import Amount
 from entwined.promise.account import Account
+from entwined.promise.alone import SingleNumbers, the_only
+from entwined.promise.base_loss import BaseLoss
 from entwined.promise.contradictions import refuse_contradictions
 from entwined.promise.declared import Declared
 from entwined.promise.differences import differences
-from entwined.promise.distances import Along, along
+from entwined.promise.distances import along
 from entwined.promise.filled import Fillings, filled_exposure, fillings
 from entwined.promise.gates import Gates
 from entwined.promise.judge import Judge
@@ -51,43 +53,6 @@ from entwined.showing import Tabled
 
 NOTHING: Final = Fraction(0)
 REMEMBERED: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class BaseLoss:
-    """What all charges amount to before dependence, in ε or ρ: for rows one figure, for cells one a column.
-
-    Where it matters which statistics read several columns, `shared` has what these cost if all their columns change,
-    and then what they cost if one of them alone does, which is in the figure of that column. `filling` has the weights
-    by which the blanks of a column are filled, `along` what falls along the distances of a column's values, and `steps`
-    what falls on each step of a panel.
-    """
-
-    nominal: Fraction
-    replace: Fraction
-    columns: Mapping[str, Fraction] = field(default_factory=dict)
-    shared: Mapping[tuple[str, ...], tuple[Fraction, ...]] | None = None
-    filling: Fillings = field(default_factory=dict)
-    along: Mapping[str, Along] = field(default_factory=dict)
-    steps: StepLosses | None = None
-
-    def times(self, factor: Fraction) -> "BaseLoss":
-        """So many times as much everywhere."""
-        return replace(
-            self,
-            nominal=self.nominal * factor,
-            replace=self.replace * factor,
-            columns={name: loss * factor for name, loss in self.columns.items()},
-            shared=self.shared
-            and {read: tuple(x * factor for x in each) for read, each in self.shared.items()},
-            along={name: one.times(factor) for name, one in self.along.items()},
-            steps=self.steps and self.steps.times(factor),
-        )
-
-    @property
-    def separable(self) -> bool:
-        """Whether every statistic is known to read the cells of one column alone."""
-        return self.shared is not None and not self.shared
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -221,18 +186,37 @@ class Promise(Tabled):
         """Give what a loss leaks under each model; of concentrated loss the ε at δ."""
         return {name: bound.leakage.worst for name, bound in self.bounds(base).items()}
 
-    def bounds(self, base: BaseLoss) -> dict[str, Bound[Exposure]]:
-        """Bound what a loss leaks under each model."""
+    def by_losses(self, base: BaseLoss) -> dict[str, float]:
+        """Give what a loss leaks under each model whatever was released with it, a single number or anything else."""
         return {
-            name: judge.bound(self.exposure(one, base))
+            name: judge.bound(self.exposure(one, base)).leakage.worst
             for name, (one, judge) in self.judges.items()
             if base.replace
         }
 
+    def bounds(self, base: BaseLoss) -> dict[str, Bound[Exposure]]:
+        """Bound what a loss leaks under each model."""
+        return {
+            name: self._bound(one, judge, base) for name, (one, judge) in self.judges.items() if base.replace
+        }
+
+    def _bound(self, one: Declared, judge: Judge, base: BaseLoss) -> Bound[Exposure]:
+        found = judge.bound(self.exposure(one, base))
+        return found if base.number is None else self.alone.tighter(one, judge, base.number, found)
+
+    def shown(self, one: Declared, judge: Judge, base: BaseLoss) -> Exposure:
+        """Say from what the least is proved of a loss under a model: all that was charged, or the one number it is."""
+        return self.exposure(one, base) if base.number is None else self._bound(one, judge, base).exposure
+
+    @cached_property
+    def alone(self) -> SingleNumbers:
+        """What a single number costs that is all that was ever released."""
+        return SingleNumbers(self.schema, self.knowledge, pure=self.measure.is_pure and self.secrets is None)
+
     def curves(self, base: BaseLoss, cap: float | None = None) -> dict[str, Curve]:
         """Bound what a loss leaks under each model if its dependence is stronger, and up to where a cap holds."""
         return {
-            name: judge.curve(self.exposure(one, base), cap)
+            name: judge.curve(self.shown(one, judge, base), cap)
             for name, (one, judge) in self.judges.items()
             if base.replace
         }
@@ -240,7 +224,7 @@ class Promise(Tabled):
     def hints(self, base: BaseLoss) -> dict[str, tuple[Hint, ...]]:
         """Say under each model what further knowledge would lower what a loss leaks."""
         return {
-            name: judge.hints(self.exposure(one, base))
+            name: judge.hints(self.shown(one, judge, base))
             for name, (one, judge) in self.judges.items()
             if base.replace
         }
@@ -322,7 +306,8 @@ class Promise(Tabled):
         replace = rows.at_two(absent=absent).value
         moved = {name: along(name, parts, absent=absent) for name in self._distances}
         nominal = rows.at_one.value if may_leave and self.kept is None else replace
-        return BaseLoss(nominal, replace, along=moved, steps=self._steps(parts))
+        only = the_only(parts)
+        return BaseLoss(nominal, replace, along=moved, steps=self._steps(parts), number=only)
 
     def _steps(self, parts: Iterable[Part]) -> StepLosses | None:
         """What falls on each step, where a panel is declared."""
@@ -374,10 +359,12 @@ class Promise(Tabled):
         alone = self.measure.largest(leakage) / base.replace  # no model allows more
         shape = base.times(alone)
         as_given = min(float(1 / alone), 1.0)  # where losses were planned, hardly more needs to be tried
-        return alone * min(
-            Fraction(judge.largest(self.exposure(one, shape), leakage, close, as_given))
-            for one, judge in self.judges.values()
-        )
+        found = []
+        for one, judge in self.judges.values():
+            most = judge.largest(self.exposure(one, shape), leakage, close, as_given)
+            more = shape.number and self.alone.larger(one, judge, shape.number, leakage, most)
+            found.append(Fraction(more or most))
+        return alone * min(found)
 
 
 Dependences: TypeAlias = Iterable[Declared | Dependence] | Declared | Dependence

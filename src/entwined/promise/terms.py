@@ -27,6 +27,7 @@ from entwined.canonical import Document
 from entwined.dependence.gaussian import GaussianLaws, members_of
 from entwined.errors import Refused
 from entwined.promise.differences import columns_of, without
+from entwined.promise.one_number import OneNumber
 from entwined.promise.part import Part
 from entwined.promise.places import key_of, place_of
 from entwined.queries import everything
@@ -43,12 +44,12 @@ def carried(before: Mapping[str, Any], now: Mapping[str, Any], totals: Mapping[s
     old, new, times = columns_of(before), columns_of(now), _resized(before, now)
     found: dict[str, Part] = {}
     for part in totals.values():
-        column, where, together, filling, distance = place = place_of(part.key)
+        column, where, together, filling, distance, number = place = place_of(part.key)
         for name in place.columns:
             _require_codes(name, old, new)
         said = times is None and all(
             _same_codes(old.get(name), new.get(name))
-            for name in (*where.columns, *place.columns, *filter(None, (distance,)))
+            for name in (*where.columns, *place.columns, *filter(None, (distance,)), *_read_by(number))
         )
         if filling and not said:
             raise Refused(
@@ -58,6 +59,10 @@ def carried(before: Mapping[str, Any], now: Mapping[str, Any], totals: Mapping[s
         taken = part if said else Part(key_of(everything(), column or None, together), most, most)
         found[taken.key] = found[taken.key] + taken if taken.key in found else taken
     return found
+
+
+def _read_by(number: OneNumber | None) -> tuple[str, ...]:
+    return () if number is None else number.added.columns
 
 
 def _require_same_unit(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:

@@ -49,6 +49,7 @@ MISSING_STEP: Final = (
     "A series without a row at a step of {order!r} is in the state missing there, and given that whether there is a "
     "row says nothing about its other steps."
 )
+NEVER_MISSING: Final = "No row lacks a value that its column can have in any of these columns: {names}."
 NO_GAPS: Final = "No step of a series is missing before or between those that are kept."
 
 
@@ -94,8 +95,11 @@ def ids_compared(schema: Schema, name: str) -> Iterator[str]:
 
 
 def _of_missing(given: Declared) -> Iterator[str]:
-    if given.missing_says_nothing:
-        names = ", ".join(map(repr, given.missing_says_nothing))
+    if given.never_missing:
+        yield NEVER_MISSING.format(names=", ".join(map(repr, given.never_missing)))
+    some = [name for name in given.missing_says_nothing if name not in given.never_missing]
+    if some:
+        names = ", ".join(map(repr, some))
         yield (
             "Whether a value is missing says nothing about anything, neither about the value itself nor about any "
             f"other, in each of these columns: {names}."

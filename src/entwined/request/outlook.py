@@ -8,6 +8,7 @@ from typing import Final
 
 from entwined.bounds import Bound, Curve, Exposure
 from entwined.bounds.drivers import says_no_more_than_the_group, spread_words
+from entwined.bounds.theorem import ROUNDING
 from entwined.canonical import Document
 from entwined.dependence import Dependence
 from entwined.errors import BadNoise
@@ -30,6 +31,10 @@ from entwined.schema import Schema
 FORMAT: Final = "entwined plan 2"
 ONE_BATCH: Final = (
     "the promise is for one batch, so ask for everything at once: the ledger refuses a second one"
+)
+ONLY_NUMBER: Final = (
+    "by itself it leaks no more because it is one number and nothing else; beside any other release everything is "
+    "priced by its losses, and this number counts for {more:.4g} in it"
 )
 OUT_OF_REACH: Final = "Its noise would be finer or coarser than integers allow."
 
@@ -143,7 +148,7 @@ def outlook(request: Request, *, brief: bool = False, decided: bool = False) -> 
     ]
     others = () if request.leakage is None or brief else tuple(rivals(planned, request.leakage))
     better = [one.words for one in others if one.is_better]
-    alone = [ONE_BATCH] * planned.promise.is_for_one_batch
+    alone = [ONE_BATCH] * planned.promise.is_for_one_batch + list(_only_number(planned))
     because = "; ".join([*reasons(ways, proposed, settled=request.leakage is None), *better, *alone])
     funds = funds_of(request, bill_of(request, planned))
     return Outlook(
@@ -156,6 +161,14 @@ def outlook(request: Request, *, brief: bool = False, decided: bool = False) -> 
         _curves(request, planned, funds),
         others,
     )
+
+
+def _only_number(planned: Batch) -> Iterator[str]:
+    """Say what a number will count for once it is not the only one, where it is priced as if it were."""
+    promise = planned.promise
+    more = float(max(promise.by_losses(promise.base(planned.charged)).values(), default=0))
+    if more > planned.price.worst * (1 + ROUNDING):
+        yield ONLY_NUMBER.format(more=more)
 
 
 def _curves(request: Request, planned: Batch, funds: Funds) -> dict[str, Curve]:
@@ -177,7 +190,7 @@ def _forecast(
             return way, ()
         found = forecasts(noisy, request.assumed)
     except BadNoise:
-        return Way(way.name, OUT_OF_REACH), ()
+        return Way(way.name, OUT_OF_REACH, made_for=way.made_for), ()
     by_text = {query.fingerprint: one for query, one in zip(batch.queries, found, strict=True)}
     return way, tuple(by_text[question.query.fingerprint] for question in request.questions)
 
@@ -199,6 +212,7 @@ def _way(way: Way, found: tuple[Forecast, ...]) -> Document:
         "keeps_promise": way.keeps_promise,
         "applies": way.applies,
         "why": way.why,
+        "made_for": way.made_for,
         "statistics": [one.document for one in found],
     }
 

@@ -36,6 +36,7 @@ TOP: Final = (
 )  # fmt: skip
 ABOUT_MODEL: Final = (
     "name", "model", "by", "order", "columns", "missing_says_nothing", "worked_out", "trusting", "panel",
+    "never_missing",
 )  # fmt: skip
 ABOUT_QUERY: Final = ("name", "kind", "sql", "where", "within", "share", *SHAPES)
 ABOUT_ANY: Final = ("kind", "name", "within", "share")
@@ -225,6 +226,7 @@ def _models(fields: Mapping[str, Any], folder: Path) -> Iterator[Declared]:
                 worked_out=_pairs(given, "worked_out"),
                 trusting=_names(given, "trusting", "distributions' names"),
                 panel=given.get("panel", False),
+                never_missing=_names(given, "never_missing"),
             )
 
 

@@ -26,11 +26,13 @@ from entwined.mechanisms.batch import Batch
 from entwined.mechanisms.kinds import mechanism_from
 from entwined.mechanisms.offered import Offered
 from entwined.progress import said
+from entwined.promise.base_loss import BaseLoss
 from entwined.promise.declared import Declared
+from entwined.promise.judge import Judge
 from entwined.promise.measure import PURE, Concentrated
 from entwined.promise.part import Part
 from entwined.promise.price import Price
-from entwined.promise.promise import BaseLoss, Promise
+from entwined.promise.promise import Promise
 from entwined.promise.secrets import KeptSecrets
 from entwined.request.task_numbers import wrong_output
 from entwined.schema import Schema
@@ -213,10 +215,10 @@ class _Claimed:
                 return f"A model is called {model['name']!r:.60}, and {name!r:.60} is right."
             if model["declared"] != one.document:
                 return f"The model {name!r} says more of itself than a model does."
-            wrong = _wrong_proof(model["certificate"], promise, one, base)
+            wrong = _wrong_proof(model["certificate"], promise, (one, judge), base)
             if wrong:
                 return f"The model {name!r}: {wrong}"
-            if not same(model["curve"], judge.curve(promise.exposure(one, base)).document):
+            if not same(model["curve"], judge.curve(promise.shown(one, judge, base)).document):
                 return f"The model {name!r}: its curve is not what stronger dependence would leak."
         return None
 
@@ -241,9 +243,12 @@ def _is_repeated(so_far: Mapping[str, Part], parts: tuple[Part, ...]) -> bool:
     return len(so_far) == len(parts) and len(times) == 1 and times.pop().denominator == 1
 
 
-def _wrong_proof(given: Document, promise: Promise, one: Declared, base: BaseLoss) -> str | None:
+def _wrong_proof(
+    given: Document, promise: Promise, judged: tuple[Declared, Judge], base: BaseLoss
+) -> str | None:
     """Say what is wrong with the certificate of one model."""
-    theorem, exposure = theorem_of(given, one.trusting), promise.exposure(one, base)
+    one, judge = judged
+    theorem, exposure = theorem_of(given, one.trusting), promise.shown(one, judge, base)
     return Certificate(one.model, exposure, promise.knowledge, theorem).wrong_in(given)
 
 

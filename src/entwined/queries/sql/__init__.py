@@ -6,6 +6,10 @@ Aggregates, of declared columns only:
 
     count(*)  count(x)               rows inside; rows inside where x is not missing
     sum(x)  avg(x)  var_pop(x)       var_pop divides by n; variance and var_samp, by n − 1, are refused
+    count(*) FILTER (WHERE …)        rows inside of which the condition is true
+    avg(CASE WHEN … THEN 1 ELSE 0 END)                a share of rows; of those left out where CASE says NULL
+    count(*) FILTER (WHERE …) * 1.0 / count(*)        the same; sum(CASE …) above, count(x) or a FILTER below the line
+    avg(flag)                        of a column of truth values: the share of TRUE among those that are not missing
     min(x)  max(x)  median(x)        as quantiles at 0, 1 and 1/2
     quantile_cont(x, p)              a value of the grid whose rank is nearest to p·(n − 1): it lies
     percentile_cont(p) WITHIN GROUP (ORDER BY x)      between the two values that SQL would interpolate

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from functools import reduce
@@ -10,25 +10,27 @@ from operator import and_
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from entwined.queries.axes import Axis
-from entwined.queries.conditions import is_missing
+from entwined.queries.conditions import compare, is_missing
 from entwined.queries.counts import Count
 from entwined.queries.groups import GroupBy
-from entwined.queries.predicate import Predicate, codes_in
+from entwined.queries.predicate import Predicate, codes_in, everything
 from entwined.queries.quantile import Quantile
 from entwined.queries.query import Query
+from entwined.queries.share import Share
 from entwined.queries.sides import Side, axis_along
 from entwined.queries.sql.conditions import number
 from entwined.queries.sql.names import Names, described
-from entwined.queries.sql.tree import only
+from entwined.queries.sql.shares import filtered, ones_in, quotient
+from entwined.queries.sql.tree import bare, only
 from entwined.queries.sql.words import WORD, refused
 from entwined.queries.sums import Mean, Total, Variance
-from entwined.schema import Coded, Numeric, Schema
+from entwined.schema import Boolean, Coded, Numeric, Schema
 from entwined.schema.exact import number_text
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr
 
-Kind: TypeAlias = Literal["count", "sum", "avg", "var_pop", "quantile"]
+Kind: TypeAlias = Literal["count", "sum", "avg", "var_pop", "quantile", "share"]
 
 SIMPLE: Final[dict[str, Kind]] = {"count": "count", "sum": "sum", "avg": "avg", "variancepop": "var_pop"}
 RANKS: Final = {"min": Fraction(0), "median": Fraction(1, 2), "max": Fraction(1)}
@@ -36,18 +38,25 @@ RANKS: Final = {"min": Fraction(0), "median": Fraction(1, 2), "max": Fraction(1)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One aggregate: `text` is how it may be written; only a count has no column, only a quantile a share."""
+    """One aggregate: `text` is how it may be written; only counts and shares have no column, only a quantile a place.
+
+    A share is of the rows `inside` among those `of`; a count is of the rows inside.
+    """
 
     text: str
     kind: Kind
     column: Coded | None
     at: Fraction = Fraction(0)
     weight: str | None = None
+    inside: Predicate = field(default_factory=everything)
+    of: Predicate = field(default_factory=everything)
 
     def over(self, where: Predicate) -> Query:
         """Ask about all rows inside."""
+        if self.kind == "share":
+            return Share(where=self.inside, of=self.of & where)
         if self.column is None:
-            return Count(where=where)
+            return Count(where=where & self.inside)
         match self.kind:
             case "count":
                 return Count(where=where & is_missing(self.column).false)
@@ -82,9 +91,16 @@ def aggregate_of(node: "Expr", names: Names) -> Wanted:
             return Wanted("count(*)", "count", None)
         case "sum" if node.this is not None and node.this.key == "mul":
             return _product(node, names)
+        case "filter":
+            inside = filtered(node, names)
+            return Wanted(f"count(*) with {inside.text}", "count", None, inside=inside)
+        case "avg" if node.this is not None and bare(node.this).key == "case":
+            only(node, "avg(…)", "this")
+            return _share(*ones_in(bare(node.this), names))
+        case "div":
+            return _share(*quotient(node, names))
         case key if key in SIMPLE:
-            column = _argument(node, SIMPLE[key], names)
-            return Wanted(f"{SIMPLE[key]}({written(column.name)})", SIMPLE[key], column)
+            return _simple(SIMPLE[key], _argument(node, SIMPLE[key], names))
         case key if key in RANKS:
             column = _argument(node, key, names)
             return Wanted(f"{key}({written(column.name)})", "quantile", column, RANKS[key])
@@ -93,6 +109,20 @@ def aggregate_of(node: "Expr", names: Names) -> Wanted:
         case "withingroup":
             return _percentile(node, names)
     raise refused(f"in the list of SELECT stands {described(node)} where a key or an aggregate is wanted")
+
+
+def _simple(kind: Kind, column: Coded) -> Wanted:
+    """Ask for an aggregate of a column; the mean of truth values is a share."""
+    text = f"{kind}({written(column.name)})"
+    if kind == "avg" and isinstance(column, Boolean):
+        true = compare(column, "=", constant=True).true
+        return Wanted(text, "share", None, inside=true, of=is_missing(column).false)
+    return Wanted(text, kind, column)
+
+
+def _share(inside: Predicate, of: Predicate) -> Wanted:
+    among = "" if of.is_everything else f" among {of.text}"
+    return Wanted(f"share{among} with {inside.text}", "share", None, inside=inside, of=of)
 
 
 def written(name: str) -> str:

@@ -14,6 +14,7 @@ from entwined.queries.sql.bands import BANDS, bands_in
 from entwined.queries.sql.cases import case_in
 from entwined.queries.sql.conditions import condition_of
 from entwined.queries.sql.names import Names, free_name
+from entwined.queries.sql.shares import is_quotient
 from entwined.queries.sql.tree import bare, only, parsed
 from entwined.queries.sql.words import refused
 from entwined.schema import Bands, Schema
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from sqlglot.expressions import Expr
 
 MOST_ASKED: Final = 100
+LONGEST_NAME: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ def read_sql(text: str, schema: Schema) -> Sql:
 
 
 def _name(alias: str, aggregate: Wanted, keys: tuple[Side, ...], group: str) -> str:
+    if not alias and len(aggregate.text) > LONGEST_NAME:
+        raise refused("a share or a count of a long condition has no name: call it something, as in AS ill")
     if alias or group or not keys:
         return (alias or aggregate.text) + group
     called = (key if isinstance(key, str) else key.name or key.column for key in keys)
@@ -125,7 +129,7 @@ def _side(node: "Expr", names: Names) -> Bands | None:
     """Give the bands that an expression makes; none if it makes none."""
     if node.key == "case":
         return case_in(node, names)
-    return bands_in(node, names) if node.key in BANDS else None
+    return bands_in(node, names) if node.key in BANDS and not is_quotient(node) else None
 
 
 def _aliases(root: "Expr", names: Names) -> dict[str, Side]:

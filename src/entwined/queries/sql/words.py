@@ -25,7 +25,7 @@ KEYWORDS: Final = frozenset(
     {
         *("select", "from", "where", "group", "by", "as", "within", "order", "asc"),
         *("and", "or", "not", "in", "between", "is", "null", "true", "false", "date", "timestamp"),
-        *("case", "when", "then", "else", "end", "year from"),
+        *("case", "when", "then", "else", "end", "year from", "filter"),
     }
 )
 CLAUSES: Final = ("select", "from", "where", "group")
@@ -65,7 +65,9 @@ REASONS: Final = {
 ALLOWED: Final = (
     "Write SELECT keys, aggregates FROM table WHERE condition GROUP BY keys. Aggregates: count(*), count(x), "
     "sum(x), sum(w * x) with weights w, avg(x), var_pop(x), min(x), max(x), median(x), quantile_cont(x, 0.9), "
-    "percentile_cont(0.9) WITHIN GROUP (ORDER BY x), each with AS name or without. Conditions: = <> < <= > >= "
+    "percentile_cont(0.9) WITHIN GROUP (ORDER BY x), count(*) FILTER (WHERE condition), and as shares of rows "
+    "avg(CASE WHEN condition THEN 1 ELSE 0 END), count(*) FILTER (WHERE condition) * 1.0 / count(*) and avg(flag), "
+    "each with AS name or without. Conditions: = <> < <= > >= "
     "BETWEEN, IN, IS NULL, IS TRUE, AND, OR, NOT and brackets, over columns and constants such as 20, 'm', "
     "DATE '2020-01-31', TRUE, NULL. Keys: columns, bands that the schema declares, date_trunc('month', x), "
     "EXTRACT(YEAR FROM x), width_bucket(x, 0, 100, 10), x / 10, floor(x / 10.0), CASE WHEN x < 18 THEN 'young' ELSE "
@@ -169,12 +171,20 @@ def _check_space(text: str, start: int, end: int) -> None:
 def _check_clauses(pieces: Sequence[Piece]) -> None:
     """Refuse clauses that are repeated or out of order, which the parser forgives."""
     last = -1
+    for one, two, three in zip(pieces, pieces[1:], pieces[2:], strict=False):
+        if (one.word, two.sign) == ("filter", "(") and three.word != "where":
+            raise three.wrong("stands after FILTER ( where WHERE is wanted")
     for before, piece in pairwise((EDGE, *pieces)):
-        if piece.word in CLAUSES and before.word != "within":
+        if piece.word in CLAUSES and before.word != "within" and not _filters(before, piece):
             place = CLAUSES.index(piece.word)
             if place <= last:
                 raise piece.wrong("stands there too late or too often")
             last = place
+
+
+def _filters(before: Piece, piece: Piece) -> bool:
+    """Whether a WHERE is that of FILTER (WHERE …), which is no clause."""
+    return piece.word == "where" and before.sign == "("
 
 
 def _check_sign(before: Piece, piece: Piece, after: Piece, depth: int) -> None:
@@ -183,16 +193,30 @@ def _check_sign(before: Piece, piece: Piece, after: Piece, depth: int) -> None:
     if depth > DEEPEST:
         raise piece.wrong(f"is more than {DEEPEST} brackets deep")
     match piece.sign:
-        case "*" if (before.sign, after.sign) != ("(", ")") and not (_is_name(before) and _is_name(after)):
+        case "*" if not _multiplies(before, after):
             raise piece.wrong("stands for all columns or for a product: known are count(*) and sum(w * x)")
         case "," if _has_no_neighbours(before, after):
             raise piece.wrong("has nothing before it or after it")
-        case "/" if not (_is_name(before) and after.kind == "number"):
+        case "/" if not _divides(before, after):
             raise piece.wrong(REASONS["/"])
         case "-" if after.kind != "number" or _ends_operand(before):
             raise piece.wrong("is no part of a number: there is no arithmetic")
         case "." if after.kind != "number" or _ends_operand(before):
             raise piece.wrong("is no part of a number: names stand there without a prefix")
+
+
+def _multiplies(before: Piece, after: Piece) -> bool:
+    """Whether a * is that of count(*), sum(w * x), or of 1.0 in a share."""
+    if (before.sign, after.sign) == ("(", ")") or (_is_name(before) and _is_name(after)):
+        return True
+    return (before.sign == ")" and after.text == "1.0") or (before.text == "1.0" and _is_name(after))
+
+
+def _divides(before: Piece, after: Piece) -> bool:
+    """Whether a / divides a column by a number, or makes a share of counts."""
+    if _is_name(before) and after.kind == "number":
+        return True
+    return (before.sign == ")" or before.text == "1.0") and _is_name(after)
 
 
 def _has_no_neighbours(before: Piece, after: Piece) -> bool:
