@@ -40,7 +40,7 @@ class OwnValues:
     def sheet(self) -> Sheet:
         """One row an id."""
         lines = zip(self.ids, self.values, self.low, self.high, strict=True)
-        rows = tuple((who, *map(float, numbers)) for who, *numbers in lines)
+        rows = tuple((who, float(value), float(low), float(high)) for who, value, low, high in lines)
         return Sheet(("id", "value", "from", "to"), rows, ABOUT)
 
 
@@ -82,8 +82,8 @@ class Identity:
     @classmethod
     def maker(cls, promise: Promise, given: Mapping[str, Any]) -> Callable[[Fraction], Self]:
         """How it is made from the fields of a file."""
-        by, column = given.get("by"), given.get("column")
-        if not is_text(by) or not is_text(column):
+        by, column = given.get("by", ""), given.get("column", "")
+        if not (by and column and is_text(by) and is_text(column)):
             raise BadQuery('An identity query needs by = "id" and column = "value".')
         return lambda each: cls.of(promise, by, column, each)
 
