@@ -21,6 +21,7 @@ PARTS = (
     "families",
     "chains",
     "panels",
+    "degrees",
     "k_means",
     "classifiers",
     "service",

@@ -89,9 +89,9 @@ def alone(way: str, path: Path) -> None:
     print(json.dumps({"first": taken[0], "cpu": statistics.median(taken[1:]), "megabytes": most_megabytes()}))
 
 
-def most_megabytes() -> float:
-    """The most memory that this process held; what getrusage says would count the parent's too."""
-    status = Path("/proc/self/status").read_text()
+def most_megabytes(process: Path = Path("/proc/self")) -> float:
+    """The most memory that a process held; what getrusage says would count the parent's too."""
+    status = (process / "status").read_text()
     return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) / 1024
 
 

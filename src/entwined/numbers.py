@@ -3,7 +3,7 @@
 import math
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from entwined.errors import BadLoss
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+Codes: TypeAlias = NDArray[np.integer[Any]]
 BitArray: TypeAlias = NDArray[np.uint8]
 Amount: TypeAlias = str | float | Fraction
 """A loss, a leakage or a share as people give it."""

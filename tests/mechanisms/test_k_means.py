@@ -82,6 +82,30 @@ HOMES = Declared(Groups(3), by="home")
 FRIENDS = Declared(Graph(4000, np.array([[0, 1], [1, 2]]), np.float64(0.2)))
 
 
+@pytest.mark.parametrize("side", [SIDE, 2**24])
+@pytest.mark.parametrize("centres", [1, 5, 40])
+def test_the_nearest_centre_is_the_one_of_whole_numbers_the_first_of_equals(side, centres):
+    """Held against Python's integers, with many ties; on the larger grid no room is left for a centre's number."""
+    columns = (Integer("x", 0, side), Integer("y", 0, 6), Integer("z", 0, 1))
+    space = Space.of(Schema(columns, most_rows=100), ["x", "y", "z"])
+    rng = np.random.default_rng(centres)
+    reach = space.factors * space.last
+    points = np.vstack([rng.integers(-reach, reach + 1, (centres, 3)), np.zeros((2, 3), np.int64)])
+    nearest = space.nearest(np.vstack([points, points[:3]]))
+    codes = np.column_stack([rng.integers(0, side, 300), rng.integers(0, 8, 300), rng.integers(0, 2, 300)])
+    codes[:40] = 0
+    places = (space.factors * (2 * codes - space.last)).tolist()
+    far = [
+        [sum((a - b) ** 2 for a, b in zip(place, point, strict=True)) for point in points.tolist()]
+        for place in places
+    ]
+    expected = [
+        one.index(min(one)) if code <= 6 else -1 for one, code in zip(far, codes[:, 1].tolist(), strict=True)
+    ]
+    assert nearest(codes)[:, 0].tolist() == expected
+    assert np.array_equal(nearest(codes), nearest(np.asfortranarray(codes).astype(np.uint32)))
+
+
 @pytest.mark.parametrize("delta", [None, "1e-6"])
 @pytest.mark.parametrize("model", [HOMES, FRIENDS], ids=["groups", "graph"])
 def test_clusters_are_found_under_every_model_and_noise(tmp_path, model, delta):

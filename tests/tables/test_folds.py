@@ -6,6 +6,7 @@ import pytest
 
 from entwined.errors import BadInput, BadQuery, QueryTooComplex, Unreadable
 from entwined.queries import CountOf, FoldOf, TableOf, everything
+from entwined.queries.row_numbers import RowNumbers
 from entwined.schema import Schema
 from entwined.tables import open_table
 from entwined.tables.duck import Duck
@@ -212,3 +213,24 @@ def test_a_malformed_file_is_folded_once_over(tmp_path):
 @pytest.mark.parametrize("engine", engines.LIGHT)
 def test_weighted_sums_and_sampling_errors_are_exact_on_every_engine(engine, tmp_path):
     check_weights(engines.LIGHT[engine], tmp_path)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int16, np.uint32, np.int64])
+@pytest.mark.parametrize("groups", [2, 32, 33])
+def test_sums_by_group_are_exact_however_wide_the_numbers_are(kind, groups):
+    """Held against Python's integers: in single floats, in doubles, and where neither is exact."""
+    rng = np.random.default_rng(groups)
+    ends = np.iinfo(kind)
+    for least, most in ((0, 9), (ends.min >> 10, ends.max >> 10), (ends.min >> 10, ends.max >> 14)):
+        numbers = rng.integers(least, most, (6000, 3), kind, endpoint=True)
+        numbers[:3] = most
+        group = rng.integers(-1, groups + 1, 6000)
+        sums = [[0] * 4 for _ in range(groups)]
+        for at, row in zip(group.tolist(), numbers.tolist(), strict=True):
+            if 0 <= at < groups:
+                sums[at] = [a + b for a, b in zip(sums[at], [1, *row], strict=True)]
+        expected = [number for line in sums for number in line]
+        for given in (numbers, np.asfortranarray(numbers)):
+            rows = RowNumbers(given, group, groups, counts=True)
+            assert rows.sums(np.int64).tolist() == expected
+            assert rows.sums(object).tolist() == expected

@@ -113,11 +113,29 @@ def check_folds_on_spark(folder):
 
     with open_table(source.repartition(3), FOLDED) as table:
         assert table.answer([fold(lambda codes: codes)])[0].tolist() == [0, 5 + 7]
+        check_asked_again(table)
         with pytest.raises(Unreadable) as raised:
             table.answer([fold(failing)])
     assert str(raised.value) == FAILED
     with open_table(source.limit(0), FOLDED) as table:
         assert table.answer([fold(lambda codes: codes)])[0].tolist() == [0, 0]
+
+
+def check_asked_again(table):
+    """While rows are lent, few of them come here when they are asked for again, and are forgotten with the lending."""
+    here = []
+
+    def seen(codes):
+        here.append(len(codes))
+        return codes
+
+    table.check([fold(seen)])
+    tried = sum(here)
+    with table.lending():
+        first, again, more = ([one.tolist() for one in table.answer([fold(seen)])] for _ in range(3))
+    assert first == again == more == [[0, 5 + 7]]
+    assert sum(here) == 4 * tried + 2 * 3  # what runs where rows lie adds nothing to a list of ours
+    assert table._rows.engine.held._brought == {}
 
 
 def check_versions(folder):

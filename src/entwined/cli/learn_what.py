@@ -1,8 +1,8 @@
-"""`entwined learn`: what depends on what between columns, or along the steps of series."""
+"""`entwined learn`: what depends on what between columns, along the steps of series, or between people."""
 
 import typer
 
-from entwined.cli import learn, learn_chain
+from entwined.cli import learn, learn_chain, learn_ties
 from entwined.cli.first_unnamed import FirstUnnamed
 
 
@@ -13,7 +13,10 @@ class ColumnsLearned(FirstUnnamed):
 
 
 app = typer.Typer(
-    name="learn", cls=ColumnsLearned, help="Learn a dependence model: between columns, or a chain over steps."
+    name="learn",
+    cls=ColumnsLearned,
+    help="Learn a dependence model: between columns, a chain over steps, or ties between people.",
 )
 app.command("columns")(learn.command)
 app.command("chain")(learn_chain.command)
+app.command("ties")(learn_ties.command)

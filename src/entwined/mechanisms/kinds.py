@@ -8,6 +8,7 @@ from entwined.errors import BadCertificate
 from entwined.mechanisms.batch import Batch
 from entwined.mechanisms.classifiers.regression import LinearSVM, LogisticRegression
 from entwined.mechanisms.degrees import Degrees
+from entwined.mechanisms.identity import Identity
 from entwined.mechanisms.k_means import KMeans
 from entwined.mechanisms.marginals.synthesis import Synthesis
 from entwined.mechanisms.offered import Offered
@@ -29,7 +30,7 @@ class Readable(Protocol):
 
 
 OFFERED: Final[Mapping[str, type[Offered]]] = {
-    one.kind: one for one in (KMeans, Degrees, LogisticRegression, LinearSVM, Synthesis, Stream)
+    one.kind: one for one in (KMeans, Degrees, Identity, LogisticRegression, LinearSVM, Synthesis, Stream)
 }
 """What a release file may ask for."""
 KINDS: Final[tuple[Readable, ...]] = (
@@ -38,6 +39,7 @@ KINDS: Final[tuple[Readable, ...]] = (
     TransitionCounts,
     KMeans,
     Degrees,
+    Identity,
     LogisticRegression,
     LinearSVM,
     Synthesis,

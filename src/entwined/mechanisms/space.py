@@ -17,16 +17,14 @@ from typing import Final, Self
 import numpy as np
 
 from entwined.errors import BadQuery
-from entwined.numbers import FloatArray, IntArray
+from entwined.numbers import Codes, FloatArray, IntArray
 from entwined.queries.terms import grid_of, grid_value
 from entwined.schema import Coded, Schema
 
 SIDE: Final = 2**16
 EXACT: Final = 2**53
 MOST_COLUMNS: Final = 1000
-PRODUCTS_AT_ONCE: Final = (
-    2**17
-)  # of numbers: so few are multiplied by one thread, and stay near the processor
+PRODUCTS_AT_ONCE: Final = 2**18  # so few are multiplied by one thread, and stay near the processor
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,30 +121,50 @@ class Space:
         """Find the centre nearest to a row: the one with the highest 2⟨place, centre⟩ − ‖centre‖²."""
         slopes = 4 * self.factors * centres
         heights = -2 * (centres * self.factors * self.last).sum(axis=1) - (centres**2).sum(axis=1)
-        return Nearest(slopes.astype(float), heights.astype(float), self.last)
+        return Nearest(np.column_stack([slopes, heights]), self.last, 7 * self.sides * self.side**2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nearest:
-    """A public function from rows of codes to the centre that is nearest to each; −1 where a value is missing."""
+    """A public function from rows of codes to the centre that is nearest to each; −1 where a value is missing.
 
-    slopes: FloatArray
-    heights: FloatArray
+    A centre's score of a row is the product of its line in `scores` with the codes and a 1, a whole number of at most
+    `highest`, signs left out. Where there is room below 2^53 the scores are shifted by as many bits as the number of a
+    centre has, and that number, counted from the last, is written into them: then one maximum finds both the highest
+    score and the first centre that has it.
+    """
+
+    scores: IntArray
     last: IntArray
+    highest: int
 
-    def __call__(self, codes: IntArray) -> IntArray:
+    def __call__(self, codes: Codes) -> IntArray:
         """Give the number of a centre for every row; of several that are equally near, the first."""
+        centres, sides = self.scores.shape
+        bits = (centres - 1).bit_length()
+        has_room = (self.highest + 1) << bits < EXACT
+        written = (self.scores << bits) if has_room else self.scores.copy()
+        written[:, -1] += np.arange(centres)[::-1] if has_room else 0
+        lines = written.astype(np.float64)
         found = np.empty((len(codes), 1), np.int64)
-        size = max(PRODUCTS_AT_ONCE // self.slopes.size, 1)
+        size = max(PRODUCTS_AT_ONCE // lines.size, 1)
+        room = np.ones((sides, size))
         for start in range(0, len(codes), size):
-            piece = codes[start : start + size]
-            scores = piece.astype(np.float64) @ self.slopes.T
-            scores += self.heights
-            into = found[start : start + size, 0]
-            scores.argmax(axis=1, out=into)
-            if piece.max() > self.last.min():
-                into[(piece > self.last).any(axis=1)] = -1
+            piece = codes[start : start + size].T
+            into, seen = found[start : start + size, 0], room[:, : piece.shape[1]]
+            seen[:-1] = piece
+            scores = lines @ seen
+            if has_room:
+                into[:] = centres - 1 - (scores.max(axis=0).astype(np.int64) & ((1 << bits) - 1))
+            else:
+                scores.argmax(axis=0, out=into)
+            self._leave_out(piece, into)
         return found
+
+    def _leave_out(self, piece: Codes, into: IntArray) -> None:
+        """Give no centre to rows without a value."""
+        for side in np.flatnonzero(piece.max(axis=1) > self.last):
+            into[piece[side] > self.last[side]] = -1
 
 
 def weight_of(space: Space, root: int) -> int:

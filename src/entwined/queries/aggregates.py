@@ -9,12 +9,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Final, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
 from entwined.errors import BadQuery
-from entwined.numbers import IntArray
+from entwined.numbers import Codes, IntArray
 from entwined.queries.axes import Axis, Term
 from entwined.queries.predicate import Predicate
 from entwined.queries.row_numbers import RowNumbers, together, within
@@ -27,7 +27,7 @@ NO_VECTORS: Final = "The function of a fold gave no 64-bit integers, one row of 
 
 Made = TypeVar("Made")
 Made_co = TypeVar("Made_co", covariant=True)
-Function: TypeAlias = Callable[[IntArray], IntArray]
+Function: TypeAlias = Callable[[Any], IntArray]
 
 
 class Aggregate(ABC):
@@ -174,7 +174,7 @@ class FoldOf(Aggregate):
     to its bounds, `least` to `most`, whatever the function says. With `together`, a row whose numbers, signs left
     out, add up to more than that adds nothing. With several `groups` a row's numbers are added up in one of them: the
     function gives its number, from 0, before the others, and a row of any other group adds nothing. With `adds_codes`
-    it gives nothing else, and the numbers of a row are 1 and its codes.
+    it gives nothing else, the numbers of a row are 1 and its codes, and it is given these in integers of any width.
     """
 
     columns: tuple[str, ...]
@@ -255,15 +255,15 @@ class FoldOf(Aggregate):
         """What a row's numbers add up to at most by their own bounds, signs left out."""
         return sum(max(abs(least), abs(most)) for least, most in zip(self.least, self.most, strict=True))
 
-    def vectors(self, codes: IntArray) -> IntArray:
+    def vectors(self, codes: Codes) -> IntArray:
         """Give what each row adds, within its bounds; a ValueError in words of our own if the function does not."""
         return self._numbers(codes).vectors
 
-    def sums(self, codes: IntArray, exact: type) -> IntArray:
+    def sums(self, codes: Codes, exact: type) -> IntArray:
         """Add up what rows add, in numbers of a type that holds the sums; a ValueError as `vectors` has it."""
         return self._numbers(codes).sums(exact)
 
-    def _numbers(self, codes: IntArray) -> RowNumbers:
+    def _numbers(self, codes: Codes) -> RowNumbers:
         found = self._called(codes)
         if found is None or found.dtype != np.int64 or found.shape != (len(codes), self.given):
             raise ValueError(NO_VECTORS)
@@ -275,10 +275,12 @@ class FoldOf(Aggregate):
             cut = together(cut, self.together, object if self._apart >= END else np.int64)
         return RowNumbers(cut, group, self.groups)
 
-    def _called(self, codes: IntArray) -> IntArray | None:
+    def _called(self, codes: Codes) -> IntArray | None:
         try:
             with np.errstate(all="ignore"):
-                found: object = self.function(_seen(codes) if self.adds_codes else codes.copy())
+                found: object = self.function(
+                    _seen(codes) if self.adds_codes else codes.astype(np.int64, order="C")
+                )
         except Exception:  # noqa: BLE001  (whatever it is, its words may come from private rows)
             return None
         return np.asarray(found) if isinstance(found, np.ndarray) else None
@@ -288,7 +290,7 @@ class FoldOf(Aggregate):
         return engine.fold(self)
 
 
-def _seen(codes: IntArray) -> IntArray:
+def _seen(codes: Codes) -> Codes:
     """Let codes be looked at that are added up themselves: nobody may write to them."""
     view = codes.view()
     view.flags.writeable = False

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
-from entwined.numbers import IntArray
+from entwined.numbers import Codes, IntArray
 from entwined.tables.engine import FAR, ROWS_AT_ONCE, Dialect, Fold, Key, Shown
-from entwined.tables.holding import Held
+from entwined.tables.holding import Held, side_by_side
 from entwined.tables.origin import Known, Origin, contents, once
 from entwined.tables.spill import Spill, new_spill
 
@@ -174,9 +174,8 @@ class Duck:
             """Fold batches as DuckDB streams them; if rows have to be mended, from the start again."""
             return self._run(lambda: fold(self._held.batches(statement, lambda: self._batches(statement))))
 
-        def _batches(self, statement: str) -> Iterator[IntArray]:
-            for batch in self._cursor.sql(statement).to_arrow_reader(ROWS_AT_ONCE):
-                yield np.column_stack([column.to_numpy() for column in batch.columns])
+        def _batches(self, statement: str) -> Iterator[Codes]:
+            yield from map(side_by_side, self._cursor.sql(statement).to_arrow_reader(ROWS_AT_ONCE))
 
         def _run(self, ask: Callable[[], Answer]) -> Answer:
             """Ask, and ask again if rows were malformed and could be mended."""

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
-from entwined.numbers import IntArray
+from entwined.numbers import Codes, IntArray
 from entwined.tables.origin import Known
 
 Kind: TypeAlias = Literal["truth", "whole", "number", "text", "day", "moment", "code", "nothing", "other"]
 Dialect: TypeAlias = Literal["duckdb", "postgres", "pyspark"]
 Key: TypeAlias = str | float | int
-Fold: TypeAlias = Callable[[Iterable[IntArray]], list[int]]
+Fold: TypeAlias = Callable[[Iterable[Codes]], list[int]]
 
 ROWS_AT_ONCE: Final = 2**16
 FAR: Final = 9_000_000_000_000_000_000  # microseconds; stands for times beyond every calendar
@@ -49,7 +49,7 @@ class Reader(Protocol):
         """Run a statement that gives three integers a row; for millions of them."""
 
     def folded(self, statement: str, fold: Fold) -> list[int]:
-        """Run a statement that gives 64-bit integers, and fold its rows in batches as they come.
+        """Run a statement that gives integers, and fold its rows in batches as they come.
 
         Where rows lie in several places, each is folded there and what they give is added up.
         """

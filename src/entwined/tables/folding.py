@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from entwined.errors import BadQuery, QueryTooComplex
-from entwined.numbers import IntArray
+from entwined.numbers import Codes, IntArray
 from entwined.queries.aggregates import FoldOf
 from entwined.queries.query import TOO_LARGE
 from entwined.schema import Schema
@@ -71,7 +71,7 @@ class Folding:
     places: tuple[tuple[int, ...], ...]
     inside: tuple[int | None, ...]
 
-    def over(self, batches: Iterable[IntArray]) -> list[int]:
+    def over(self, batches: Iterable[Codes]) -> list[int]:
         """Add up over batches of scanned rows; one fold's numbers after another's."""
         totals = [np.zeros(fold.cells, np.int64) for fold in self.folds]
         seen = 0
@@ -85,7 +85,7 @@ class Folding:
                 totals[at] = total
         return [int(number) for total in totals for number in total]
 
-    def _given(self, at: int, batch: IntArray) -> IntArray:
+    def _given(self, at: int, batch: Codes) -> Codes:
         """Give a fold the codes that it reads of the rows inside."""
         inside = self.inside[at]
         rows = batch if inside is None else batch[batch[:, inside] == 1]
@@ -103,7 +103,7 @@ def _fitting(rows: int, fold: FoldOf) -> type:
     return np.int64 if rows * fold.largest < TOO_LARGE else object
 
 
-def _pieces(rows: IntArray, cells: int) -> Iterator[IntArray]:
+def _pieces(rows: Codes, cells: int) -> Iterator[Codes]:
     """Cut rows so that their vectors fit in memory."""
     size = min(max(ENTRIES_AT_ONCE // cells, 1), ROWS_AT_ONCE)
     for start in range(0, len(rows), size):

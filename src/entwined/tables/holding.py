@@ -5,12 +5,14 @@ They are held as small integers, up to a limit; what is larger is scanned again 
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from entwined.numbers import IntArray
+from entwined.numbers import Codes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MOST_BYTES: Final = 2**29
 
@@ -20,7 +22,7 @@ class Held:
 
     def __init__(self) -> None:
         self._lent = 0
-        self._kept: dict[str, list[NDArray[Any]]] = {}
+        self._kept: dict[str, list[Codes]] = {}
         self._bytes = 0
 
     @contextmanager
@@ -34,13 +36,13 @@ class Held:
             if not self._lent:
                 self._kept, self._bytes = {}, 0
 
-    def batches(self, statement: str, scan: Callable[[], Iterable[IntArray]]) -> Iterator[IntArray]:
+    def batches(self, statement: str, scan: Callable[[], Iterable[Codes]]) -> Iterator[Codes]:
         """Give the batches of a statement, from memory if they were scanned before."""
         kept = self._kept.get(statement)
         if kept is not None:
-            yield from (batch.astype(np.int64) for batch in kept)
+            yield from kept
             return
-        found: list[NDArray[Any]] = []
+        found: list[Codes] = []
         size = 0
         for batch in scan():
             if self._lent and self._bytes + size <= MOST_BYTES:
@@ -52,8 +54,13 @@ class Held:
             self._bytes += size
 
 
-def _small(batch: IntArray) -> NDArray[Any]:
+def _small(batch: Codes) -> Codes:
     """Hold numbers in as few bytes as the largest of them takes; one below zero in all of them."""
     if not batch.size or batch.min() < 0:
         return batch
     return batch.astype(np.min_scalar_type(int(batch.max())))
+
+
+def side_by_side(batch: "pa.RecordBatch") -> Codes:
+    """Give a batch of Arrow's as rows of codes, in memory one column after another as they were."""
+    return np.array([column.to_numpy() for column in batch.columns]).T

@@ -17,9 +17,10 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 
 from entwined.errors import BadTable
-from entwined.numbers import IntArray
-from entwined.tables.engine import Dialect, Fold, Key, Shown
+from entwined.numbers import Codes, IntArray
+from entwined.tables.engine import ROWS_AT_ONCE, Dialect, Fold, Key, Shown
 from entwined.tables.frames import checked_names, places
+from entwined.tables.holding import side_by_side
 from entwined.tables.java import find_java
 from entwined.tables.origin import Known, of_server, sampled, version_of
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 WHOLE: Final = {"tinyint", "smallint", "int", "bigint"}
 DAY_MICROS: Final = 86_400_000_000
+MOST_BROUGHT: Final = 2**27
+BYTES_A_CODE: Final = 8
 MOST_FILES: Final = 10_000
 _numbers = itertools.count()
 
@@ -172,7 +175,13 @@ class Spark:
             return np.array(found, dtype=np.int64).reshape(-1, 3)
 
         def folded(self, statement: str, fold: Fold) -> list[int]:
-            """Fold each part of the rows where it lies; what comes here are its sums, or that it failed."""
+            """Fold each part of the rows where it lies; what comes here are its sums, or that it failed.
+
+            Few rows that are asked for again while they are lent come here as codes, once, and are folded here.
+            """
+            brought = self._held.brought(statement)
+            if brought is not None:
+                return fold(brought)
             frame = self._held.frame(statement, self._session)
             found = frame.mapInArrow(partly(fold), "sums array<string>").collect()
             if any(row.sums is None for row in found):
@@ -182,11 +191,17 @@ class Spark:
 
 
 class HeldFrames:
-    """Frames of scanned rows by statement, kept by Spark where they lie for as long as rows are lent."""
+    """Frames of scanned rows by statement, kept by Spark where they lie for as long as rows are lent.
+
+    A round of Spark takes a second or so of its own, however few rows there are. So a statement that is asked again, by
+    a mechanism of several rounds, is brought here if its codes fit a limit, and is forgotten with the rest.
+    """
 
     def __init__(self) -> None:
         self._lent = 0
         self._kept: dict[str, DataFrame] = {}
+        self._brought: dict[str, list[Codes] | None] = {}
+        self._bytes = 0
 
     @contextmanager
     def lending(self) -> Iterator[None]:
@@ -199,7 +214,7 @@ class HeldFrames:
             if not self._lent:
                 for frame in self._kept.values():
                     frame.unpersist()
-                self._kept = {}
+                self._kept, self._brought, self._bytes = {}, {}, 0
 
     def frame(self, statement: str, session: "SparkSession") -> "DataFrame":
         """Give the rows of a statement, the same ones again while they are lent."""
@@ -209,6 +224,19 @@ class HeldFrames:
             self._kept[statement] = session.sql(statement).persist()
         return self._kept[statement]
 
+    def brought(self, statement: str) -> "list[Codes] | None":
+        """Give the codes of rows that were asked for before, if they are few enough to be here."""
+        frame = self._kept.get(statement)
+        if frame is None:
+            return None
+        if statement not in self._brought:
+            size = frame.count() * len(frame.columns) * BYTES_A_CODE
+            few = self._bytes + size <= MOST_BROUGHT
+            self._bytes += size if few else 0
+            batches = frame.toArrow().combine_chunks().to_batches(ROWS_AT_ONCE) if few else ()
+            self._brought[statement] = list(map(side_by_side, batches)) if few else None
+        return self._brought[statement]
+
 
 def partly(fold: Fold) -> Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
     """Fold a part of the rows into one row of sums, written as text for their size; without a word if it fails."""
@@ -216,9 +244,8 @@ def partly(fold: Fold) -> Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.Re
     def folded(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         import pyarrow as pa
 
-        arrays = (np.column_stack([column.to_numpy() for column in batch.columns]) for batch in batches)
         try:
-            sums = [str(number) for number in fold(arrays)]
+            sums = [str(number) for number in fold(map(side_by_side, batches))]
         except Exception:  # noqa: BLE001  (its words may come from private rows, and would be logged)
             sums = None
         yield pa.record_batch({"sums": pa.array([sums], pa.list_(pa.string()))})

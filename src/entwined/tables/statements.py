@@ -29,6 +29,7 @@ Scan = TypeVar("Scan")
 
 READING: Final = "reading rows"
 SAFE_WHOLE: Final = 2**62
+NARROW: Final = ((2**15, "SMALLINT"), (2**31, "INTEGER"))
 MOST_SETS: Final = 64  # in one statement; Spark takes no more
 MOST_SUMS: Final = 16  # every sum is made for every set
 
@@ -119,7 +120,12 @@ class Statement:
         numbers = [self.rows.code(name) for name in names]
         if shared is None:
             numbers += [f"CASE WHEN {self._holds(one.where)} THEN 1 ELSE 0 END" for one in wanted]
-        listed = ", ".join(f"CAST({number} AS BIGINT) AS n{at}" for at, number in enumerate(numbers))
+        sizes = [self.rows.schema.coded(name).size for name in names]
+        kinds = [*map(_narrow, sizes), *["SMALLINT"] * (len(numbers) - len(names))]
+        listed = ", ".join(
+            f"CAST({number} AS {kind}) AS n{at}"
+            for at, (number, kind) in enumerate(zip(numbers, kinds, strict=True))
+        )
         return statement(steps, f"SELECT {listed} FROM {last}{self._filter(shared)}"), Folding(
             wanted,
             tuple(tuple(map(names.index, one.columns)) for one in wanted),
@@ -238,6 +244,11 @@ def banded(code: str, starts: Sequence[int], first: int = 0) -> str:
     half = len(starts) // 2
     below, above = banded(code, starts[:half], first), banded(code, starts[half:], first + half)
     return f"CASE WHEN {code} < {starts[half]} THEN {below} ELSE {above} END"
+
+
+def _narrow(size: int) -> str:
+    """Name the smallest type that every engine has for so many codes."""
+    return next((name for most, name in NARROW if size <= most), "BIGINT")
 
 
 def _grouped(names: Sequence[str]) -> str:
