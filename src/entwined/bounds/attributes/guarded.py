@@ -97,7 +97,8 @@ class Guarded:
     def least(self, asked: PlainSum) -> Fraction:
         """The variance of noise that keeps the secret for one answer; 0 if none is needed."""
         if asked.column:
-            return max(whole_noise(pair, self.secret.epsilon, self.secret.delta) for pair in self.far(asked))
+            ends = self.secret.epsilon, self.secret.delta, asked.grain
+            return max(whole_noise(pair, *ends) for pair in self.far(asked))
         return max(least_enumerated(self.secret, law)[0] for law in self.chances(asked.where))
 
     def slip(self, asked: PlainSum, epsilon: Fraction, variance: Fraction) -> float:

@@ -6,7 +6,7 @@ the answers' own spread C is counted; where it is not, the differences v are tho
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
@@ -37,7 +37,7 @@ def noise_of(guards: tuple[SecretGuard, ...], asked: tuple[PlainSum, ...]) -> Jo
         return JointNoise((Fraction(0),) * len(asked))
     weights = np.array([float(one.unit) ** 2 for one in asked])
     cases, stiff = _all_cases(guards, asked)
-    return least_joint(cases, weights / weights.max(), stiff)
+    return least_joint(cases, weights / weights.max(), stiff, _grain(asked))
 
 
 @lru_cache(maxsize=64)
@@ -51,8 +51,8 @@ def keeps(guards: tuple[SecretGuard, ...], asked: tuple[PlainSum, ...], noise: J
         return True
     cases, stiff = _all_cases(needing, asked)
     return (
-        min(noise.variances) >= LEAST_SPREAD
-        and (not noise.direction or noise.stiffness() + stiff <= THIRD)
+        min(noise.variances) >= LEAST_SPREAD * _grain(asked) ** 2
+        and (not noise.direction or noise.stiffness(_grain(asked)) + stiff <= THIRD)
         and strain(cases, noise.counted) <= 1.0 + float(CLOSE)
     )
 
@@ -87,9 +87,14 @@ def _keeps_alone(guard: SecretGuard, asked: PlainSum, variance: Fraction) -> boo
 
 
 def _all_cases(guards: Sequence[SecretGuard], asked: Sequence[PlainSum]) -> tuple[list[Case], Fraction]:
-    """What all secrets ask of M = N − 3, and 1/λ of the least spread of the answers that is counted."""
+    """What all secrets ask of M = N − 3, and g²/λ of the least spread of the answers that is counted."""
     found = [(case, stiff) for guard in guards for case, stiff in _cases(guard, asked)]
     return [case for case, _ in found], max(stiff for _, stiff in found)
+
+
+def _grain(asked: Sequence[PlainSum]) -> int:
+    """How far apart the sums lie, at most."""
+    return max(one.grain for one in asked)
 
 
 def _mu(epsilon: Fraction, delta: Fraction) -> float:
@@ -118,8 +123,8 @@ def _left(guard: SecretGuard, box: AnswerBox) -> Fraction:
 
 
 def _cases(guard: SecretGuard, asked: Sequence[PlainSum]) -> list[tuple[Case, Fraction]]:
-    """What a secret asks of M = N − 3, in units of its own μ, and 1/λ where the answers' own spread is counted."""
-    delta = guard.secret.delta
+    """What a secret asks of M = N − 3, in units of its own μ, and g²/λ where the answers' own spread is counted."""
+    delta, squared = guard.secret.delta, _grain(asked) ** 2
     found: list[tuple[Case, Fraction]] = []
     nothing = np.zeros((len(asked), len(asked)))
     for box in guard.cases(asked):
@@ -127,15 +132,21 @@ def _cases(guard: SecretGuard, asked: Sequence[PlainSum]) -> list[tuple[Case, Fr
             continue
         own, epsilon = box.own, _left(guard, box)
         spread = 0.0 if own is None else max(float(np.linalg.eigvalsh(own).min()) * (1 - 1e-9), 0.0)
-        left = rounded(epsilon, delta, Fraction(spread), len(asked))
+        left = rounded(epsilon, delta, Fraction(spread) / squared, len(asked))
         if own is None or left is None:
-            whole = [float(math.floor(end)) for end in box.lows], [float(math.ceil(end)) for end in box.highs]
+            whole = _next(box.lows, asked, math.floor), _next(box.highs, asked, math.ceil)
             mu = _mu(epsilon, delta)
             found += [((corner / mu, nothing), Fraction(0)) for corner in corners(*whole)]
         else:
             mu = _mu(left.epsilon, left.delta)
-            found += [((corner / mu, own), 1 / Fraction(spread)) for corner in corners(box.lows, box.highs)]
+            stiff = squared / Fraction(spread)
+            found += [((corner / mu, own), stiff) for corner in corners(box.lows, box.highs)]
     return found
+
+
+def _next(ends: Sequence[float], asked: Sequence[PlainSum], way: Callable[[float], int]) -> list[float]:
+    """The next multiples of the answers' grains."""
+    return [float(one.grain * way(end / one.grain)) for end, one in zip(ends, asked, strict=True)]
 
 
 def observer(
