@@ -16,6 +16,7 @@ from entwined.mechanisms.streams.stream import Stream
 from entwined.mechanisms.structure_search import StructureSearch
 from entwined.mechanisms.transitions import TransitionCounts
 from entwined.mechanisms.veiled import VeiledAnswers
+from entwined.mechanisms.veiled_regression import VeiledRegression
 from entwined.promise.promise import Promise
 
 
@@ -29,7 +30,8 @@ class Readable(Protocol):
 
 
 OFFERED: Final[Mapping[str, type[Offered]]] = {
-    one.kind: one for one in (KMeans, Degrees, LogisticRegression, LinearSVM, Synthesis, Stream)
+    one.kind: one
+    for one in (KMeans, Degrees, LogisticRegression, LinearSVM, VeiledRegression, Synthesis, Stream)
 }
 """What a release file may ask for."""
 KINDS: Final[tuple[Readable, ...]] = (
@@ -42,6 +44,7 @@ KINDS: Final[tuple[Readable, ...]] = (
     LinearSVM,
     Synthesis,
     VeiledAnswers,
+    VeiledRegression,
     Stream,
     Followed,
 )

@@ -1,7 +1,7 @@
 """Secrets about whole columns for people: what an observer cannot tell, and how well the best one guesses."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -68,10 +68,7 @@ def _shown(guard: SecretGuard, mechanism: Mapping[str, Any], schema: Schema) -> 
 
 def _best(guard: SecretGuard, mechanism: Mapping[str, Any], schema: Schema) -> Drawing:
     """Draw how often the best observer finds one of the two out, by how often it is claimed falsely."""
-    sums = [as_written(one["query"]).plain(schema) for one in mechanism["asked"]]
-    noise = JointNoise.from_document(mechanism["noise"])
-    asked = [one for one in sums if one is not None]
-    right = observer(curve(guard, asked, noise, EPSILONS), EPSILONS, FALSE_ALARMS)
+    right = observer(*_told(guard, mechanism, schema), FALSE_ALARMS)
     rows = [
         {"at": 100 * one, "value": 100 * found, "low": 100 * one, "high": 100 * found}
         for one, found in zip(FALSE_ALARMS, right, strict=True)
@@ -83,3 +80,14 @@ def _best(guard: SecretGuard, mechanism: Mapping[str, Any], schema: Schema) -> D
         "the other "
         "is so. The band begins at what guessing gives.",
     )
+
+
+def _told(
+    guard: SecretGuard, mechanism: Mapping[str, Any], schema: Schema
+) -> tuple[list[float], Sequence[float]]:
+    """The δ at some ε: those of the noise as it is, or what is promised alone where noise is chosen by what leaves."""
+    if "noise" not in mechanism:
+        return [float(guard.secret.delta)], [float(guard.secret.epsilon)]
+    sums = [as_written(one["query"]).plain(schema) for one in mechanism["asked"]]
+    noise = JointNoise.from_document(mechanism["noise"])
+    return curve(guard, [one for one in sums if one is not None], noise, EPSILONS), EPSILONS

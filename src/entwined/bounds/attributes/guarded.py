@@ -15,6 +15,7 @@ from entwined.bounds.attributes.guards import AnswerBox
 from entwined.bounds.attributes.least_noise import slip
 from entwined.bounds.attributes.linked import Linked, LinkedColumns, not_said_of, require_sufficient
 from entwined.bounds.attributes.on_grid import whole_noise
+from entwined.bounds.attributes.regressed import combined, require_jointly_normal
 from entwined.bounds.attributes.secrets import ColumnSecret
 from entwined.bounds.attributes.summed_laws import RowChances
 from entwined.canonical import Document, fraction_from, fraction_text
@@ -153,6 +154,18 @@ class Guarded:
         every |= {law.column: law for law in laws}
         return LinkedColumns(tuple(every[name] for name in order), self.correlation)
 
+    def combined(self, weights: Mapping[str, Fraction]) -> FarApart:
+        """How far a weighted sum of jointly normal columns moves, and how little it varies; refuse any others."""
+        laws = {name: self.alternatives(name)[0] for name in weights if name != self.secret.column}
+        require_jointly_normal(self.secret, self.linked)
+        told, order = self.correlation, list(self._by_column)
+        correlation = (
+            None
+            if told is None
+            else {(one, other): told[order.index(one)][order.index(other)] for one in laws for other in laws}
+        )
+        return combined(self.secret, laws, correlation, weights)
+
     @property
     def trusted(self) -> tuple[str, ...]:
         """What has to be believed for the secret to be kept."""
@@ -169,6 +182,11 @@ class Guarded:
                 f"Given {secret.column!r}, values as the schema codes them are normal with a mean and a deviation of "
                 f"the declared class, and sums of whole numbers are normal numbers that were rounded: columns {names}."
             )
+            if not all(one.sufficient for one in self.linked):
+                said.append(
+                    f"{secret.column!r} and the columns {names} are jointly normal, so that how rows lie about their "
+                    "mean says nothing of it."
+                )
         if self.counted:
             said.append(
                 f"Given {secret.column!r}, each row is counted with exactly the chances that were declared."

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Self
 
 from entwined.bounds.attributes.column_query import ColumnPart, ColumnQuery
+from entwined.bounds.attributes.far_apart import FarApart
 from entwined.bounds.attributes.gaussian_quilts import least_deviation
 from entwined.bounds.attributes.guards import AnswerBox
 from entwined.bounds.attributes.noisy_columns import NoisyColumns, ValueSets
@@ -28,7 +29,7 @@ from entwined.bounds.profiles.gaussian import largest_gaussian_rho
 from entwined.canonical import Document, canonical, fraction_from, fraction_text
 from entwined.dependence import BayesNet, Dependence
 from entwined.dependence.files import model_from
-from entwined.errors import BadInput, BadModel, Unreachable
+from entwined.errors import BadInput, BadModel, Refused, Unreachable
 from entwined.noise.dominated import SMOOTHED, variance_for
 from entwined.numbers import float_above, float_below
 from entwined.queries.plain import PlainSum
@@ -206,6 +207,13 @@ class QuiltGuard:
             ends = [float_above(self.moved(one, quilt.near)) for one in asked]
             found.append(AnswerBox([-end for end in ends], ends, None, quilt.influence))
         return found or [AnswerBox([0.0] * len(asked), [0.0] * len(asked), None)]
+
+    def combined(self, weights: Mapping[str, Fraction]) -> FarApart:
+        """Refuse a regression: a network of laws does not say how its coefficients go with the secret one."""
+        raise Refused(
+            f"The secret {self.secret.title!r} is kept by a network, which says nothing of the coefficients of a "
+            f"regression of {', '.join(weights)[:80]}. Ask for counts, means or totals."
+        )
 
     @property
     def trusted(self) -> tuple[str, ...]:
