@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
+from entwined.bounds.attributes.chance_boxes import ChanceBox, Chances
 from entwined.bounds.attributes.guarded import Guarded
 from entwined.bounds.attributes.guards import SecretGuard
 from entwined.bounds.attributes.linked import Linked, from_covariance
@@ -80,7 +81,7 @@ def read_secrets(
 def _guarded(given: Mapping[str, Any], schema: Schema, known: Known) -> Guarded:
     secret = _secret(given, schema)
     linked: list[Linked] = []
-    counted: list[tuple[str, RowChances]] = []
+    counted: list[tuple[str, Chances]] = []
     for law in _listed(given, "law"):
         if "where" in law:
             counted.append((parse(str(law["where"]), schema).text, _chances(law, known)))
@@ -181,7 +182,7 @@ def _linked(given: Mapping[str, Any], known: Known) -> Linked:
     return Linked(column, Span.of(slope), Span.of(sd), None if others is None else Span.of(others))
 
 
-def _chances(given: Mapping[str, Any], known: Known) -> RowChances:
+def _chances(given: Mapping[str, Any], known: Known) -> Chances:
     known(given, ABOUT_COUNT, "A law of rows with a condition")
     probability = given.get("probability")
     if "adds" in given or "others_add" in given:
@@ -191,7 +192,10 @@ def _chances(given: Mapping[str, Any], known: Known) -> RowChances:
         raise BadInput(
             "A law of rows with a condition needs chance = 0.3 and others_chance = 0.1. Give both."
         )
-    return RowChances.counting(given["chance"], given["others_chance"], probability)
+    inside, others = (Span.of(given[key]) for key in ("chance", "others_chance"))
+    if inside.is_point and others.is_point:
+        return RowChances.counting(inside.low, others.low, probability)
+    return ChanceBox(inside, others)
 
 
 def _listed(given: Mapping[str, Any], key: str) -> list[Document]:

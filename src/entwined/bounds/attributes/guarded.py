@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
+from entwined.bounds.attributes.chance_boxes import ChanceBox, Chances, chances_from
 from entwined.bounds.attributes.enumerated import least_enumerated, pairs_of_laws, slip_of
 from entwined.bounds.attributes.far_apart import FarApart, far_apart
 from entwined.bounds.attributes.guards import AnswerBox
@@ -17,7 +18,6 @@ from entwined.bounds.attributes.linked import Linked, LinkedColumns, not_said_of
 from entwined.bounds.attributes.on_grid import whole_noise
 from entwined.bounds.attributes.regressed import combined, require_jointly_normal
 from entwined.bounds.attributes.secrets import ColumnSecret
-from entwined.bounds.attributes.summed_laws import RowChances
 from entwined.canonical import Document, fraction_from, fraction_text
 from entwined.errors import BadModel, Refused
 from entwined.noise.dominated import SMOOTHED
@@ -39,7 +39,7 @@ class Guarded:
 
     secret: ColumnSecret
     linked: tuple[Linked, ...] = ()
-    counted: tuple[tuple[str, RowChances], ...] = ()
+    counted: tuple[tuple[str, Chances], ...] = ()
     correlation: tuple[tuple[Fraction, ...], ...] | None = None
     free: ClassVar[str] = "the spread that the data have by themselves keeps every secret"
 
@@ -57,10 +57,11 @@ class Guarded:
         if self.correlation is not None:
             self.joint(tuple(law[0] for law in self._by_column.values()))
         require_sufficient(self.secret, self.linked)
-        if self.secret.reading == "averaged" and self.linked:
+        boxes = [law for _, law in self.counted if isinstance(law, ChanceBox)]
+        if self.secret.reading == "averaged" and (self.linked or boxes):
             raise Refused(
-                f"The secret {self.secret.title!r} is read as averaged, which is worked out for counts alone. Use "
-                "the worst point: it is safe, and needs more noise."
+                f"The secret {self.secret.title!r} is read as averaged, which is worked out for counts of exact "
+                "chances alone. Use the worst point: it is safe, and needs more noise."
             )
 
     @property
@@ -80,7 +81,7 @@ class Guarded:
             raise not_said_of(column)
         return self._by_column[column]
 
-    def chances(self, where: str) -> list[RowChances]:
+    def chances(self, where: str) -> list[Chances]:
         """The laws of a condition, any of which may be true; refuse one of which nothing is said."""
         found = [law for condition, law in self.counted if condition == where]
         if not found:
@@ -189,7 +190,8 @@ class Guarded:
                 )
         if self.counted:
             said.append(
-                f"Given {secret.column!r}, each row is counted with exactly the chances that were declared."
+                f"Given {secret.column!r}, each row is counted with the chances that were declared, exactly or between "
+                "their ends."
             )
         return tuple(said)
 
@@ -216,6 +218,6 @@ class Guarded:
         return cls(
             ColumnSecret.from_document(given["secret"]),
             tuple(map(Linked.from_document, given["linked"])),
-            tuple((one["where"], RowChances.from_document(one["chances"])) for one in given["counted"]),
+            tuple((one["where"], chances_from(one["chances"])) for one in given["counted"]),
             told and tuple(tuple(map(fraction_from, row)) for row in told),
         )

@@ -13,8 +13,8 @@ from entwined.bounds.attributes.column_query import ColumnPart, ColumnQuery
 from entwined.bounds.attributes.far_apart import FarApart
 from entwined.bounds.attributes.gaussian_quilts import least_deviation
 from entwined.bounds.attributes.guards import AnswerBox
+from entwined.bounds.attributes.network_members import members
 from entwined.bounds.attributes.noisy_columns import NoisyColumns, ValueSets
-from entwined.bounds.attributes.parameter_law import known_law
 from entwined.bounds.attributes.quilts import ColumnQuilt, pairs_of, quilts_of, refuse_unknown
 from entwined.bounds.attributes.secrets import (
     LARGEST_DELTA,
@@ -104,13 +104,12 @@ def network_of(law: str) -> BayesNet:
 
 
 def required_network(model: Dependence) -> BayesNet:
-    """Refuse a model that is no network of parameters, or leaves its law open."""
+    """Refuse a model that is no network of parameters."""
     if not isinstance(model, BayesNet) or model.units > MOST_COLUMNS:
         raise BadModel(
             f"A {model.kind} model is no network of parameters of up to {MOST_COLUMNS} columns. Give one of kind "
             "bayes_net whose variables are columns and whose values are the laws that they may be drawn by."
         )
-    known_law(model)
     return model
 
 
@@ -135,6 +134,8 @@ class QuiltGuard:
 
     def __post_init__(self) -> None:
         self.exposed(ColumnQuery.count([self.secret.column], 1))
+        place = self.network.names.index(self.secret.column)
+        members(self.network, place, (), averaged=self.secret.reading == "averaged")
 
     @property
     def network(self) -> BayesNet:
