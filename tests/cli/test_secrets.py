@@ -271,7 +271,6 @@ def test_sql_keeps_them_too(ward, run):
             "Nothing is said of how 'weight' goes with the secret",
         ),
         ((NOT_PROTECTED, COUNTED, WOMEN, WEIGHT), 1, "Nothing is said of how the rows with"),
-        ((NOT_PROTECTED, MEAN_WEIGHT, COUNTED, WOMEN, WEIGHT, ANAEMIA), 1, "proved for one answer alone"),
         (
             (NOT_PROTECTED, MEAN_WEIGHT.replace('"weight"', '"weight"\nwhere = "anaemia"'), WOMEN, WEIGHT),
             1,

@@ -20,7 +20,7 @@ from entwined.numbers import Amount, FloatArray
 from entwined.promise.part import Part
 from entwined.promise.places import key_of
 from entwined.promise.promise import Promise
-from entwined.promise.secrets import FIRST_LINE, KEPT_BY, KeptSecrets
+from entwined.promise.secrets import FIRST_LINE, KEPT_BY, KeptSecrets, but_for
 from entwined.queries import Aggregate, SumOf, Term, everything, is_missing
 from entwined.queries.terms import grid_of, middle_term
 from entwined.schema import Schema
@@ -269,7 +269,7 @@ class VeiledRegression:
     def _notes(self) -> tuple[str, ...]:
         said = [
             f"An observer cannot tell {one.secret.words}. Their odds change by a factor of at most "
-            f"{math.exp(float(one.secret.epsilon)):.4g}, but for a chance of {float(one.secret.delta):.3g}."
+            f"{math.exp(float(one.secret.epsilon)):.4g}{but_for(one.secret.delta)}."
             for one in self.secrets.guards
         ]
         return (FIRST_LINE, *said)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from entwined.bounds.attributes.guards import SecretGuard
-from entwined.bounds.attributes.joint_noise import JointNoise
-from entwined.bounds.attributes.together import curve, observer
+from entwined.bounds.attributes.together import curve, observer, parity_gap, veil_from
 from entwined.promise.secrets import FIRST_LINE, KeptSecrets
 from entwined.queries.documents import as_written
 from entwined.report import charts
@@ -31,6 +30,8 @@ class SecretShown:
     reading: str
     not_in_table: bool
     beliefs: tuple[tuple[str, str], ...]
+    parity: str
+    promised_parity: str
     best: Drawing
 
 
@@ -58,10 +59,12 @@ def _shown(guard: SecretGuard, mechanism: Mapping[str, Any], schema: Schema) -> 
         title=readable(secret.title),
         words=readable(secret.words, 300),
         factor=figure(math.exp(epsilon), up=True),
-        delta=figure(float(secret.delta), up=True),
+        delta=figure(float(secret.delta), up=True) if secret.delta else "",
         reading=secret.reading,
         not_in_table=secret.column not in schema.names,
         beliefs=tuple((f"{100 * one:.0f} %", share(after(one, epsilon))) for one in BELIEFS),
+        parity=figure(100 * _gap(guard, mechanism, schema), up=True),
+        promised_parity=figure(100 * parity_gap(epsilon, float(secret.delta)), up=True),
         best=_best(guard, mechanism, schema),
     )
 
@@ -82,6 +85,12 @@ def _best(guard: SecretGuard, mechanism: Mapping[str, Any], schema: Schema) -> D
     )
 
 
+def _gap(guard: SecretGuard, mechanism: Mapping[str, Any], schema: Schema) -> float:
+    """How much more often a decision falls for one of the two, by all that is known of the noise."""
+    deltas, epsilons = _told(guard, mechanism, schema)
+    return min(parity_gap(*pair) for pair in zip(epsilons, deltas, strict=True))
+
+
 def _told(
     guard: SecretGuard, mechanism: Mapping[str, Any], schema: Schema
 ) -> tuple[list[float], Sequence[float]]:
@@ -89,5 +98,5 @@ def _told(
     if "noise" not in mechanism:
         return [float(guard.secret.delta)], [float(guard.secret.epsilon)]
     sums = [as_written(one["query"]).plain(schema) for one in mechanism["asked"]]
-    noise = JointNoise.from_document(mechanism["noise"])
+    noise = veil_from(mechanism["noise"])
     return curve(guard, [one for one in sums if one is not None], noise, EPSILONS), EPSILONS

@@ -1,7 +1,7 @@
 """A secret with all that is declared about it, and the noise that keeps it for given answers."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
+from entwined.bounds.attributes.beside_counts import moved_count, tail_of
 from entwined.bounds.attributes.chance_boxes import ChanceBox, Chances, chances_from
 from entwined.bounds.attributes.enumerated import least_enumerated, pairs_of_laws, slip_of
 from entwined.bounds.attributes.far_apart import FarApart, far_apart
@@ -115,36 +116,52 @@ class Guarded:
 
     def cases(self, asked: Sequence[PlainSum]) -> list[AnswerBox]:
         """Of several answers the box of differences of their means, and their own covariance if it is declared."""
-        if any(not one.column for one in asked):
-            raise Refused(
-                f"Several answers leave together, and one counts {next(one.where for one in asked if not one.column)}: "
-                "that is proved for one answer alone. Ask for means and totals together, or for one count."
-            )
+        summed = [one for one in asked if one.column]
+        boxes = self._summed(summed) if summed else [AnswerBox([], [], None)]
+        if len(summed) == len(asked):
+            return boxes
+        tail = tail_of(self.secret, len(asked) - len(summed))
+        counted = {
+            one: moved_count(self.secret, self.chances(one.where), tail) for one in asked if not one.column
+        }
+        missed = tail * (len(asked) - len(summed))
+        found = []
+        for box in boxes:
+            moved = dict(zip(summed, zip(box.lows, box.highs, strict=True), strict=True)) | counted
+            lows, highs = ([moved[one][side] for one in asked] for side in (0, 1))
+            found.append(AnswerBox(lows, highs, None, missed=missed))
+        return found
+
+    def _summed(self, asked: Sequence[PlainSum]) -> list[AnswerBox]:
+        """The boxes of sums of columns."""
         found = []
         times = [float_above(self.secret.rows / one.step) for one in asked]
         names = [one.column for one in asked]
-        choices = [self.alternatives(name) for name in dict.fromkeys(names)]
-        if math.prod(map(len, choices)) > MOST_TOGETHER:
-            raise Refused(
-                f"The laws of {len(choices)} columns can be true together in more than {MOST_TOGETHER:,} ways. "
-                "Declare boxes, "
-                "or ask for fewer answers at once."
-            )
-        for laws in product(*choices):
+        width = float_above(self.secret.width)
+        for laws in self._laws_of(names):
             joint = self.joint_of(laws)
-            boxes = [joint.of(name).slope for name in names]
-            if any(joint.of(name).others_sd is not None for name in names):
-                raise Refused(
-                    "Several answers leave together, and rows with the value vary otherwise than the others: that is "
-                    "proved for one answer alone. Ask for one, or declare one sd for all rows."
-                )
-            width = float_above(self.secret.width)
-            lows = [float(box.low) * width * scale for box, scale in zip(boxes, times, strict=True)]
-            highs = [float(box.high) * width * scale for box, scale in zip(boxes, times, strict=True)]
+            ends = [joint.of(name).slope for name in names]
+            lows = [float(box.low) * width * scale for box, scale in zip(ends, times, strict=True)]
+            highs = [float(box.high) * width * scale for box, scale in zip(ends, times, strict=True)]
             own = joint.covariance(names)
             scaled = None if own is None else own * np.outer(times, times) / self.secret.rows
             found.append(AnswerBox(lows, highs, scaled))
         return found
+
+    def _laws_of(self, names: Sequence[str]) -> Iterator[tuple[Linked, ...]]:
+        """The laws of columns that can be true together."""
+        choices = [self.alternatives(name) for name in dict.fromkeys(names)]
+        if math.prod(map(len, choices)) > MOST_TOGETHER:
+            raise Refused(
+                f"The laws of {len(choices)} columns can be true together in more than {MOST_TOGETHER:,} ways. "
+                "Declare boxes, or ask for fewer answers at once."
+            )
+        if any(law.others_sd is not None for laws in choices for law in laws):
+            raise Refused(
+                "Several answers leave together, and rows with the value vary otherwise than the others: that is "
+                "proved for one answer alone. Ask for one, or declare one sd for all rows."
+            )
+        return product(*choices)
 
     def joint_of(self, laws: Sequence[Linked]) -> LinkedColumns:
         """Put laws of some columns together, with the correlation that is declared of them."""

@@ -13,13 +13,15 @@ from entwined.queries.plain import PlainSum
 class AnswerBox(NamedTuple):
     """How far several answers move together: differences between `lows` and `highs`, and their own covariance.
 
-    `own` is none where it is not counted. Beside that at most `shown` of the secret is shown by what is not moved.
+    `own` is none where it is not counted. Beside that at most `shown` of the secret is shown by what is not moved, and
+    with a chance of at most `missed` answers move further.
     """
 
     lows: list[float]
     highs: list[float]
     own: FloatArray | None
     shown: float = 0.0
+    missed: Fraction = Fraction(0)
 
 
 class KeptSecret(Protocol):

@@ -27,6 +27,7 @@ from entwined.bounds.attributes.on_grid import LEAST_SPREAD
 from entwined.canonical import Document, fraction_from, fraction_text
 from entwined.errors import BadNoise
 from entwined.noise.dominated import SMOOTHED, SPARE
+from entwined.noise.gaussian import DiscreteGaussian
 from entwined.numbers import FloatArray
 
 WHOLE: Final = Fraction(1, 1000)
@@ -62,6 +63,21 @@ class JointNoise:
             raise BadNoise(
                 "The direction of common noise has another length than there are answers. Settle it again."
             )
+
+    @property
+    def own(self) -> tuple[Fraction, ...]:
+        """What is compared with noise for rows: the variances of the independent draws."""
+        return self.variances
+
+    @property
+    def laws(self) -> list[DiscreteGaussian | None]:
+        """The law of each answer's own noise; none where there is none."""
+        return [gaussian_of(one) for one in self.variances]
+
+    @property
+    def total_laws(self) -> list[DiscreteGaussian | None]:
+        """The law of each answer's noise in all."""
+        return [gaussian_of(one) for one in self.totals]
 
     @property
     def is_none(self) -> bool:
@@ -154,6 +170,11 @@ def _along(cases: Sequence[Case], line: FloatArray, beside: FloatArray) -> Joint
         middle = math.sqrt(low * high)
         low, high = (low, middle) if kept(middle) else (middle, high)
     return JointNoise(variances, direction, up(Fraction(high)))
+
+
+def gaussian_of(variance: Fraction) -> DiscreteGaussian | None:
+    """Discrete Gaussian noise of a variance; none of none."""
+    return DiscreteGaussian.of_variance(variance) if variance else None
 
 
 def up(exact: Fraction) -> Fraction:

@@ -41,7 +41,7 @@ def influences(network: BayesNet, place: int, shown: tuple[int, ...], sets: Sets
     each = (
         _shown(one, place, shown, sets) for one in members(network, place, shown, averaged=sets is not None)
     )
-    return np.maximum.reduce(list(each))
+    return np.asarray(np.maximum.reduce(list(each)))
 
 
 def _shown(network: BayesNet, place: int, shown: tuple[int, ...], sets: Sets | None) -> FloatArray:

@@ -57,10 +57,13 @@ class ParameterSecret:
             raise BadInput(
                 f"A secret with the reading {self.reading!r:.60}. Use {', '.join(map(repr, READINGS))}."
             )
-        if not 0 < self.epsilon <= LARGEST_EPSILON or not LEAST_DELTA <= self.delta <= LARGEST_DELTA:
+        if not 0 < self.epsilon <= LARGEST_EPSILON or not (
+            self.delta == 0 or LEAST_DELTA <= self.delta <= LARGEST_DELTA
+        ):
             raise BadInput(
                 f"The secret {self.title!r} has ε = {float(self.epsilon):g} and δ = {float(self.delta):g}. Give an ε "
-                f"above 0 and up to {LARGEST_EPSILON}, and a δ from {float(LEAST_DELTA):g} to {float(LARGEST_DELTA):g}."
+                f"above 0 and up to {LARGEST_EPSILON}, and a δ from {float(LEAST_DELTA):g} to "
+                f"{float(LARGEST_DELTA):g}, or none."
             )
 
     @property
