@@ -11,6 +11,7 @@ import os
 import random
 import tempfile
 import time
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
@@ -24,7 +25,10 @@ from entwined.request.verification import verify
 from entwined.schema import Boolean, Integer, Schema, write_schema
 
 Row = tuple[str, int, bool]
+Slips = Callable[[int, float], dict[str, float]]
+"""The exact δ of a secret by the number of rows and the variance of the noise, in whole numbers."""
 EPSILON, DELTA, ROW_DELTA = 1.0, 1e-3, 1e-6
+HALVES: Final = 2  # a sum of hours is in whole numbers of half hours
 APART: Final = (Fraction(3, 10), Fraction(36, 100))
 RELEASE: Final = """
 table = "adult.csv"
@@ -94,16 +98,29 @@ def run() -> dict[str, Any]:
         'kind = "mean"\ncolumn = "hours"',
         (f'column = "hours"\ndifference = [{gap - 1:.2f}, {gap + 1:.2f}]\nsd = {deviation * 0.9:.2f}'),
     )
+    rounded = [round(one, 3) for one in chances]
+    laws = [
+        np.bincount([HALVES * row[1] for row in rows], minlength=199) / len(rows) for rows in (women, others)
+    ]
+    slips: dict[str, Slips] = {
+        "high incomes": lambda total, noise: {"δ of the secret": counted_slip(total, rounded, noise)},
+        "mean hours": lambda total, noise: {
+            "δ of the secret": summed_slip(
+                total, [round(gap - 1, 2), round(gap + 1, 2)], round(deviation * 0.9, 2), noise, HALVES
+            ),
+            "δ of the secret, hours as in the public half": resampled_slip(total, laws, noise),
+        },
+    }
     figures: dict[str, Any] = {"source": source, "rows": len(private)}
     for name, (query, law) in {"high incomes": count, "mean hours": hours}.items():
         for rows in ("leakage = 1\ndelta = 1e-6\ncap = 3", 'individuals = "not protected"'):
             figures[f"{name}, {'rows too' if 'leakage' in rows else 'rows not protected'}"] = released(
-                private, RELEASE.format(rows=rows, query=query, law=law), chances
+                private, RELEASE.format(rows=rows, query=query, law=law), slips[name]
             )
     return figures
 
 
-def released(rows: list[Row], release: str, chances: list[float]) -> dict[str, Any]:
+def released(rows: list[Row], release: str, slips: Slips) -> dict[str, Any]:
     """Carry out one release in a folder of its own, and check what its certificate says."""
     began = time.process_time()
     with tempfile.TemporaryDirectory() as place:
@@ -124,8 +141,7 @@ def released(rows: list[Row], release: str, chances: list[float]) -> dict[str, A
         if "/" in nominal
         else {}
     )
-    if "chance" in release:
-        exact["δ of the secret"] = secret_slip(len(rows), [round(one, 3) for one in chances], variance)
+    exact |= slips(len(rows), variance)
     figures = {
         "noise, deviation": found.sheet.document["rows"][0]["deviation of its noise"],
         "leakage of rows": None if "/" not in nominal else float(Fraction(nominal)),
@@ -139,24 +155,65 @@ def released(rows: list[Row], release: str, chances: list[float]) -> dict[str, A
 
 def row_slip(variance: float, epsilon: float, hours: bool) -> float:  # noqa: FBT001
     """The exact δ of discrete Gaussian noise for the largest move of one row."""
-    move = 99 * 2 if hours else 1
-    places = np.arange(-int(12 * math.sqrt(variance)), int(12 * math.sqrt(variance)) + 1)
-    chances = np.exp(-(places**2) / (2 * variance))
-    chances /= chances.sum()
+    move = 99 * HALVES if hours else 1
+    chances = discrete(variance)
     return float(np.maximum(chances[:-move] - math.exp(epsilon) * chances[move:], 0).sum())
 
 
-def secret_slip(rows: int, chances: list[float], variance: float) -> float:
-    """The exact δ between the furthest shares of women, by laws of scipy's own."""
-    noise = np.exp(
-        -(np.arange(-int(10 * math.sqrt(variance)), int(10 * math.sqrt(variance)) + 1) ** 2) / (2 * variance)
-    )
+def counted_slip(rows: int, chances: list[float], variance: float) -> float:
+    """The exact δ of a count between the furthest shares of women, by laws of scipy's own."""
     laws = []
-    for share in (math.ceil(APART[0] * rows), math.floor(APART[1] * rows)):
+    for women in ends(rows):
         one, other = (
             stats.binom.pmf(np.arange(count + 1), count, chance)
-            for count, chance in zip((share, rows - share), chances, strict=True)
+            for count, chance in zip((women, rows - women), chances, strict=True)
         )
-        laws.append(signal.fftconvolve(signal.fftconvolve(one, other), noise / noise.sum()))
+        laws.append(signal.fftconvolve(signal.fftconvolve(one, other), discrete(variance)))
+    return told_apart(*laws)
+
+
+def summed_slip(rows: int, differences: list[float], sd: float, variance: float, times: int) -> float:
+    """The exact δ of a sum: normal numbers rounded to whole ones, cell by cell, wherever their means fall in a cell."""
+    scale = times * math.sqrt(rows) * sd
+    low, high = ends(rows)
+    worst = 0.0
+    for difference in differences:
+        moved = times * difference * (high - low)
+        places = np.arange(-math.ceil(9 * scale + abs(moved)), math.ceil(9 * scale + abs(moved)) + 1)
+        edges = np.append(places - 0.5, places[-1] + 0.5)
+        for phase in (0.0, 0.25, 0.5):
+            means = phase, phase + moved
+            cells = (np.diff(stats.norm.cdf(edges, mean, scale)) for mean in means)
+            worst = max(worst, told_apart(*(signal.fftconvolve(one, discrete(variance)) for one in cells)))
+    return worst
+
+
+def resampled_slip(rows: int, laws: list[Any], variance: float) -> float:
+    """The exact δ of a sum of hours drawn by women and others as the public half has them: no normal law is assumed."""
+    size = 1 << (len(laws[0]) * rows + 24 * math.isqrt(int(variance))).bit_length()
+    one, other = (np.fft.rfft(law, size) for law in laws)
+    noise = discrete(variance)
+    wrapped = np.zeros(size)
+    wrapped[np.arange(len(noise)) - len(noise) // 2] = noise
+    drawn = np.fft.rfft(wrapped)
+    return told_apart(
+        *(np.fft.irfft(one**women * other ** (rows - women) * drawn, size) for women in ends(rows))
+    )
+
+
+def ends(rows: int) -> tuple[int, int]:
+    """The furthest numbers of women that must not be told apart."""
+    return math.ceil(APART[0] * rows), math.floor(APART[1] * rows)
+
+
+def discrete(variance: float) -> Any:
+    """The chances of discrete Gaussian noise, to twelve deviations."""
+    reach = int(12 * math.sqrt(variance))
+    chances = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * variance))
+    return chances / chances.sum()
+
+
+def told_apart(one: Any, other: Any) -> float:
+    """E_γ of two laws on the same whole numbers, in both orders."""
     gamma = math.exp(EPSILON)
-    return float(max(np.maximum(p - gamma * q, 0).sum() for p, q in (laws, laws[::-1])))
+    return float(max(np.maximum(p - gamma * q, 0).sum() for p, q in ((one, other), (other, one))))

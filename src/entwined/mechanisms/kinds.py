@@ -17,6 +17,7 @@ from entwined.mechanisms.streams.stream import Stream
 from entwined.mechanisms.structure_search import StructureSearch
 from entwined.mechanisms.transitions import TransitionCounts
 from entwined.mechanisms.veiled import VeiledAnswers
+from entwined.mechanisms.veiled_regression import VeiledRegression
 from entwined.promise.promise import Promise
 
 
@@ -30,7 +31,8 @@ class Readable(Protocol):
 
 
 OFFERED: Final[Mapping[str, type[Offered]]] = {
-    one.kind: one for one in (KMeans, Degrees, Identity, LogisticRegression, LinearSVM, Synthesis, Stream)
+    one.kind: one
+    for one in (KMeans, Degrees, Identity, LogisticRegression, LinearSVM, VeiledRegression, Synthesis, Stream)
 }
 """What a release file may ask for."""
 KINDS: Final[tuple[Readable, ...]] = (
@@ -44,6 +46,7 @@ KINDS: Final[tuple[Readable, ...]] = (
     LinearSVM,
     Synthesis,
     VeiledAnswers,
+    VeiledRegression,
     Stream,
     Followed,
 )

@@ -9,20 +9,19 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
-from entwined.bounds.attributes.joint_noise import JointNoise
-from entwined.bounds.attributes.together import curve, keeps, noise_of
+from entwined.bounds.attributes.joint_noise import gaussian_of
+from entwined.bounds.attributes.together import VeilNoise, curve, veil_from, veil_keeps, veil_of
 from entwined.canonical import Document, canonical, fraction_from, fraction_text
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery, Refused
 from entwined.mechanisms.fitting import fitted_parts, losses, worst_change
 from entwined.mechanisms.sheet import Sheet
-from entwined.noise import DiscreteGaussian
 from entwined.noise.lattice import integers
 from entwined.numbers import Amount
 from entwined.promise.part import Part
 from entwined.promise.places import key_of
 from entwined.promise.promise import Promise
-from entwined.promise.secrets import FIRST_LINE, KEPT_BY, KeptSecrets
+from entwined.promise.secrets import FIRST_LINE, KEPT_BY, KeptSecrets, but_for
 from entwined.queries import Aggregate, Query, Statistic, everything
 from entwined.queries.documents import as_written, written
 from entwined.queries.plain import PlainSum
@@ -37,7 +36,7 @@ MOST_ASKED: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class VeiledAnswers:
-    """Plain sums with Gaussian noise, in whole numbers: a draw for each, and one that goes along all of them.
+    """Plain sums with noise, in whole numbers: Gaussian, a draw for each and one along all of them, or Laplace.
 
     Theorem. What `run` returns keeps every secret of the promise between the points or sets that it names, by its own ε
     and δ, under its class of laws. With a `loss` it has at most the losses of `parts` on rows; without, rows are not
@@ -45,7 +44,7 @@ class VeiledAnswers:
 
     Proof. `bounds/attributes/together` gives variances that keep the secrets, and more independent noise keeps them
     too. Row losses are those of noise for `loss`, times V/W where the noise has variance W ≥ V instead of V:
-    (V − 3)/(W − 3) ≤ V/W (`noise/dominated`).
+    (V − 3)/(W − 3) ≤ V/W (`noise/dominated`). Laplace noise of scale W instead of V has V/W of its loss.
     """
 
     kind: ClassVar[str] = "veiled_answers"
@@ -53,7 +52,7 @@ class VeiledAnswers:
     promise: Promise
     names: tuple[str, ...]
     queries: tuple[Query, ...]
-    noise: JointNoise
+    noise: VeilNoise
     loss: Fraction | None = None
 
     @classmethod
@@ -69,11 +68,11 @@ class VeiledAnswers:
         if not 1 <= len(queries) <= MOST_ASKED:
             raise BadQuery(f"{len(queries)} answers that keep secrets together. Ask for 1 to {MOST_ASKED}.")
         sums = tuple(_plain(query, promise.schema) for query in queries)
-        needed = noise_of(secrets.guards, sums)
+        needed = veil_of(secrets.guards, sums)
         if loss is None:
             return cls(promise, tuple(asked), queries, needed)
-        both = needed.at_least(_row_variances(promise, queries, loss))
-        if not keeps(secrets.guards, sums, both):
+        both = needed.at_least(_row_noises(promise, queries, loss))
+        if not veil_keeps(secrets.guards, sums, both):
             raise Refused("Noise for rows and for secrets do not go together here. Ask with another leakage.")
         return cls(promise, tuple(asked), queries, both, loss)
 
@@ -121,7 +120,7 @@ class VeiledAnswers:
         """Settle the noise again; what was written may not be less."""
         asked = {one["name"]: as_written(one["query"]).bound(promise.schema) for one in document["asked"]}
         loss = None if document["loss"] is None else fraction_from(document["loss"])
-        noise = JointNoise.from_document(document["noise"])
+        noise = veil_from(document["noise"])
         made = cls(promise, tuple(asked), tuple(asked.values()), noise, loss)
         made.require_kept()
         return made
@@ -129,11 +128,11 @@ class VeiledAnswers:
     def require_kept(self) -> None:
         """Refuse noise that does not keep the secrets, whoever settled it, or that is not that of the rows' loss."""
         secrets = _secrets(self.promise)
-        rows = () if self.loss is None else _row_variances(self.promise, self.queries, self.loss)
-        enough = all(own >= row * (1 - CLOSE) for own, row in zip(self.noise.variances, rows, strict=False))
+        rows = () if self.loss is None else _row_noises(self.promise, self.queries, self.loss)
+        enough = all(own >= row * (1 - CLOSE) for own, row in zip(self.noise.own, rows, strict=False))
         if secrets.individuals != (self.loss is not None) or not enough:
             raise BadQuery("The noise is not that which its loss on rows needs. Settle it again.")
-        if len(self.noise.variances) != len(self.queries) or not keeps(secrets.guards, self.sums, self.noise):
+        if len(self.noise.own) != len(self.queries) or not veil_keeps(secrets.guards, self.sums, self.noise):
             raise BadQuery("The noise does not keep the secrets of the promise. Settle it again.")
 
     def parts(self, promise: Promise) -> tuple[Part, ...]:
@@ -143,10 +142,9 @@ class VeiledAnswers:
         self.require_kept()
         if self.loss is None:
             return (Part(key_of(everything(), None), ONCE, ONCE),)
-        rows = _row_variances(promise, self.queries, self.loss)
+        rows = _row_noises(promise, self.queries, self.loss)
         shares = [
-            Fraction(math.ceil(row / own * FINE), FINE)
-            for row, own in zip(rows, self.noise.variances, strict=True)
+            Fraction(math.ceil(row / own * FINE), FINE) for row, own in zip(rows, self.noise.own, strict=True)
         ]
         return losses(promise, list(zip(self._statistics, shares, strict=True)), self.loss)
 
@@ -160,20 +158,16 @@ class VeiledAnswers:
 
     def run(self, read: Read, schema: Schema) -> bytes:
         """Read all sums at once and add their noise; none where none is needed."""
-        common = _law(self.noise.along)
+        common = gaussian_of(self.noise.along)
         along = 0 if common is None else int(common.add(np.zeros(1, np.int64))[0])
         steps = self.noise.direction or (0,) * len(self.queries)
         drawn = [
             [value + along * step for value in (exact if law is None else law.add(exact)).tolist()]
             for exact, law, step in zip(
-                map(integers, read(self.needs(schema))), self._laws, steps, strict=True
+                map(integers, read(self.needs(schema))), self.noise.laws, steps, strict=True
             )
         ]
         return canonical(drawn).encode()
-
-    @property
-    def _laws(self) -> list[DiscreteGaussian | None]:
-        return [_law(one) for one in self.noise.variances]
 
     def output(self, drawn: bytes) -> tuple[object, ...]:
         """The answers, one after the other."""
@@ -207,7 +201,7 @@ class VeiledAnswers:
     def _spreads(self) -> list[tuple[float, float]]:
         """The deviation and the half-width of each answer's noise, in its own unit."""
         found = []
-        for law, one in zip(map(_law, self.noise.totals), self.sums, strict=True):
+        for law, one in zip(self.noise.total_laws, self.sums, strict=True):
             wide = 0 if law is None else law.half_width(CONFIDENCE)
             deviation = 0.0 if law is None else math.sqrt(law.variance)
             found.append((deviation * float(one.unit), float(wide * one.unit)))
@@ -224,16 +218,12 @@ class VeiledAnswers:
             (even,) = curve(guard, self.sums, self.noise, [0.0])
             said.append(
                 f"An observer cannot tell {guard.secret.words}. Their odds change by a factor of at most "
-                f"{math.exp(float(guard.secret.epsilon)):.4g}, but for a chance of "
-                f"{float(guard.secret.delta):.3g}; who holds "
+                f"{math.exp(float(guard.secret.epsilon)):.4g}{but_for(guard.secret.delta)}; who holds "
                 f"both for equally likely and sees what was released guesses right with a chance of at most "
-                f"{math.ceil(500 * (1 + even)) / 10:.1f} %."
+                f"{math.ceil(500 * (1 + even)) / 10:.1f} %, and no rule that decides by it says yes more often for one "
+                f"than for the other by more than {math.ceil(1000 * even) / 10:.1f} points of a hundred."
             )
         return tuple(said)
-
-
-def _law(variance: Fraction) -> DiscreteGaussian | None:
-    return DiscreteGaussian.of_variance(variance) if variance else None
 
 
 def _secrets(promise: Promise) -> KeptSecrets:
@@ -259,10 +249,11 @@ def _statistic(query: Query, schema: Schema) -> Statistic:
     return one
 
 
-def _row_variances(promise: Promise, queries: Sequence[Query], loss: Fraction) -> list[Fraction]:
-    """The variances of noise that have this loss on rows."""
+def _row_noises(promise: Promise, queries: Sequence[Query], loss: Fraction) -> list[Fraction]:
+    """The variances of Gaussian noise, or the scales of Laplace noise, that have this loss on rows."""
     found = []
     for query in queries:
         worst = worst_change(promise, _statistic(query, promise.schema))
-        found.append(promise.measure.added(loss, worst).scale ** 2)
+        scale = promise.measure.added(loss, worst).scale
+        found.append(scale if promise.measure.is_pure else scale**2)
     return found

@@ -11,10 +11,13 @@ promises of one batch: the ledger refuses a second one.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Final, Self
 
 from entwined.bounds.attributes.guarded import Guarded
 from entwined.bounds.attributes.guards import SecretGuard
+from entwined.bounds.attributes.joint_secrets import TOGETHER, JointGuard
+from entwined.bounds.attributes.laplace_noise import is_pure
 from entwined.bounds.attributes.quilt_guard import QuiltGuard
 from entwined.canonical import Document
 from entwined.errors import BadInput, Refused
@@ -67,7 +70,13 @@ class KeptSecrets:
             )
         if not pure and not self.individuals:
             raise BadInput(f'delta is for rows, and individuals = "{NOT_PROTECTED}". Leave delta out.')
-        if pure and self.individuals:
+        certain = is_pure(self.guards)
+        if certain and not pure:
+            raise Refused(
+                "Secrets without a δ are kept by Laplace noise, and so are rows then. Leave delta out, or give each "
+                "secret one."
+            )
+        if pure and self.individuals and not certain:
             raise Refused(
                 "Secrets are kept by Gaussian noise, and that protects rows under a δ alone. Give delta = 1e-6 "
                 "beside the "
@@ -89,8 +98,7 @@ class KeptSecrets:
         said = " ".join(
             f"An observer cannot tell {one.secret.words}: whatever is seen, the odds of one against the other "
             "change by a "
-            f"factor of at most exp({float(one.secret.epsilon):.6g}), but for a chance of "
-            f"{float(one.secret.delta):.3g}."
+            f"factor of at most exp({float(one.secret.epsilon):.6g}){but_for(one.secret.delta)}."
             for one in self.guards
         )
         return said if self.individuals else f"{FIRST_LINE} {said}"
@@ -116,8 +124,15 @@ class KeptSecrets:
         return cls(tuple(map(_guard, given["kept"])), individuals)
 
 
+def but_for(delta: Fraction) -> str:
+    """Say the chance with which odds may change further, if there is one."""
+    return f", but for a chance of {float(delta):.3g}" if delta else ""
+
+
 def _guard(given: Mapping[str, Any]) -> SecretGuard:
-    """Read what keeps a secret: laws of answers, or a network of parameters."""
+    """Read what keeps a secret: laws of answers, those of several columns, or a network of parameters."""
+    if TOGETHER in given:
+        return JointGuard.from_document(given)
     return QuiltGuard.from_document(given) if "network" in given else Guarded.from_document(given)
 
 

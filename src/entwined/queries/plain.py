@@ -10,7 +10,7 @@ class PlainSum:
 
     `step` is what one whole number of the sum stands for, in the unit of the column, and `unit` what it moves the
     answer by. `reads` are all columns that it depends on, and `span` is the most that one row moves it by, in whole
-    numbers.
+    numbers. Sums lie `grain` whole numbers apart, where rows add more than one or nothing.
     """
 
     column: str
@@ -19,6 +19,7 @@ class PlainSum:
     unit: Fraction = Fraction(1)
     reads: tuple[str, ...] = ()
     span: Fraction = Fraction(1)
+    grain: int = 1
 
     @property
     def words(self) -> str:

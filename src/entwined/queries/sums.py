@@ -141,8 +141,9 @@ class Total(_Summed):
         """The sum of the column, if there is neither a condition nor a weight."""
         if self.weight is not None or not self.inside.is_everything:
             return None
-        step, reads = self.step(schema), self.columns
-        return PlainSum(self.column, step=step, unit=step, reads=reads, span=self._by_a_row(schema))
+        step, span = self.step(schema), self._by_a_row(schema)
+        grain = total_term(schema.coded(self.column))[0].factor
+        return PlainSum(self.column, step=step, unit=step, reads=self.columns, span=span, grain=grain)
 
     def answer(self, schema: Schema, numbers: Numbers) -> Fraction:
         """Give the sum in the column's own unit."""
@@ -202,7 +203,8 @@ class Mean(_Summed):
             return None
         step = self._quotient(schema).step
         unit, span = step / max(schema.rows or 0, 1), self._by_a_row(schema)
-        return PlainSum(self.column, step=step, unit=unit, reads=self.columns, span=span)
+        grain = middle_term(self.column, self._codes(schema)).factor
+        return PlainSum(self.column, step=step, unit=unit, reads=self.columns, span=span, grain=grain)
 
     def _check_public(self, schema: Schema) -> None:
         if schema.rows is None or not self.inside.is_everything:

@@ -1,13 +1,12 @@
 """Secrets about whole columns for people: what an observer cannot tell, and how well the best one guesses."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from entwined.bounds.attributes.guards import SecretGuard
-from entwined.bounds.attributes.joint_noise import JointNoise
-from entwined.bounds.attributes.together import curve, observer
+from entwined.bounds.attributes.together import curve, observer, parity_gap, veil_from
 from entwined.promise.secrets import FIRST_LINE, KeptSecrets
 from entwined.queries.documents import as_written
 from entwined.report import charts
@@ -31,6 +30,8 @@ class SecretShown:
     reading: str
     not_in_table: bool
     beliefs: tuple[tuple[str, str], ...]
+    parity: str
+    promised_parity: str
     best: Drawing
 
 
@@ -58,20 +59,19 @@ def _shown(guard: SecretGuard, mechanism: Mapping[str, Any], schema: Schema) -> 
         title=readable(secret.title),
         words=readable(secret.words, 300),
         factor=figure(math.exp(epsilon), up=True),
-        delta=figure(float(secret.delta), up=True),
+        delta=figure(float(secret.delta), up=True) if secret.delta else "",
         reading=secret.reading,
         not_in_table=secret.column not in schema.names,
         beliefs=tuple((f"{100 * one:.0f} %", share(after(one, epsilon))) for one in BELIEFS),
+        parity=figure(100 * _gap(guard, mechanism, schema), up=True),
+        promised_parity=figure(100 * parity_gap(epsilon, float(secret.delta)), up=True),
         best=_best(guard, mechanism, schema),
     )
 
 
 def _best(guard: SecretGuard, mechanism: Mapping[str, Any], schema: Schema) -> Drawing:
     """Draw how often the best observer finds one of the two out, by how often it is claimed falsely."""
-    sums = [as_written(one["query"]).plain(schema) for one in mechanism["asked"]]
-    noise = JointNoise.from_document(mechanism["noise"])
-    asked = [one for one in sums if one is not None]
-    right = observer(curve(guard, asked, noise, EPSILONS), EPSILONS, FALSE_ALARMS)
+    right = observer(*_told(guard, mechanism, schema), FALSE_ALARMS)
     rows = [
         {"at": 100 * one, "value": 100 * found, "low": 100 * one, "high": 100 * found}
         for one, found in zip(FALSE_ALARMS, right, strict=True)
@@ -83,3 +83,20 @@ def _best(guard: SecretGuard, mechanism: Mapping[str, Any], schema: Schema) -> D
         "the other "
         "is so. The band begins at what guessing gives.",
     )
+
+
+def _gap(guard: SecretGuard, mechanism: Mapping[str, Any], schema: Schema) -> float:
+    """How much more often a decision falls for one of the two, by all that is known of the noise."""
+    deltas, epsilons = _told(guard, mechanism, schema)
+    return min(parity_gap(*pair) for pair in zip(epsilons, deltas, strict=True))
+
+
+def _told(
+    guard: SecretGuard, mechanism: Mapping[str, Any], schema: Schema
+) -> tuple[list[float], Sequence[float]]:
+    """The δ at some ε: those of the noise as it is, or what is promised alone where noise is chosen by what leaves."""
+    if "noise" not in mechanism:
+        return [float(guard.secret.delta)], [float(guard.secret.epsilon)]
+    sums = [as_written(one["query"]).plain(schema) for one in mechanism["asked"]]
+    noise = veil_from(mechanism["noise"])
+    return curve(guard, [one for one in sums if one is not None], noise, EPSILONS), EPSILONS

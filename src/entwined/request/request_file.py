@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from entwined.canonical import Document
 from entwined.dependence import Dependence, model_from, read_model
@@ -44,6 +44,7 @@ ABOUT_TASK: Final = ("kind", "name", "leakage", "loss")
 SEEDS: Final = frozenset(
     {"seed", "seeds", "random_state", "random_seed", "randomstate", "rng", "rng_seed", "noise_seed", "prng"}
 )
+Made = TypeVar("Made", bound=Task)
 ANY_TABLE: Final = "t"
 ANY_CAP: Final = Fraction(1)  # of a ledger that prices no rows
 
@@ -83,13 +84,13 @@ def read_request(
             title=_text(fields, "title", ""),
             rows=_rows(fields),
             folder=given.parent,
-            tasks=instead(list(_tasks(fields))) if instead else tuple(_tasks(fields)),
+            tasks=instead(list(_tasks(fields, Task))) if instead else tuple(_tasks(fields, Task)),
         )
 
 
 def _keeping(fields: Mapping[str, Any], schema: Schema, folder: Path, secrets: ReadSecrets) -> Request:
     """Make the request of a release that keeps secrets: its questions leave together."""
-    unused = sorted(fields.keys() & {"mechanism", "consistent", "impossible", "calendar"})
+    unused = sorted(fields.keys() & {"consistent", "impossible", "calendar"})
     if unused:
         raise BadInput(f"A release that keeps secrets has no {unused[0]}. Leave it out.")
     if secrets.kept.individuals == (_amount(fields, "leakage") is _amount(fields, "loss") is None):
@@ -98,10 +99,6 @@ def _keeping(fields: Mapping[str, Any], schema: Schema, folder: Path, secrets: R
             "a leakage "
             "and a delta for rows, and not both."
         )
-    questions = _questions(fields, schema)
-    asked = {question.name: question.query.by_public_rows(schema) for question in questions}
-    if len(asked) < len(questions):
-        raise BadQuery("Two queries have one name. Give each a name of its own.")
     return Request(
         table=_text(fields, "table"),
         schema=schema,
@@ -113,10 +110,24 @@ def _keeping(fields: Mapping[str, Any], schema: Schema, folder: Path, secrets: R
         delta=_amount(fields, "delta"),
         title=_text(fields, "title", ""),
         folder=folder,
-        tasks=(VeiledTask.of(asked, _amount(fields, "leakage"), _amount(fields, "loss")),),
+        tasks=(_veiled(fields, schema),),
         secrets=secrets.kept,
         warnings=secrets.warnings,
     )
+
+
+def _veiled(fields: Mapping[str, Any], schema: Schema) -> VeiledTask:
+    """Make one task of all questions, or take the one mechanism that keeps secrets by itself."""
+    tasks, questions = list(_tasks(fields, VeiledTask)), _questions(fields, schema)
+    if tasks and (questions or len(tasks) > 1):
+        raise BadInput(
+            "A secret is kept for what leaves together, and that is proved for questions, or for one mechanism alone. "
+            "Ask for one of the two."
+        )
+    asked = {question.name: question.query.by_public_rows(schema) for question in questions}
+    if len(asked) < len(questions):
+        raise BadQuery("Two queries have one name. Give each a name of its own.")
+    return tasks[0] if tasks else VeiledTask.of(asked, _amount(fields, "leakage"), _amount(fields, "loss"))
 
 
 @contextmanager
@@ -269,7 +280,7 @@ def questions_from(fields: Mapping[str, Any], schema: Schema, table: str) -> tup
     return tuple(found)
 
 
-def _tasks(fields: Mapping[str, Any]) -> Iterator[Task]:
+def _tasks(fields: Mapping[str, Any], made: type[Made]) -> Iterator[Made]:
     for number, given in enumerate(_entries(fields, "mechanism"), start=1):
         with placed(f"[[mechanism]] {number}"):
             kind = OFFERED.get(_text(given, "kind"))
@@ -281,7 +292,7 @@ def _tasks(fields: Mapping[str, Any]) -> Iterator[Task]:
             _known(given, (*ABOUT_TASK, *kind.fields), f"A mechanism of kind {kind.kind}")
             about = {key: value for key, value in given.items() if key not in ABOUT_TASK}
             name = _text(given, "name", kind.kind)
-            yield Task(name, kind, about, _amount(given, "leakage"), _amount(given, "loss"))
+            yield made(name, kind, about, _amount(given, "leakage"), _amount(given, "loss"))
 
 
 def _asked(given: Mapping[str, Any], schema: Schema, table: str) -> list[Question]:

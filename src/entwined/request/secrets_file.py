@@ -1,36 +1,36 @@
 """Read [[secret]] of release.toml: which facts about whole columns are kept, and under which laws."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
+from entwined.bounds.attributes.chance_boxes import ChanceBox, Chances
 from entwined.bounds.attributes.guarded import Guarded
 from entwined.bounds.attributes.guards import SecretGuard
+from entwined.bounds.attributes.joint_secrets import TOGETHER
 from entwined.bounds.attributes.linked import Linked, from_covariance
 from entwined.bounds.attributes.noisy_columns import ValueSets
 from entwined.bounds.attributes.quilt_guard import ParameterSecret, QuiltGuard
 from entwined.bounds.attributes.secrets import ColumnSecret, Span, pairs_of
 from entwined.bounds.attributes.summed_laws import RowChances
-from entwined.canonical import Document
 from entwined.dependence import model_from, read_model
 from entwined.errors import BadInput
 from entwined.numbers import positive_fraction
 from entwined.promise.secrets import NOT_PROTECTED, KeptSecrets
 from entwined.queries import parse
+from entwined.request.joint_secrets_file import Known, listed, read_correlation, read_together
 from entwined.schema import Schema
 from entwined.schema.raw import is_text, is_whole
 
 ABOUT_SECRET: Final = (
     "name", "column", "value", "figure", "apart", "rows", "epsilon", "delta", "reading", "level", "law", "correlation",
-    "covariance", "truth", "network",
+    "covariance", "truth", "network", "together",
 )  # fmt: skip
 ABOUT_PARAMETER: Final = ("name", "column", "apart", "rows", "epsilon", "delta", "reading", "network")
 ABOUT_COLUMN: Final = ("column", "difference", "slope", "means", "sd", "others_sd")
 ABOUT_COUNT: Final = ("where", "chance", "others_chance", "adds", "others_add", "probability")
-Known = Callable[[Mapping[str, Any], Sequence[str], str], None]
-"""How keys are checked: the fields, those that are known, and what has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,12 @@ def read_secrets(
         if "network" in one:
             guards.append(_by_network(one, schema, folder, known))
             continue
+        if TOGETHER in one:
+            guards.append(read_together(one, _rows(one, schema), known))
+            continue
         guard = _guarded(one, schema, known)
         guards.append(guard)
-        for truth in _listed(one, "truth"):
+        for truth in listed(one, "truth"):
             warnings += [
                 f"Secret {guard.secret.title!r}: what is declared as true is outside the laws it is kept under. "
                 f"{line} The "
@@ -80,18 +83,13 @@ def read_secrets(
 def _guarded(given: Mapping[str, Any], schema: Schema, known: Known) -> Guarded:
     secret = _secret(given, schema)
     linked: list[Linked] = []
-    counted: list[tuple[str, RowChances]] = []
-    for law in _listed(given, "law"):
+    counted: list[tuple[str, Chances]] = []
+    for law in listed(given, "law"):
         if "where" in law:
             counted.append((parse(str(law["where"]), schema).text, _chances(law, known)))
         else:
             linked.append(_linked(law, known))
-    correlation = given.get("correlation")
-    told = (
-        None
-        if correlation is None
-        else tuple(tuple(Fraction(str(one)) for one in row) for row in correlation)
-    )
+    told = read_correlation(given)
     joint = given.get("covariance")
     if joint is not None:
         if linked or told or not isinstance(joint, dict) or joint.keys() != {"columns", "matrix"}:
@@ -107,9 +105,9 @@ def _guarded(given: Mapping[str, Any], schema: Schema, known: Known) -> Guarded:
 def _by_network(given: Mapping[str, Any], schema: Schema, folder: Path, known: Known) -> QuiltGuard:
     """Read a secret about the law that a column is drawn by, with the network of laws that it is kept under."""
     known(given, ABOUT_PARAMETER, "A secret with a network")
-    for key in ("column", "epsilon", "delta"):
+    for key in ("column", "epsilon"):
         if key not in given:
-            raise BadInput(f"A secret has no {key}. Give it: column, epsilon and delta are needed.")
+            raise BadInput(f"A secret has no {key}. Give it: column and epsilon are needed.")
     network, column = given["network"], str(given["column"])
     model = model_from(network, folder) if isinstance(network, dict) else read_model(folder / str(network))
     secret = ParameterSecret(
@@ -117,7 +115,7 @@ def _by_network(given: Mapping[str, Any], schema: Schema, folder: Path, known: K
         tuple(_value_sets(column, pair) for pair in given.get("apart", [])),
         _rows(given, schema),
         positive_fraction(given["epsilon"], "epsilon"),
-        positive_fraction(given["delta"], "delta"),
+        positive_fraction(given["delta"], "delta") if "delta" in given else Fraction(0),
         given.get("reading", "worst point"),
         str(given.get("name", "")),
     )
@@ -181,21 +179,17 @@ def _linked(given: Mapping[str, Any], known: Known) -> Linked:
     return Linked(column, Span.of(slope), Span.of(sd), None if others is None else Span.of(others))
 
 
-def _chances(given: Mapping[str, Any], known: Known) -> RowChances:
+def _chances(given: Mapping[str, Any], known: Known) -> Chances:
     known(given, ABOUT_COUNT, "A law of rows with a condition")
     probability = given.get("probability")
     if "adds" in given or "others_add" in given:
-        inside, others = (tuple(Fraction(str(one)) for one in given[key]) for key in ("adds", "others_add"))
-        return RowChances(inside, others, None if probability is None else Fraction(str(probability)))
+        adds, others_add = (tuple(Fraction(str(one)) for one in given[key]) for key in ("adds", "others_add"))
+        return RowChances(adds, others_add, None if probability is None else Fraction(str(probability)))
     if "chance" not in given or "others_chance" not in given:
         raise BadInput(
             "A law of rows with a condition needs chance = 0.3 and others_chance = 0.1. Give both."
         )
-    return RowChances.counting(given["chance"], given["others_chance"], probability)
-
-
-def _listed(given: Mapping[str, Any], key: str) -> list[Document]:
-    found = given.get(key, [])
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise BadInput(f"{key} is not a list of tables. Start each one with [[secret.{key}]].")
-    return found
+    inside, others = (Span.of(given[key]) for key in ("chance", "others_chance"))
+    if inside.is_point and others.is_point:
+        return RowChances.counting(inside.low, others.low, probability)
+    return ChanceBox(inside, others)

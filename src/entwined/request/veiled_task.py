@@ -1,25 +1,27 @@
-"""The questions of a release that keeps secrets, as one task: they leave together."""
+"""What a release that keeps secrets asks for, as one task: questions that leave together, or one mechanism."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self
+from typing import Final, Self
 
 from entwined.canonical import Document
 from entwined.errors import BadInput
 from entwined.mechanisms.offered import Offered
 from entwined.mechanisms.veiled import VeiledAnswers
+from entwined.mechanisms.veiled_regression import VeiledRegression
 from entwined.promise.promise import Promise
 from entwined.promise.secrets import NOT_PROTECTED
 from entwined.queries import Query
 from entwined.request.tasks import Task
 
 NAME = "answers"
+KEEPING: Final[tuple[type[VeiledAnswers | VeiledRegression], ...]] = (VeiledAnswers, VeiledRegression)
 
 
 @dataclass(frozen=True, slots=True)
 class VeiledTask(Task):
-    """Questions that keep the secrets of the promise, within a leakage of rows, or of rows that are not protected."""
+    """What keeps the secrets of the promise, within a leakage of rows, or of rows that are not protected."""
 
     @classmethod
     def of(cls, asked: Mapping[str, Query], leakage: Fraction | None, loss: Fraction | None) -> Self:
@@ -29,6 +31,11 @@ class VeiledTask(Task):
     def __post_init__(self) -> None:
         if self.leakage is not None and self.loss is not None:
             raise BadInput("Both a leakage and a loss are given. Keep one of them.")
+        if self.kind not in KEEPING:
+            raise BadInput(
+                f"A {self.kind.kind} keeps no secrets about whole columns. Ask for counts, means and totals, or for "
+                f"one {VeiledRegression.kind}."
+            )
 
     @property
     def asked(self) -> Document:
@@ -38,4 +45,5 @@ class VeiledTask(Task):
 
     def settled(self, promise: Promise) -> Offered:
         """Work out the noise and what is charged; no row is read."""
-        return VeiledAnswers.fitted(promise, self.given, self.leakage, self.loss)
+        kind = next(one for one in KEEPING if one is self.kind)
+        return kind.fitted(promise, self.given, self.leakage, self.loss)

@@ -25,9 +25,14 @@ def guard(slopes: tuple[float, float], deviations: tuple[float, float], *, known
     return Guarded(secret, laws, correlation=ONE if known else None)
 
 
-def exact_slip(shift: tuple[float, float], own: tuple[float, float], noise: JointNoise) -> float:
-    """E_γ of two rounded normal numbers with the noise as it is drawn, summed over whole numbers."""
-    reach = [int(6 * math.sqrt(total + spread)) + 60 for total, spread in zip(noise.totals, own, strict=True)]
+def exact_slip(
+    shift: tuple[float, float], own: tuple[float, float], noise: JointNoise, grain: int = 1
+) -> float:
+    """E_γ of two normal numbers rounded to a grain, with the noise as it is drawn, summed over whole numbers."""
+    reach = [
+        grain * (int(6 * math.sqrt(total + spread)) // grain + 60)
+        for total, spread in zip(noise.totals, own, strict=True)
+    ]
     sides = [np.arange(-far, far + 1) for far in reach]
     drawn = np.zeros([len(side) for side in sides])
     most = int(6 * math.sqrt(noise.along)) if noise.along else 0
@@ -44,10 +49,10 @@ def exact_slip(shift: tuple[float, float], own: tuple[float, float], noise: Join
         drawn += weight * np.outer(*lines)
     laws = []
     for moved in ((0.0, 0.0), shift):
-        ends = [np.append(side - 0.5, side[-1] + 0.5) for side in sides]
-        cells = [
-            np.diff(stats.norm.cdf(end, m, math.sqrt(v))) for end, m, v in zip(ends, moved, own, strict=True)
-        ]
+        cells = [np.zeros(len(side)) for side in sides]
+        for line, side, mean, spread in zip(cells, sides, moved, own, strict=True):
+            ends = np.append(side[::grain] - grain / 2, side[-1] + grain / 2)
+            line[::grain] = np.diff(stats.norm.cdf(ends, mean + grain / 3, math.sqrt(spread)))
         laws.append(signal.fftconvolve(np.outer(*cells), drawn, mode="same"))
     one, other = laws
     return float(max(np.maximum(p - math.e * q, 0).sum() for p, q in ((one, other), (other, one))))
@@ -65,6 +70,15 @@ def test_common_noise_is_less_and_an_exact_check_of_all_whole_numbers_holds() ->
     less = JointNoise(noise.variances, noise.direction, noise.along * Fraction(64, 100))
     assert not keeps((kept,), asked, less)
     assert exact_slip((15, 12), (81, 64), less) > 0.01
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_sums_that_lie_further_apart_are_checked_exactly(known: bool) -> None:
+    kept = guard((0.3, 0.24), (0.9, 0.8), known=known)
+    asked = PlainSum("x", grain=4), PlainSum("y", grain=4)
+    noise = noise_of((kept,), asked)
+    assert min(noise.variances) >= 6 * 16
+    assert exact_slip((15, 12), (81, 64), noise, grain=4) <= 0.01
 
 
 def test_without_a_correlation_the_spread_is_not_counted() -> None:

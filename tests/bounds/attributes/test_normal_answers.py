@@ -112,16 +112,23 @@ def test_the_classical_constant_fails_where_ours_does_not() -> None:
 
 
 def exact_slip(
-    shift: float, variances: tuple[float, float], noise: float, epsilon: float, offset: float
+    shift: float,
+    variances: tuple[float, float],
+    noise: float,
+    epsilon: float,
+    offset: float,
+    grain: int = 1,
 ) -> float:
-    """E_γ of rounded normal numbers with discrete Gaussian noise, summed as it is."""
-    reach = int(12 * math.sqrt(max(variances) + noise) + shift + 3)
+    """E_γ of normal numbers rounded to multiples of a grain, with discrete Gaussian noise, summed as it is."""
+    reach = grain * int((12 * math.sqrt(max(variances) + noise) + shift + 3) / grain + 1)
     whole = np.arange(-reach, reach + 1)
     drawn = np.exp(-(whole**2) / (2 * noise)) if noise else (whole == 0) * 1.0
     laws = []
     for mean, variance in zip((offset + shift, offset), variances, strict=True):
-        cdf = stats.norm.cdf(np.append(whole - 0.5, reach + 0.5), mean, math.sqrt(variance))
-        laws.append(np.convolve(np.diff(cdf), drawn / drawn.sum()))
+        edges = np.append(whole[::grain] - grain / 2, reach + grain / 2)
+        cells = np.zeros(len(whole))
+        cells[::grain] = np.diff(stats.norm.cdf(edges, mean, math.sqrt(variance)))
+        laws.append(np.convolve(cells, drawn / drawn.sum()))
     one, other = laws
     gamma = math.exp(epsilon)
     return float(max(np.maximum(one - gamma * other, 0).sum(), np.maximum(other - gamma * one, 0).sum()))
@@ -142,6 +149,19 @@ def test_noise_in_whole_numbers_is_checked_exactly(shift: int, least: int, exces
         assert max(slips) <= 1e-3
     smaller = exact_slip(shift, (least + excess, least), 0.64 * noise, 1.0, 0.0)
     assert not noise or smaller > 1e-3 or least < 6
+
+
+@pytest.mark.parametrize(("shift", "least", "grain"), [(8, 380, 40), (20, 30, 10), (30, 2000, 7)])
+def test_sums_that_lie_further_apart_are_checked_exactly(shift: int, least: int, grain: int) -> None:
+    pair = FarApart(Fraction(shift), Fraction(least))
+
+    def worst(noise: Fraction) -> float:
+        offsets = np.linspace(0, grain, 9)
+        return max(exact_slip(shift, (least, least), float(noise), 1.0, one, grain) for one in offsets)
+
+    assert worst(whole_noise(pair, EPSILON, DELTA, grain)) <= 1e-3
+    if grain == 40:  # taken for whole numbers they would have too little
+        assert worst(whole_noise(pair, EPSILON, DELTA)) > 1.2e-3
 
 
 def test_rounding_costs_little_on_a_fine_grid_and_is_refused_on_a_coarse_one() -> None:

@@ -274,7 +274,7 @@ def test_what_is_not_proved_is_refused():
             Variable("sat", TWO, ("income",), [[[0.7, 0.8], [0.2, 0.3]], [[0.2, 0.3], [0.7, 0.8]]]),
         ]
     )
-    with pytest.raises(DoesNotApply, match="many members"):
+    with pytest.raises(DoesNotApply, match="known by intervals alone"):
         quilt_noise(open_law, ColumnQuery.mean("sat", 0, 1), 1.0)
 
 

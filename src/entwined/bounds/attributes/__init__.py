@@ -7,13 +7,17 @@ The randomness of the data is part of the noise:
         two_normals <── least_noise <───────────────────────────┤   normal answers, one at a time
         least_trace, joint_noise  <─────────────────────────────┤   several answers at once
         summed_laws, enumerated   <─────────────────────────────┘   answers that are not normal, exactly
+        chance_boxes, beside_counts    chances by their ends; counts beside other answers
         on_grid                        what whole numbers cost
+    joint_secrets (one secret over several columns)        regressed (coefficients of a regression)
 
 Remote columns say little:
 
     column_query ──> noisy_columns (Laplace noise or none) ──> parameter_quilt (the theorem)
     parameter_law (what parameters show of another, by exact sums) ──> quilts (which columns count as remote)
+    network_members (the worst of a class of networks)
     gaussian_quilts (the same under Gaussian noise) ──> quilt_guard (a secret that a release keeps; guards: any such)
+    laplace_noise (the same by a release with Laplace noise, for certain)
     separation    (every quilt of a network as it was published, to compare)
 
 Secrets of any kind, where the laws of an answer given each value are at hand:

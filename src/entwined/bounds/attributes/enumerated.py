@@ -21,9 +21,10 @@ from typing import Final
 
 import numpy as np
 
+from entwined.bounds.attributes.chance_boxes import Chances
 from entwined.bounds.attributes.on_grid import LEAST_SPREAD
 from entwined.bounds.attributes.secrets import ColumnSecret
-from entwined.bounds.attributes.summed_laws import RowChances, WholeLaw, convolved
+from entwined.bounds.attributes.summed_laws import Pair, RowChances, WholeLaw, convolved
 from entwined.errors import BadModel, QueryTooComplex, Unreachable
 from entwined.noise.dominated import BLUR, SMOOTHED
 from entwined.numbers import ULP, FloatArray, float_above, float_below
@@ -36,12 +37,11 @@ LEAST_DEVIATION: Final = 0.5
 MOST_AVERAGED: Final = 2000
 CLOSE: Final = 1e-3  # in proportion, how near the least deviation is found
 BEYOND: Final = 4e-18
-Pair = tuple[WholeLaw, WholeLaw]
 
 
-def pairs_of_laws(secret: ColumnSecret, law: RowChances) -> list[Pair]:
+def pairs_of_laws(secret: ColumnSecret, law: Chances) -> list[Pair]:
     """The laws of an answer that a secret needs to be kept apart, the worst ones at least."""
-    if secret.reading == "averaged":
+    if secret.reading == "averaged" and isinstance(law, RowChances):
         return [
             (_averaged(law, secret, secret.counts(one)), _averaged(law, secret, secret.counts(other)))
             for one, other in secret.apart
@@ -58,8 +58,8 @@ def pairs_of_laws(secret: ColumnSecret, law: RowChances) -> list[Pair]:
             )
         else:
             found |= set(product(first, second))
-    made = {count: law.given(count, secret.rows) for count in {count for pair in found for count in pair}}
-    return [(made[one], made[other]) for one, other in sorted(found) if one != other]
+    pairs = {(min(pair), max(pair)) for pair in found if pair[0] != pair[1]}
+    return [laws for one, other in sorted(pairs) for laws in law.apart(secret, one, other)]
 
 
 def slip_of(pairs: Iterable[Pair], epsilon: Fraction, variance: Fraction, *, in_order: bool) -> float:
@@ -75,7 +75,7 @@ def slip_of(pairs: Iterable[Pair], epsilon: Fraction, variance: Fraction, *, in_
     return min(worst, 1.0)
 
 
-def least_enumerated(secret: ColumnSecret, law: RowChances) -> tuple[Fraction, float]:
+def least_enumerated(secret: ColumnSecret, law: Chances) -> tuple[Fraction, float]:
     """The variance of noise that keeps a secret, hardly above the least one (0 if none is needed), and its δ."""
     pairs, ordered = pairs_of_laws(secret, law), law.in_order
     allowed = float_below(secret.delta)

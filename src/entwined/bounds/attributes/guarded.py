@@ -1,7 +1,7 @@
 """A secret with all that is declared about it, and the noise that keeps it for given answers."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -9,14 +9,16 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
+from entwined.bounds.attributes.beside_counts import moved_count, tail_of
+from entwined.bounds.attributes.chance_boxes import ChanceBox, Chances, chances_from
 from entwined.bounds.attributes.enumerated import least_enumerated, pairs_of_laws, slip_of
 from entwined.bounds.attributes.far_apart import FarApart, far_apart
 from entwined.bounds.attributes.guards import AnswerBox
 from entwined.bounds.attributes.least_noise import slip
 from entwined.bounds.attributes.linked import Linked, LinkedColumns, not_said_of, require_sufficient
 from entwined.bounds.attributes.on_grid import whole_noise
+from entwined.bounds.attributes.regressed import combined, require_jointly_normal
 from entwined.bounds.attributes.secrets import ColumnSecret
-from entwined.bounds.attributes.summed_laws import RowChances
 from entwined.canonical import Document, fraction_from, fraction_text
 from entwined.errors import BadModel, Refused
 from entwined.noise.dominated import SMOOTHED
@@ -38,7 +40,7 @@ class Guarded:
 
     secret: ColumnSecret
     linked: tuple[Linked, ...] = ()
-    counted: tuple[tuple[str, RowChances], ...] = ()
+    counted: tuple[tuple[str, Chances], ...] = ()
     correlation: tuple[tuple[Fraction, ...], ...] | None = None
     free: ClassVar[str] = "the spread that the data have by themselves keeps every secret"
 
@@ -56,10 +58,11 @@ class Guarded:
         if self.correlation is not None:
             self.joint(tuple(law[0] for law in self._by_column.values()))
         require_sufficient(self.secret, self.linked)
-        if self.secret.reading == "averaged" and self.linked:
+        boxes = [law for _, law in self.counted if isinstance(law, ChanceBox)]
+        if self.secret.reading == "averaged" and (self.linked or boxes):
             raise Refused(
-                f"The secret {self.secret.title!r} is read as averaged, which is worked out for counts alone. Use "
-                "the worst point: it is safe, and needs more noise."
+                f"The secret {self.secret.title!r} is read as averaged, which is worked out for counts of exact "
+                "chances alone. Use the worst point: it is safe, and needs more noise."
             )
 
     @property
@@ -79,7 +82,7 @@ class Guarded:
             raise not_said_of(column)
         return self._by_column[column]
 
-    def chances(self, where: str) -> list[RowChances]:
+    def chances(self, where: str) -> list[Chances]:
         """The laws of a condition, any of which may be true; refuse one of which nothing is said."""
         found = [law for condition, law in self.counted if condition == where]
         if not found:
@@ -97,7 +100,8 @@ class Guarded:
     def least(self, asked: PlainSum) -> Fraction:
         """The variance of noise that keeps the secret for one answer; 0 if none is needed."""
         if asked.column:
-            return max(whole_noise(pair, self.secret.epsilon, self.secret.delta) for pair in self.far(asked))
+            ends = self.secret.epsilon, self.secret.delta, asked.grain
+            return max(whole_noise(pair, *ends) for pair in self.far(asked))
         return max(least_enumerated(self.secret, law)[0] for law in self.chances(asked.where))
 
     def slip(self, asked: PlainSum, epsilon: Fraction, variance: Fraction) -> float:
@@ -112,36 +116,52 @@ class Guarded:
 
     def cases(self, asked: Sequence[PlainSum]) -> list[AnswerBox]:
         """Of several answers the box of differences of their means, and their own covariance if it is declared."""
-        if any(not one.column for one in asked):
-            raise Refused(
-                f"Several answers leave together, and one counts {next(one.where for one in asked if not one.column)}: "
-                "that is proved for one answer alone. Ask for means and totals together, or for one count."
-            )
+        summed = [one for one in asked if one.column]
+        boxes = self._summed(summed) if summed else [AnswerBox([], [], None)]
+        if len(summed) == len(asked):
+            return boxes
+        tail = tail_of(self.secret, len(asked) - len(summed))
+        counted = {
+            one: moved_count(self.secret, self.chances(one.where), tail) for one in asked if not one.column
+        }
+        missed = tail * (len(asked) - len(summed))
+        found = []
+        for box in boxes:
+            moved = dict(zip(summed, zip(box.lows, box.highs, strict=True), strict=True)) | counted
+            lows, highs = ([moved[one][side] for one in asked] for side in (0, 1))
+            found.append(AnswerBox(lows, highs, None, missed=missed))
+        return found
+
+    def _summed(self, asked: Sequence[PlainSum]) -> list[AnswerBox]:
+        """The boxes of sums of columns."""
         found = []
         times = [float_above(self.secret.rows / one.step) for one in asked]
         names = [one.column for one in asked]
-        choices = [self.alternatives(name) for name in dict.fromkeys(names)]
-        if math.prod(map(len, choices)) > MOST_TOGETHER:
-            raise Refused(
-                f"The laws of {len(choices)} columns can be true together in more than {MOST_TOGETHER:,} ways. "
-                "Declare boxes, "
-                "or ask for fewer answers at once."
-            )
-        for laws in product(*choices):
+        width = float_above(self.secret.width)
+        for laws in self._laws_of(names):
             joint = self.joint_of(laws)
-            boxes = [joint.of(name).slope for name in names]
-            if any(joint.of(name).others_sd is not None for name in names):
-                raise Refused(
-                    "Several answers leave together, and rows with the value vary otherwise than the others: that is "
-                    "proved for one answer alone. Ask for one, or declare one sd for all rows."
-                )
-            width = float_above(self.secret.width)
-            lows = [float(box.low) * width * scale for box, scale in zip(boxes, times, strict=True)]
-            highs = [float(box.high) * width * scale for box, scale in zip(boxes, times, strict=True)]
+            ends = [joint.of(name).slope for name in names]
+            lows = [float(box.low) * width * scale for box, scale in zip(ends, times, strict=True)]
+            highs = [float(box.high) * width * scale for box, scale in zip(ends, times, strict=True)]
             own = joint.covariance(names)
             scaled = None if own is None else own * np.outer(times, times) / self.secret.rows
             found.append(AnswerBox(lows, highs, scaled))
         return found
+
+    def _laws_of(self, names: Sequence[str]) -> Iterator[tuple[Linked, ...]]:
+        """The laws of columns that can be true together."""
+        choices = [self.alternatives(name) for name in dict.fromkeys(names)]
+        if math.prod(map(len, choices)) > MOST_TOGETHER:
+            raise Refused(
+                f"The laws of {len(choices)} columns can be true together in more than {MOST_TOGETHER:,} ways. "
+                "Declare boxes, or ask for fewer answers at once."
+            )
+        if any(law.others_sd is not None for laws in choices for law in laws):
+            raise Refused(
+                "Several answers leave together, and rows with the value vary otherwise than the others: that is "
+                "proved for one answer alone. Ask for one, or declare one sd for all rows."
+            )
+        return product(*choices)
 
     def joint_of(self, laws: Sequence[Linked]) -> LinkedColumns:
         """Put laws of some columns together, with the correlation that is declared of them."""
@@ -151,6 +171,18 @@ class Guarded:
         every = {name: alternatives[0] for name, alternatives in self._by_column.items()}
         every |= {law.column: law for law in laws}
         return LinkedColumns(tuple(every[name] for name in order), self.correlation)
+
+    def combined(self, weights: Mapping[str, Fraction]) -> FarApart:
+        """How far a weighted sum of jointly normal columns moves, and how little it varies; refuse any others."""
+        laws = {name: self.alternatives(name)[0] for name in weights if name != self.secret.column}
+        require_jointly_normal(self.secret, self.linked)
+        told, order = self.correlation, list(self._by_column)
+        correlation = (
+            None
+            if told is None
+            else {(one, other): told[order.index(one)][order.index(other)] for one in laws for other in laws}
+        )
+        return combined(self.secret, laws, correlation, weights)
 
     @property
     def trusted(self) -> tuple[str, ...]:
@@ -168,9 +200,15 @@ class Guarded:
                 f"Given {secret.column!r}, values as the schema codes them are normal with a mean and a deviation of "
                 f"the declared class, and sums of whole numbers are normal numbers that were rounded: columns {names}."
             )
+            if not all(one.sufficient for one in self.linked):
+                said.append(
+                    f"{secret.column!r} and the columns {names} are jointly normal, so that how rows lie about their "
+                    "mean says nothing of it."
+                )
         if self.counted:
             said.append(
-                f"Given {secret.column!r}, each row is counted with exactly the chances that were declared."
+                f"Given {secret.column!r}, each row is counted with the chances that were declared, exactly or between "
+                "their ends."
             )
         return tuple(said)
 
@@ -197,6 +235,6 @@ class Guarded:
         return cls(
             ColumnSecret.from_document(given["secret"]),
             tuple(map(Linked.from_document, given["linked"])),
-            tuple((one["where"], RowChances.from_document(one["chances"])) for one in given["counted"]),
+            tuple((one["where"], chances_from(one["chances"])) for one in given["counted"]),
             told and tuple(tuple(map(fraction_from, row)) for row in told),
         )

@@ -1,9 +1,10 @@
 """What keeps a secret: all that is asked of one, whatever it is about and however it is kept."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import ClassVar, NamedTuple, Protocol
 
+from entwined.bounds.attributes.far_apart import FarApart
 from entwined.canonical import Document
 from entwined.numbers import FloatArray
 from entwined.queries.plain import PlainSum
@@ -12,13 +13,15 @@ from entwined.queries.plain import PlainSum
 class AnswerBox(NamedTuple):
     """How far several answers move together: differences between `lows` and `highs`, and their own covariance.
 
-    `own` is none where it is not counted. Beside that at most `shown` of the secret is shown by what is not moved.
+    `own` is none where it is not counted. Beside that at most `shown` of the secret is shown by what is not moved, and
+    with a chance of at most `missed` answers move further.
     """
 
     lows: list[float]
     highs: list[float]
     own: FloatArray | None
     shown: float = 0.0
+    missed: Fraction = Fraction(0)
 
 
 class KeptSecret(Protocol):
@@ -78,6 +81,9 @@ class SecretGuard(Protocol):
 
     def cases(self, asked: Sequence[PlainSum]) -> list[AnswerBox]:
         """How far several answers move together."""
+
+    def combined(self, weights: Mapping[str, Fraction]) -> FarApart:
+        """How far a weighted sum of columns moves where slopes show nothing; refuse where they might."""
 
     def __hash__(self) -> int:
         """What is worked out of it is remembered."""

@@ -4,11 +4,12 @@ Z + j·p, where Z has independent discrete Gaussians of variances S, p is a vect
 Gaussian of variance Λ: covariance N = S + Λ ppᵀ. Most of the least-trace noise lies along one direction.
 
 **Theorem.** Everything that `on_grid` proves of diagonal noise holds of this N, if
-1/λ + 1/min S + 1/Λ + pᵀS⁻¹p ≤ 1/3, λ being the least eigenvalue of the answers' own covariance where that is counted.
+g²/λ + g²/min S + 1/Λ + pᵀS⁻¹p ≤ 1/3, λ being the least eigenvalue of the answers' own covariance where that is counted,
+and g the largest grain of the answers.
 Proof. There the law of what leaves is a Gaussian sum over whole k; here it is one over whole (k, j), and Gaussian
-densities convolve as before. The precision of that sum is a matrix of two blocks on its diagonal, C⁻¹ + S⁻¹ and
-1/Λ + pᵀS⁻¹p, so its norm is at most the left side, and its covariance at least 3: the sum is 1 but for less than 10⁻²⁰
-(Poisson's summation in up to 13 dimensions). Without C the same holds around every whole number. ∎
+densities convolve as before. The precision of that sum is a matrix of two blocks on its diagonal, at most
+g²(C⁻¹ + S⁻¹) and 1/Λ + pᵀS⁻¹p, so its norm is at most the left side, and its covariance at least 3: the sum is 1 but
+for less than 10⁻²⁰ (Poisson's summation in up to 13 dimensions). Without C the same holds around every whole number. ∎
 
 Shows less than Z alone: j·p is independent noise on top, so losses of rows may be taken from S.
 """
@@ -26,6 +27,7 @@ from entwined.bounds.attributes.on_grid import LEAST_SPREAD
 from entwined.canonical import Document, fraction_from, fraction_text
 from entwined.errors import BadNoise
 from entwined.noise.dominated import SMOOTHED, SPARE
+from entwined.noise.gaussian import DiscreteGaussian
 from entwined.numbers import FloatArray
 
 WHOLE: Final = Fraction(1, 1000)
@@ -63,6 +65,21 @@ class JointNoise:
             )
 
     @property
+    def own(self) -> tuple[Fraction, ...]:
+        """What is compared with noise for rows: the variances of the independent draws."""
+        return self.variances
+
+    @property
+    def laws(self) -> list[DiscreteGaussian | None]:
+        """The law of each answer's own noise; none where there is none."""
+        return [gaussian_of(one) for one in self.variances]
+
+    @property
+    def total_laws(self) -> list[DiscreteGaussian | None]:
+        """The law of each answer's noise in all."""
+        return [gaussian_of(one) for one in self.totals]
+
+    @property
     def is_none(self) -> bool:
         """Whether there is none at all."""
         return not any(self.variances) and not self.along
@@ -82,14 +99,14 @@ class JointNoise:
         step = np.array(self.direction, float)
         return diagonal + float(self.along) * np.outer(step, step)
 
-    def stiffness(self) -> Fraction:
-        """1/min S + 1/Λ + pᵀS⁻¹p of a common direction; 0 without one."""
+    def stiffness(self, grain: int = 1) -> Fraction:
+        """g²/min S + 1/Λ + pᵀS⁻¹p of a common direction; 0 without one."""
         if not self.direction:
             return Fraction(0)
         bent = sum(
             (step**2 / one for one, step in zip(self.variances, self.direction, strict=True)), Fraction(0)
         )
-        return 1 / min(self.variances) + 1 / self.along + bent
+        return grain**2 / min(self.variances) + 1 / self.along + bent
 
     def at_least(self, variances: Sequence[Fraction]) -> Self:
         """Raise the independent draws to at least these variances."""
@@ -113,20 +130,21 @@ class JointNoise:
         return cls(tuple(map(fraction_from, given["variances"])), direction, fraction_from(given["along"]))
 
 
-def least_joint(cases: Sequence[Case], weights: FloatArray, stiff: Fraction) -> JointNoise:
+def least_joint(cases: Sequence[Case], weights: FloatArray, stiff: Fraction, grain: int = 1) -> JointNoise:
     """Find noise that keeps what all cases ask, in units of μ, of a total variance near the least.
 
-    `stiff` is 1/λ of the answers' own covariance, where it is counted.
+    `stiff` is g²/λ of the answers' own covariance, where it is counted.
     """
-    alone = least_diagonal(cases, 1.0, weights)
-    apart = JointNoise(tuple(max(up(Fraction(one) * (1 + SPARE) + SMOOTHED), LEAST_SPREAD) for one in alone))
+    alone, least = least_diagonal(cases, 1.0, weights), LEAST_SPREAD * grain**2
+    apart = JointNoise(tuple(max(up(Fraction(one) * (1 + SPARE) + SMOOTHED), least) for one in alone))
     scale = np.sqrt(weights)
     scaled = [(shift * scale, own * np.outer(scale, scale)) for shift, own in cases]
     values, vectors = np.linalg.eigh(least_trace(scaled, 1.0))
     found = [apart]
     for part in PARTS:
-        tried = _along(cases, vectors[:, int(np.argmax(values))] / scale, alone * part)
-        if tried is not None and tried.stiffness() + stiff <= THIRD:
+        beside = np.maximum(alone * part, LEAST_ALONG * (grain**2 - 1))
+        tried = _along(cases, vectors[:, int(np.argmax(values))] / scale, beside)
+        if tried is not None and tried.stiffness(grain) + stiff <= THIRD:
             found.append(tried)
     return min(found, key=lambda one: float(np.array([float(total) for total in one.totals]) @ weights))
 
@@ -152,6 +170,11 @@ def _along(cases: Sequence[Case], line: FloatArray, beside: FloatArray) -> Joint
         middle = math.sqrt(low * high)
         low, high = (low, middle) if kept(middle) else (middle, high)
     return JointNoise(variances, direction, up(Fraction(high)))
+
+
+def gaussian_of(variance: Fraction) -> DiscreteGaussian | None:
+    """Discrete Gaussian noise of a variance; none of none."""
+    return DiscreteGaussian.of_variance(variance) if variance else None
 
 
 def up(exact: Fraction) -> Fraction:

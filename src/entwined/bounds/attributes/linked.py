@@ -9,7 +9,7 @@ given the secret figure g: its mean is a constant + slope · g, its variance the
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
@@ -176,31 +176,61 @@ def from_covariance(
     >>> str(found.columns[0].slope), str(found.columns[0].sd)
     ('0.5', '3')
     """
-    matrix = np.array(covariance, float)
-    if matrix.shape != (len(names), len(names)) or protected not in names:
-        raise BadModel(
-            f"A covariance of {matrix.shape} for {len(names)} columns. Name each, {protected!r} among them."
-        )
-    at = list(names).index(protected)
-    if not np.allclose(matrix, matrix.T) or matrix[at, at] <= 0 or np.linalg.eigvalsh(matrix).min() < 0:
-        raise BadModel("This is no covariance, or the protected column does not vary. Give a positive one.")
-    others = [place for place in range(len(names)) if place != at]
-    slopes = matrix[others, at] / matrix[at, at]
-    rest = matrix[np.ix_(others, others)] - np.outer(slopes, slopes) * matrix[at, at]
-    scales = np.sqrt(np.maximum(np.diag(rest), 0.0))
+    given = given_protected([protected], names, covariance)
     columns = tuple(
-        Linked(
-            names[place], Span.of(Fraction(float(slope))), Span.of(Fraction(float(scale))), sufficient=False
+        Linked(name, slope, scale, sufficient=False)
+        for name, (slope,), scale in zip(given.names, given.slopes, given.scales, strict=True)
+    )
+    return LinkedColumns(columns, given.correlation)
+
+
+class GivenProtected(NamedTuple):
+    """What jointly normal columns are given some of them: slopes in each of these, deviations and correlation."""
+
+    names: list[str]
+    slopes: list[tuple[Span, ...]]
+    scales: list[Span]
+    correlation: tuple[tuple[Fraction, ...], ...] | None
+
+
+def given_protected(
+    protected: Sequence[str], names: Sequence[str], covariance: Sequence[Sequence[float]]
+) -> GivenProtected:
+    """Give slopes V_oP V_PP⁻¹ and the rest V_oo − V_oP V_PP⁻¹ V_Po; without a correlation where nothing varies."""
+    matrix = np.array(covariance, float)
+    if matrix.shape != (len(names), len(names)) or not set(protected) <= set(names):
+        raise BadModel(
+            f"A covariance of {matrix.shape} for {len(names)} columns. Name each, {', '.join(map(repr, protected))} "
+            "among them."
         )
-        for place, slope, scale in zip(others, slopes, scales, strict=True)
+    at = [list(names).index(name) for name in protected]
+    inside = matrix[np.ix_(at, at)]
+    if (
+        not np.allclose(matrix, matrix.T)
+        or min(map(_least, (matrix, inside - 1e-12 * np.diag(np.diag(inside))))) < 0
+    ):
+        raise BadModel("This is no covariance, or the protected column does not vary. Give a positive one.")
+    if (np.diag(inside) <= 0).any():
+        raise BadModel("The protected column does not vary. Give a positive variance.")
+    others = [place for place in range(len(names)) if place not in at]
+    slopes = np.linalg.solve(inside, matrix[np.ix_(at, others)]).T
+    rest = matrix[np.ix_(others, others)] - slopes @ inside @ slopes.T
+    scales = np.sqrt(np.maximum(np.diag(rest), 0.0))
+    told = None
+    if (scales > 0).all():
+        tied = rest / np.outer(scales, scales)
+        np.fill_diagonal(tied, 1.0)
+        told = tuple(tuple(Fraction(float(one)) for one in row) for row in (tied + tied.T) / 2)
+    return GivenProtected(
+        [names[place] for place in others],
+        [tuple(Span.of(Fraction(float(one))) for one in row) for row in slopes],
+        [Span.of(Fraction(float(scale))) for scale in scales],
+        told,
     )
-    if (scales <= 0).any():
-        return LinkedColumns(columns)
-    tied = rest / np.outer(scales, scales)
-    np.fill_diagonal(tied, 1.0)
-    return LinkedColumns(
-        columns, tuple(tuple(Fraction(float(one)) for one in row) for row in (tied + tied.T) / 2)
-    )
+
+
+def _least(matrix: FloatArray) -> float:
+    return float(np.linalg.eigvalsh(matrix).min())
 
 
 def require_sufficient(secret: ColumnSecret, links: Sequence[Linked]) -> None:

@@ -22,6 +22,11 @@ P(S) − e^ε Q(S) ≤ e^κ (P₀(S) − e^{ε−2κ} Q₀(S)) + τ + 2e^ε τ. 
 **Theorem (the data's own spread not counted).** Let Y and Y′ be coupled by the same normal variable. They are
 at most shift + R · (deviations' difference) apart but for a chance τ, and rounded at most the next whole number. So
 noise that keeps (ε, δ − τ) for answers this far apart will do (joint convexity of E_γ).
+
+**Coarser grains.** Sums may lie g whole numbers apart (a column whose rows add 1, 11, 21, …), while noise is on all
+whole numbers. Then X is Y rounded to those, and the same holds with λ/g² in κ and R, σᵢ² ≥ 6g² and λ ≥ 6g²: u is
+uniform in the cube of half-width g/2, and the Gaussian sum runs over the numbers g apart, of covariance at least 3g².
+Without counting the spread, answers are apart by the next multiple of g.
 """
 
 import math
@@ -66,20 +71,20 @@ def rounded(epsilon: Fraction, delta: Fraction, least: Fraction, sides: int = 1)
     return Rounded(left, Fraction(rest))
 
 
-def whole_noise(pair: FarApart, epsilon: Fraction, delta: Fraction) -> Fraction:
+def whole_noise(pair: FarApart, epsilon: Fraction, delta: Fraction, grain: int = 1) -> Fraction:
     """The variance of discrete Gaussian noise that keeps (ε, δ) for an answer in whole numbers; 0 if none is needed."""
     if least_variance(pair, epsilon, delta) == 0:
         return Fraction(0)
-    found = [_uncounted(pair, epsilon, delta)]
-    left = rounded(epsilon, delta, pair.least)
+    found = [_uncounted(pair, epsilon, delta, grain)]
+    left = rounded(epsilon, delta, pair.least / grain**2)
     if left is not None:
         smoothed = FarApart(pair.shift, pair.least - SMOOTHED, pair.excess)
         wanted = Fraction(least_variance(smoothed, left.epsilon, left.delta))
-        found.append(max(wanted, LEAST_SPREAD))
+        found.append(max(wanted, LEAST_SPREAD * grain**2))
     return min(found)
 
 
-def _uncounted(pair: FarApart, epsilon: Fraction, delta: Fraction) -> Fraction:
+def _uncounted(pair: FarApart, epsilon: Fraction, delta: Fraction, grain: int) -> Fraction:
     """The variance without counting the spread of the data."""
     from scipy.special import ndtri
 
@@ -90,4 +95,4 @@ def _uncounted(pair: FarApart, epsilon: Fraction, delta: Fraction) -> Fraction:
         least, wide = float(pair.least), float(pair.least + pair.excess)
         far += Fraction(reach * (math.sqrt(wide) - math.sqrt(least)) * (1 + 1e-9))
         miss -= tail
-    return variance_for(largest_gaussian_rho(epsilon, miss), Fraction(math.ceil(far)) ** 2)
+    return variance_for(largest_gaussian_rho(epsilon, miss), Fraction(grain * math.ceil(far / grain)) ** 2)

@@ -7,7 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from entwined.bounds.kernel import MANY, TOO_SMALL
+from entwined.bounds.attributes.network_members import members
+from entwined.bounds.kernel import TOO_SMALL
 from entwined.bounds.shown_ratios import shown_ratios
 from entwined.dependence import BayesNet
 from entwined.errors import DoesNotApply
@@ -33,7 +34,17 @@ def max_influence(network: BayesNet, column: str, shown: Sequence[str]) -> float
 
 @lru_cache(maxsize=20_000)
 def influences(network: BayesNet, place: int, shown: tuple[int, ...], sets: Sets | None = None) -> FloatArray:
-    """For each two values of a parameter (or sets of them, averaged) the largest log ratio of what is shown."""
+    """For each two values of a parameter (or sets of them, averaged) the largest log ratio of what is shown.
+
+    Of a class of networks it is that of the worst of them.
+    """
+    each = (
+        _shown(one, place, shown, sets) for one in members(network, place, shown, averaged=sets is not None)
+    )
+    return np.asarray(np.maximum.reduce(list(each)))
+
+
+def _shown(network: BayesNet, place: int, shown: tuple[int, ...], sets: Sets | None) -> FloatArray:
     weights = joint_of(network, (place, *shown)).reshape(len(network.values[place]), -1)
     if not shown:
         return np.zeros((len(sets or weights),) * 2)
@@ -49,7 +60,7 @@ def rounding_of(network: BayesNet) -> float:
 
 
 def joint_of(network: BayesNet, places: tuple[int, ...]) -> FloatArray:
-    """Give the law of some parameters, one axis each, up to a constant and rounding."""
+    """Give the law of some parameters, one axis each, up to a constant and rounding; of a class that of its middle."""
     sizes = [len(values) for values in network.values]
     if prod(sizes[place] for place in places) > MOST_CELLS:
         raise DoesNotApply(
@@ -58,7 +69,6 @@ def joint_of(network: BayesNet, places: tuple[int, ...]) -> FloatArray:
     with np.errstate(under="raise", over="raise"):
         try:
             if prod(sizes) > MOST_TOGETHER:
-                known_law(network)
                 return network.member().joint(places, {})
             whole = whole_law(network)
         except FloatingPointError:
@@ -70,15 +80,8 @@ def joint_of(network: BayesNet, places: tuple[int, ...]) -> FloatArray:
 @lru_cache(maxsize=8)
 def whole_law(network: BayesNet) -> FloatArray:
     """Multiply a small network out."""
-    known_law(network)
     law = np.ones([len(values) for values in network.values])
     for scope, table in network.member().tables:
         shape = [law.shape[place] if place in scope else 1 for place in range(law.ndim)]
         law = law * table.transpose(np.argsort(scope)).reshape(shape)
     return law
-
-
-def known_law(network: BayesNet) -> None:
-    """Refuse a class of many laws."""
-    if not all(block.table.is_exact for block in network.blocks):
-        raise DoesNotApply(MANY)

@@ -15,15 +15,17 @@ PARAMETER: Final = Secret("any two values of the parameter that any one column i
 def parameter_quilt_bound(asked: NoisyColumns, network: BayesNet) -> Leakage:
     """Bound what an answer shows of the parameter of a whole column by the best quilt of columns.
 
-    Theorem. Let the parameters φ_1 … φ_m of the columns of a table have the law of a Bayesian network, and let each
-    column be drawn with its parameter alone. Release F(X) with Laplace noise of scale t, where F reads the columns A
-    and moves by at most Δ_B if those of B change as a whole (as a list, by the sum of absolute moves). For a set Q of
-    columns without i let e_Q(a, b) be the largest log p(φ_Q | φ_i = a) / p(φ_Q | φ_i = b) over the φ_Q that can occur
-    given a. Then for every set S of outputs: log Pr[M ∈ S | φ_i = a] / Pr[M ∈ S | φ_i = b] ≤ min over Q of e_Q(a, b) +
-    Δ_{A∖Q} / t. The leakage of i is at most the largest of these minima over its secret values a and b; of sets of
-    values it is that of their worst values, or, where so stated, of their means under the network.
+    Theorem. Let the parameters φ_1 … φ_m of the columns of a table have the law of a Bayesian network, or of any of a
+    class of them whose chances lie in intervals, and let each column be drawn with its parameter alone. Release F(X)
+    with Laplace noise of scale t, where F reads the columns A and moves by at most Δ_B if those of B change as a whole
+    (as a list, by the sum of absolute moves). For a set Q of columns without i let e_Q(a, b) be the largest
+    log p(φ_Q | φ_i = a) / p(φ_Q | φ_i = b) over the φ_Q that can occur given a. Then for every set S of outputs:
+    log Pr[M ∈ S | φ_i = a] / Pr[M ∈ S | φ_i = b] ≤ min over Q of e_Q(a, b) + Δ_{A∖Q} / t. The leakage of i is at most
+    the largest of these minima over its secret values a and b; of sets of values it is that of their worst values,
+    or, where so stated, of their means under the network.
 
-    Checked. The network is one law; e is summed exactly, and what rules a value out shows it: e is infinite. Values
+    Checked. The network is one law, and e is summed exactly; or the law of i and of its causes is one, and e is the
+    largest over all corners of the other intervals. What rules a value out shows it: e is infinite. Values
     that cannot occur are no secrets. All sets Q of asked columns are tried, if these are up to 12, and of more only
     those that show least one by one; a minimum over fewer sets is still a bound. Every operation is rounded up. A
     column without a stated secret, where some are stated, counts as 0.
@@ -39,7 +41,8 @@ def parameter_quilt_bound(asked: NoisyColumns, network: BayesNet) -> Leakage:
     exp(Δ_{A∖Q} / t). Averaging over φ_Q with weights p(φ_Q | a) ≤ exp(e_Q) p(φ_Q | b) adds e_Q. With t = 0 the claim
     is for sets Q that hold all of A. A quilt with remote columns R, independent of φ_i given φ_Q, is the case Q ∪ R,
     since e_{Q∪R} = e_Q; and the sets Q ⊆ A are enough, since leaving out columns that are not asked about lowers e and
-    moves nothing. A set of values is a mixture of them, and ratios of mixtures are at most the largest ratio.
+    moves nothing. A set of values is a mixture of them, and ratios of mixtures are at most the largest ratio. Where the
+    law of i and of its causes is known, the ratio is linear-fractional in each row of chances (`network_members`).
 
     Source. Zhang, Ohrimenko, Cummings (2022), Theorem 3; that quilts of asked columns are the best, and a quilt for
     each pair of values, are new here.

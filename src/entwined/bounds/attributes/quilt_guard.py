@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Self
 
 from entwined.bounds.attributes.column_query import ColumnPart, ColumnQuery
+from entwined.bounds.attributes.far_apart import FarApart
 from entwined.bounds.attributes.gaussian_quilts import least_deviation
 from entwined.bounds.attributes.guards import AnswerBox
+from entwined.bounds.attributes.network_members import members
 from entwined.bounds.attributes.noisy_columns import NoisyColumns, ValueSets
-from entwined.bounds.attributes.parameter_law import known_law
 from entwined.bounds.attributes.quilts import ColumnQuilt, pairs_of, quilts_of, refuse_unknown
 from entwined.bounds.attributes.secrets import (
     LARGEST_DELTA,
@@ -28,7 +29,7 @@ from entwined.bounds.profiles.gaussian import largest_gaussian_rho
 from entwined.canonical import Document, canonical, fraction_from, fraction_text
 from entwined.dependence import BayesNet, Dependence
 from entwined.dependence.files import model_from
-from entwined.errors import BadInput, BadModel, Unreachable
+from entwined.errors import BadInput, BadModel, Refused, Unreachable
 from entwined.noise.dominated import SMOOTHED, variance_for
 from entwined.numbers import float_above, float_below
 from entwined.queries.plain import PlainSum
@@ -56,10 +57,13 @@ class ParameterSecret:
             raise BadInput(
                 f"A secret with the reading {self.reading!r:.60}. Use {', '.join(map(repr, READINGS))}."
             )
-        if not 0 < self.epsilon <= LARGEST_EPSILON or not LEAST_DELTA <= self.delta <= LARGEST_DELTA:
+        if not 0 < self.epsilon <= LARGEST_EPSILON or not (
+            self.delta == 0 or LEAST_DELTA <= self.delta <= LARGEST_DELTA
+        ):
             raise BadInput(
                 f"The secret {self.title!r} has ε = {float(self.epsilon):g} and δ = {float(self.delta):g}. Give an ε "
-                f"above 0 and up to {LARGEST_EPSILON}, and a δ from {float(LEAST_DELTA):g} to {float(LARGEST_DELTA):g}."
+                f"above 0 and up to {LARGEST_EPSILON}, and a δ from {float(LEAST_DELTA):g} to "
+                f"{float(LARGEST_DELTA):g}, or none."
             )
 
     @property
@@ -103,13 +107,12 @@ def network_of(law: str) -> BayesNet:
 
 
 def required_network(model: Dependence) -> BayesNet:
-    """Refuse a model that is no network of parameters, or leaves its law open."""
+    """Refuse a model that is no network of parameters."""
     if not isinstance(model, BayesNet) or model.units > MOST_COLUMNS:
         raise BadModel(
             f"A {model.kind} model is no network of parameters of up to {MOST_COLUMNS} columns. Give one of kind "
             "bayes_net whose variables are columns and whose values are the laws that they may be drawn by."
         )
-    known_law(model)
     return model
 
 
@@ -134,6 +137,8 @@ class QuiltGuard:
 
     def __post_init__(self) -> None:
         self.exposed(ColumnQuery.count([self.secret.column], 1))
+        place = self.network.names.index(self.secret.column)
+        members(self.network, place, (), averaged=self.secret.reading == "averaged")
 
     @property
     def network(self) -> BayesNet:
@@ -206,6 +211,13 @@ class QuiltGuard:
             ends = [float_above(self.moved(one, quilt.near)) for one in asked]
             found.append(AnswerBox([-end for end in ends], ends, None, quilt.influence))
         return found or [AnswerBox([0.0] * len(asked), [0.0] * len(asked), None)]
+
+    def combined(self, weights: Mapping[str, Fraction]) -> FarApart:
+        """Refuse a regression: a network of laws does not say how its coefficients go with the secret one."""
+        raise Refused(
+            f"The secret {self.secret.title!r} is kept by a network, which says nothing of the coefficients of a "
+            f"regression of {', '.join(weights)[:80]}. Ask for counts, means or totals."
+        )
 
     @property
     def trusted(self) -> tuple[str, ...]:

@@ -8,11 +8,13 @@ adds at most √N · 16 log₂N · u · ‖p‖₂ ‖q‖₂ in L1: each of thr
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, Self
 
 import numpy as np
 
+from entwined.bounds.attributes.secrets import ColumnSecret
 from entwined.canonical import Document, fraction_from, fraction_text
 from entwined.errors import BadModel, QueryTooComplex
 from entwined.numbers import ULP, FloatArray
@@ -84,6 +86,9 @@ def convolved(one: FloatArray, other: FloatArray) -> tuple[FloatArray, float]:
     return np.maximum(found, 0.0), float(off)
 
 
+Pair = tuple[WholeLaw, WholeLaw]
+
+
 @dataclass(frozen=True, slots=True)
 class RowChances:
     """What a row adds to an answer: chances of 0, 1, 2, … for rows with the protected value, and for the others.
@@ -143,6 +148,10 @@ class RowChances:
         )
         return one.times(counts).plus(other.times(rows - counts))
 
+    def apart(self, secret: ColumnSecret, one: int, other: int) -> list[Pair]:
+        """The laws of the answer given two numbers of rows with the value."""
+        return [(given_count(self, one, secret.rows), given_count(self, other, secret.rows))]
+
     @property
     def document(self) -> Document:
         """The laws as JSON."""
@@ -158,6 +167,12 @@ class RowChances:
         told = given["probability"]
         inside, others = (tuple(map(fraction_from, given[name])) for name in ("inside", "others"))
         return cls(inside, others, None if told is None else fraction_from(told))
+
+
+@lru_cache(maxsize=4096)
+def given_count(law: RowChances, counts: int, rows: int) -> WholeLaw:
+    """The law of the answer if so many of the rows have the value, once for many pairs."""
+    return law.given(counts, rows)
 
 
 def _mean(law: Sequence[Fraction]) -> Fraction:

@@ -6,23 +6,43 @@ the answers' own spread C is counted; where it is not, the differences v are tho
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from entwined.bounds.attributes.guards import AnswerBox, SecretGuard
 from entwined.bounds.attributes.joint_noise import THIRD, JointNoise, least_joint, up
+from entwined.bounds.attributes.laplace_noise import SCALES, LaplaceNoise, is_pure, least_laplace, shown_of
 from entwined.bounds.attributes.least_trace import Case, corners, strain
 from entwined.bounds.attributes.on_grid import LEAST_SPREAD, rounded
 from entwined.bounds.attributes.two_normals import analytic_ratio, told_beside
 from entwined.errors import Refused
+from entwined.numbers import float_below
 from entwined.queries.plain import PlainSum
 
+VeilNoise: TypeAlias = JointNoise | LaplaceNoise
 TRIES: Final = 60
 CLOSE: Final = Fraction(1, 10**9)
+
+
+def veil_of(guards: tuple[SecretGuard, ...], asked: tuple[PlainSum, ...]) -> VeilNoise:
+    """The noise that keeps every secret for all answers: Laplace where that is for certain, Gaussian with a δ."""
+    return least_laplace(guards, asked) if is_pure(guards) else noise_of(guards, asked)
+
+
+def veil_keeps(guards: tuple[SecretGuard, ...], asked: tuple[PlainSum, ...], noise: VeilNoise) -> bool:
+    """Whether noise keeps every secret for all answers, whoever made it."""
+    if isinstance(noise, LaplaceNoise):
+        return all(shown_of(one, asked, noise) <= float_below(one.secret.epsilon) for one in guards)
+    return not is_pure(guards) and keeps(guards, asked, noise)
+
+
+def veil_from(given: Mapping[str, Any]) -> VeilNoise:
+    """Read noise as it was written."""
+    return LaplaceNoise.from_document(given) if SCALES in given else JointNoise.from_document(given)
 
 
 @lru_cache(maxsize=64)
@@ -37,7 +57,7 @@ def noise_of(guards: tuple[SecretGuard, ...], asked: tuple[PlainSum, ...]) -> Jo
         return JointNoise((Fraction(0),) * len(asked))
     weights = np.array([float(one.unit) ** 2 for one in asked])
     cases, stiff = _all_cases(guards, asked)
-    return least_joint(cases, weights / weights.max(), stiff)
+    return least_joint(cases, weights / weights.max(), stiff, _grain(asked))
 
 
 @lru_cache(maxsize=64)
@@ -51,21 +71,27 @@ def keeps(guards: tuple[SecretGuard, ...], asked: tuple[PlainSum, ...], noise: J
         return True
     cases, stiff = _all_cases(needing, asked)
     return (
-        min(noise.variances) >= LEAST_SPREAD
-        and (not noise.direction or noise.stiffness() + stiff <= THIRD)
+        min(noise.variances) >= LEAST_SPREAD * _grain(asked) ** 2
+        and (not noise.direction or noise.stiffness(_grain(asked)) + stiff <= THIRD)
         and strain(cases, noise.counted) <= 1.0 + float(CLOSE)
     )
 
 
 def curve(
-    guard: SecretGuard, asked: Sequence[PlainSum], noise: JointNoise, epsilons: Sequence[float]
+    guard: SecretGuard, asked: Sequence[PlainSum], noise: VeilNoise, epsilons: Sequence[float]
 ) -> list[float]:
     """The δ at each ε of what leaves, for a picture of what the best observer can tell, but for what rounding costs."""
     levels = [Fraction(max(one, 1e-6)) for one in epsilons]
+    if isinstance(noise, LaplaceNoise):
+        shown = shown_of(guard, asked, noise)
+        return [told_beside(shown, level, 0.0, 1.0) for level in levels]
     if len(asked) == 1:
         return [min(guard.slip(asked[0], level, noise.variances[0]), 1.0) for level in levels]
-    boxes = [(box.shown, math.sqrt(strain(_corners(box), noise.counted))) for box in guard.cases(asked)]
-    return [max(told_beside(shown, level, shift, 1.0) for shown, shift in boxes) for level in levels]
+    boxes = [(box, math.sqrt(strain(_corners(box), noise.counted))) for box in guard.cases(asked)]
+    return [
+        min(max(told_beside(box.shown, level, shift, 1.0) + float(box.missed) for box, shift in boxes), 1.0)
+        for level in levels
+    ]
 
 
 def _alone(guards: Sequence[SecretGuard], asked: PlainSum) -> Fraction:
@@ -87,9 +113,14 @@ def _keeps_alone(guard: SecretGuard, asked: PlainSum, variance: Fraction) -> boo
 
 
 def _all_cases(guards: Sequence[SecretGuard], asked: Sequence[PlainSum]) -> tuple[list[Case], Fraction]:
-    """What all secrets ask of M = N − 3, and 1/λ of the least spread of the answers that is counted."""
+    """What all secrets ask of M = N − 3, and g²/λ of the least spread of the answers that is counted."""
     found = [(case, stiff) for guard in guards for case, stiff in _cases(guard, asked)]
     return [case for case, _ in found], max(stiff for _, stiff in found)
+
+
+def _grain(asked: Sequence[PlainSum]) -> int:
+    """How far apart the sums lie, at most."""
+    return max(one.grain for one in asked)
 
 
 def _mu(epsilon: Fraction, delta: Fraction) -> float:
@@ -107,7 +138,7 @@ def _needs_noise(guard: SecretGuard, asked: Sequence[PlainSum]) -> bool:
     nothing = np.zeros((len(asked), len(asked)))
     for box in guard.cases(asked):
         moved = strain(_corners(box), nothing)
-        if moved > 0 and moved > _mu(_left(guard, box), guard.secret.delta) ** 2:
+        if moved > 0 and moved > _mu(_left(guard, box), guard.secret.delta - box.missed) ** 2:
             return True
     return False
 
@@ -118,24 +149,30 @@ def _left(guard: SecretGuard, box: AnswerBox) -> Fraction:
 
 
 def _cases(guard: SecretGuard, asked: Sequence[PlainSum]) -> list[tuple[Case, Fraction]]:
-    """What a secret asks of M = N − 3, in units of its own μ, and 1/λ where the answers' own spread is counted."""
-    delta = guard.secret.delta
+    """What a secret asks of M = N − 3, in units of its own μ, and g²/λ where the answers' own spread is counted."""
+    squared = _grain(asked) ** 2
     found: list[tuple[Case, Fraction]] = []
     nothing = np.zeros((len(asked), len(asked)))
     for box in guard.cases(asked):
         if not any((*box.lows, *box.highs)):
             continue
-        own, epsilon = box.own, _left(guard, box)
+        own, epsilon, delta = box.own, _left(guard, box), guard.secret.delta - box.missed
         spread = 0.0 if own is None else max(float(np.linalg.eigvalsh(own).min()) * (1 - 1e-9), 0.0)
-        left = rounded(epsilon, delta, Fraction(spread), len(asked))
+        left = rounded(epsilon, delta, Fraction(spread) / squared, len(asked))
         if own is None or left is None:
-            whole = [float(math.floor(end)) for end in box.lows], [float(math.ceil(end)) for end in box.highs]
+            whole = _next(box.lows, asked, math.floor), _next(box.highs, asked, math.ceil)
             mu = _mu(epsilon, delta)
             found += [((corner / mu, nothing), Fraction(0)) for corner in corners(*whole)]
         else:
             mu = _mu(left.epsilon, left.delta)
-            found += [((corner / mu, own), 1 / Fraction(spread)) for corner in corners(box.lows, box.highs)]
+            stiff = squared / Fraction(spread)
+            found += [((corner / mu, own), stiff) for corner in corners(box.lows, box.highs)]
     return found
+
+
+def _next(ends: Sequence[float], asked: Sequence[PlainSum], way: Callable[[float], int]) -> list[float]:
+    """The next multiples of the answers' grains."""
+    return [float(one.grain * way(end / one.grain)) for end, one in zip(ends, asked, strict=True)]
 
 
 def observer(
@@ -154,3 +191,18 @@ def observer(
         )
         for one in false_alarms
     ]
+
+
+def parity_gap(epsilon: float, delta: float) -> float:
+    """How much more often any decision falls for one of two than for the other, at most: (e^ε − 1 + 2δ)/(e^ε + 1).
+
+    Theorem. Let p and q be the chances that a rule, which sees nothing but what was released, says yes given one and
+    the other. If p ≤ e^ε q + δ, and the same for no and with both exchanged, |p − q| is at most that, and no more can
+    be said. Proof. p ≤ e^ε q + δ and 1 − q ≤ e^ε (1 − p) + δ are lines; p − q is largest where they meet, at
+    p = (e^ε + δ)/(e^ε + 1) and q = (1 − δ)/(e^ε + 1). ∎
+
+    >>> round(parity_gap(1.0, 0.001), 4), parity_gap(0.0, 0.0)
+    (0.4627, 0.0)
+    """
+    times = math.exp(epsilon)
+    return min((times - 1 + 2 * delta) / (times + 1) * (1 + 1e-12), 1.0)
