@@ -6,9 +6,10 @@ import pytest
 
 from entwined.bounds import bound
 from entwined.dependence import Box, Groups, Independent, MarkovChain
+from entwined.promise.base_loss import BaseLoss
 from entwined.promise.judge import MOST_DRAWN, STRONGER
 from entwined.promise.measure import PURE, Concentrated
-from entwined.promise.promise import BaseLoss, Promise
+from entwined.promise.promise import Promise
 from entwined.schema import Boolean, Schema
 
 SCHEMA = Schema((Boolean("ill"),), most_rows=50).approve()

@@ -19,9 +19,10 @@ from entwined.errors import DoesNotApply, Refused, Unreachable
 from entwined.mechanisms.batch import Batch
 from entwined.numbers import float_above, float_below
 from entwined.progress import report
+from entwined.promise.base_loss import BaseLoss
 from entwined.promise.declared import Declared
 from entwined.promise.judge import Judge
-from entwined.promise.promise import BaseLoss, Promise
+from entwined.promise.promise import Promise
 from entwined.schema.unit import Unit
 
 PLAIN: Final = "plain"
@@ -110,7 +111,7 @@ class Crossing:
 
     def plain(self) -> Way:
         """Take what is asked as the ε of one unit alone, as if all were independent, and say what it leaks."""
-        measure = self.promise.measure
+        measure = self.promise.bare.measure
         times = Fraction(1) if self.leakage is None else measure.largest(self.leakage) / self.base.nominal
         base = self.base.times(times)
         found = {name: float(leaked) for name, leaked in self.promise.leakages(base).items()}

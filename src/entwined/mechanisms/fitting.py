@@ -37,7 +37,7 @@ def fitted(
     """Find the largest e, in a few digits, whose charges stay within what is allowed."""
     if leakage is not None and loss is None and any(share != 1 for _, share in statistics):
         whole = losses(promise, statistics, Fraction(1))  # perhaps shares are losses that were planned
-        as_given = promise.price({part.key: part for part in whole})
+        as_given = promise.alone(whole)
         allowed = positive_fraction(leakage, "Leakage")
         if allowed * (1 - AS_PLANNED) <= as_given.worst <= allowed:
             return Fraction(1), whole, as_given
@@ -63,7 +63,7 @@ def fitted_parts(
     for slack in SLACKS:
         short = _rounded_down(each * (1 - slack))
         parts = charged(short)
-        price = promise.price({part.key: part for part in parts})
+        price = promise.alone(parts)
         if (price.worst if leakage is not None else price.nominal) <= allowed:
             return short, parts, price
     raise Unreachable(f"No noise keeps the batch within {float(allowed):.6g}. Ask for less, or allow more.")
@@ -78,7 +78,7 @@ def losses(promise: Promise, statistics: Shared, each: Fraction) -> tuple[Part, 
     """Charge every statistic its share of `each` for its worst change, and less where it moves less."""
     charged: dict[str, Part] = {}
     for statistic, share in statistics:
-        moves = promise.measure.parts(statistic, promise.schema)
+        moves = promise.moves(statistic)
         worst = worst_change(promise, statistic)
         distance = promise.distance_of(statistic)
         for part in moves:
@@ -87,7 +87,9 @@ def losses(promise: Promise, statistics: Shared, each: Fraction) -> tuple[Part, 
                 for moved in (part.sensitivity.one, part.sensitivity.both)
             )
             if one or both:
-                key = key_of(part.where, part.column, part.together, part.filling, distance)
+                key = key_of(
+                    part.where, part.column, part.together, part.filling, distance, reserved=part.reserved
+                )
                 loss = Part(key, one, both)
                 charged[loss.key] = charged[loss.key] + loss if loss.key in charged else loss
     return tuple(charged[key] for key in sorted(charged))
@@ -95,7 +97,7 @@ def losses(promise: Promise, statistics: Shared, each: Fraction) -> tuple[Part, 
 
 def worst_change(promise: Promise, statistic: Statistic) -> Fraction:
     """Give the largest change between neighbouring tables, in what is charged."""
-    moves = promise.measure.parts(statistic, promise.schema)
+    moves = promise.moves(statistic)
     return max((part.worst(promise.schema) for part in moves), default=Fraction(0))
 
 

@@ -15,7 +15,8 @@ class PartPlace(NamedTuple):
 
     `together` are the columns that a statistic reads, where it reads several and that matters, and `filling` the
     weights by which the blanks of its column are filled. Where `distance` names a column, what is released moves in
-    proportion to the distance of two values of that column, and with nothing else.
+    proportion to the distance of two values of that column, and with nothing else. What is `reserved` was taken of that
+    column's reserve.
     """
 
     column: str
@@ -23,6 +24,7 @@ class PartPlace(NamedTuple):
     together: tuple[str, ...] = ()
     filling: tuple[int, ...] = ()
     distance: str = ""
+    reserved: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -36,6 +38,8 @@ def key_of(
     together: Sequence[str] = (),
     filling: Sequence[int] = (),
     distance: str | None = None,
+    *,
+    reserved: bool = False,
 ) -> str:
     """Name the part of a table that a charge falls on; equal parts have equal names."""
     about = ({} if column is None else {"column": column}) | (
@@ -43,7 +47,8 @@ def key_of(
     )
     filled = {"filling": list(filling)} if filling else {}
     along = {"distance": distance} if distance else {}
-    return canonical({"where": where.document} | about | filled | along)
+    kept = {"reserved": True} if reserved else {}
+    return canonical({"where": where.document} | about | filled | along | kept)
 
 
 @lru_cache(maxsize=4096)
@@ -57,6 +62,7 @@ def place_of(key: str) -> PartPlace:
             tuple(given.get("together", ())),
             tuple(map(int, given.get("filling", ()))),
             given.get("distance", ""),
+            given.get("reserved") is True,
         )
     except (BadQuery, ValueError, KeyError, TypeError, AttributeError):
         raise LedgerDamaged(

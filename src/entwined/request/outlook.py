@@ -31,6 +31,10 @@ FORMAT: Final = "entwined plan 2"
 ONE_BATCH: Final = (
     "the promise is for one batch, so ask for everything at once: the ledger refuses a second one"
 )
+RESERVED: Final = (
+    "the ledger is charged once for all that is reserved, and this takes a part of it: "
+    "entwined budget says what is left"
+)
 OUT_OF_REACH: Final = "Its noise would be finer or coarser than integers allow."
 
 
@@ -139,7 +143,7 @@ def outlook(request: Request, *, brief: bool = False) -> Outlook:
     found = [_forecast(way, batch, request, planned) for way in said("comparing ways to protect", ways)]
     others = () if request.leakage is None or brief else tuple(rivals(planned, request.leakage))
     better = [one.words for one in others if one.is_better]
-    alone = [ONE_BATCH] * planned.promise.is_for_one_batch
+    alone = [ONE_BATCH] * planned.promise.is_for_one_batch + [RESERVED] * (request.reserve is not None)
     because = "; ".join([*reasons(ways, proposed, settled=request.leakage is None), *better, *alone])
     funds = funds_of(request, bill_of(request, planned))
     return Outlook(

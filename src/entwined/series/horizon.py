@@ -7,8 +7,9 @@ from entwined.bounds import bound
 from entwined.canonical import Document
 from entwined.dependence import EndlessChain, MarkovChain
 from entwined.errors import DoesNotApply, NoTheorem
+from entwined.promise.base_loss import BaseLoss
 from entwined.promise.declared import Declared
-from entwined.promise.promise import BaseLoss, Promise
+from entwined.promise.promise import Promise
 from entwined.series.following import Streaming
 
 HORIZONS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000)
