@@ -18,7 +18,7 @@ from entwined.bounds.ties_noise import (
 )
 from entwined.dependence import Ties
 from entwined.errors import DoesNotApply
-from support.hockey_sticks import cell_chances, mechanism_sticks, sum_sticks
+from support.hockey_sticks import cell_chances, mechanism_sticks, released, sum_sticks
 
 DELTAS = ("0.1", "0.02")
 KERNEL = np.array([[0.8, 0.2], [0.3, 0.7]])
@@ -79,11 +79,8 @@ def test_parts_of_single_units_show_no_more_of_the_middle_and_nearly_as_much(lea
     model, joint = star(leaves, kernel)
     shifts = rng.uniform(0.5, 1.5, leaves + 1)
     edges = np.concatenate([[-np.inf], np.linspace(-3.0, 4.5, 13 if leaves == 3 else 25), [np.inf]])
-    channels = [cell_chances(edges - np.array([[0.0], [shift]])) for shift in shifts]
-    likelihood = np.ones((*joint.shape, 1))
-    for unit, channel in enumerate(channels):
-        shape = [2 if at == unit else 1 for at in range(joint.ndim)]
-        likelihood = (likelihood[..., None] * channel.reshape(*shape, 1, -1)).reshape(*joint.shape, -1)
+    parts = [((unit,), cell_chances(edges - np.array([[0.0], [shift]]))) for unit, shift in enumerate(shifts)]
+    likelihood = released(joint.shape, parts)
     for delta in DELTAS:
         box = losses(shifts, delta, gaussian=True, separable=True)
         known = separable_ties_bound(box, model).per_unit[0]
