@@ -44,6 +44,9 @@ class Sum:
         """Take losses over as they are."""
         return totals
 
+    def outside(self, totals: Mapping[str, Part]) -> str | None:
+        """Nothing is reserved."""
+
     def price(self, totals: Mapping[str, Part]) -> Price:
         """Add all parts."""
         return Price(sum((part.one for part in totals.values()), Fraction(0)))

@@ -1,6 +1,7 @@
 """Does the model hold? Beliefs against enumeration, hidden causes, leakage under them, and the verdict on a tree."""
 
 import itertools
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +20,7 @@ from entwined.learning.check import NETWORK, TREE, Trial, check, laws_tried
 from entwined.learning.held_out import questions_scored
 from entwined.learning.hidden_causes import Answers, hidden_root, latent_classes, star
 from entwined.loss import Loss
+from support.hockey_sticks import cell_chances, mechanism_sticks, released
 from support.joints import joint_of
 from support.oracle import worst_leakages
 
@@ -219,6 +221,22 @@ def test_the_price_of_covering_is_kept_under_every_law_that_is_needed(failing):
     assert NETWORK not in laws_tried((2,), blanks=True)
     assert questions_scored(codes, 4) == questions_scored(codes, 4)
     assert len(questions_scored(codes, 4)) <= 4
+
+
+def test_two_parents_have_a_figure_for_gaussian_noise_too():
+    """That of whole rows: never below what the law of all columns shows of any of them."""
+    codes = caused(900, 4, 0.85)
+    law = learn(codes, "x", parents=2).model
+    planned = ConcentratedLoss.of(["0.02", "0.01", "0.03", "0.02"], "1e-2", gaussian=True, separable=True)
+    found, theorem = Trial({NETWORK: law}, planned, "any").leaks(NETWORK)
+    assert theorem == "separable group"
+    shifts = [math.sqrt(2 * float(rho)) for rho in planned.rhos]
+    edges = np.concatenate([[-np.inf], np.linspace(-3.0, 3.4, 7), [np.inf]])
+    parts = [((unit,), cell_chances(edges - np.array([[0.0], [shift]]))) for unit, shift in enumerate(shifts)]
+    likelihood = released((2,) * 4, parts)
+    gammas = np.array([math.exp(found), 1.0])
+    seen = np.array([each for _, each in mechanism_sticks(joint_of(law), likelihood, gammas)])
+    assert seen[:, 0].max() <= 0.01 < seen[:, 1].max()
 
 
 def test_what_is_needed_fits_better_and_leaks_more(failing):

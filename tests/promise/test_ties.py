@@ -5,10 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from entwined.dependence import BayesNet, Box, Edge, Groups, MarkovChain, RandomField, Ties, Variable
+from entwined.dependence import BayesNet, Box, Edge, Graph, Groups, MarkovChain, RandomField, Ties, Variable
 from entwined.errors import BadModel, Refused
+from entwined.mechanisms.batch import plan_batch
 from entwined.promise.declared import Declared
+from entwined.promise.measure import measure_of
 from entwined.promise.promise import Promise
+from entwined.queries import Count, parse
 from entwined.schema import Boolean, Categorical, Cells, Schema, Text
 
 BIT = ("0", "1")
@@ -98,3 +101,23 @@ def test_a_published_model_names_its_file_by_the_last_name(tmp_path):
     assert declared.model.document["edges"] == "ties.csv"
     assert declared.model.named(0) == "'ann'"
     assert declared.model.called(0) == "node 0"
+
+
+def test_ties_under_a_delta_need_less_noise_than_messages_and_the_group():
+    ring = np.array([[0, leaf] for leaf in range(1, 9)] + [[leaf, leaf % 8 + 1] for leaf in range(1, 9)])
+    flip = np.array([[0.8, 0.2], [0.2, 0.8]])
+    asked = Count(where=parse("ill", ROWS))
+    about = {"by": "who", "columns": ("ill",), "missing_says_nothing": ("ill",)}
+    scales = {}
+    for name, model in (
+        ("ties", Ties(9, ring, flip)),
+        ("messages", Graph(9, ring, np.full(len(ring), 2 * np.log(4)))),
+        ("group", Groups(9)),
+    ):
+        declared = Declared(model, **(about if name == "ties" else {}))
+        planned = plan_batch(Promise.of(ROWS, declared, measure=measure_of("1e-6")), asked, leakage=1)
+        scales[name] = float(planned.statistics[0].law.scale)
+        if name == "ties":
+            (bound,) = planned.promise.bounds(planned.promise.base(planned.charged)).values()
+            assert bound.theorem.name == "gaussian ties and anything known"
+    assert scales["ties"] < scales["messages"] <= scales["group"]

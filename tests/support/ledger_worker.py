@@ -44,6 +44,9 @@ class Named:
         """A price of sums holds whatever was seen before."""
         return False
 
+    def outside(self, totals):
+        """Nothing is reserved."""
+
     def carried(self, document, totals):  # noqa: ARG002  (the name is the protocol's)
         return dict(totals)
 

@@ -36,7 +36,9 @@ def staged_release(request: Request, target: str | None = None) -> list[Stage]:
     amount = terms.leakage or terms.loss or Fraction(1)
     promise = request.promise
     kept, plain = (
-        plan_batch(promise, request.queries, leakage=leak, loss=loss, shares=terms.shares)
+        plan_batch(
+            promise, request.queries, leakage=leak, loss=loss, shares=terms.shares, noise=request.noise
+        )
         for leak, loss in ((amount, None), (None, amount))
     )
     declared = {name: one for name, (one, _) in promise.judges.items()}

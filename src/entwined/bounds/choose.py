@@ -67,6 +67,12 @@ from entwined.bounds.series_sum import exact_scalar_of_series_bound, wasserstein
 from entwined.bounds.shared_parts import shared_group_bound, shared_messages_bound, shared_transport_bound
 from entwined.bounds.theorem import Knowledge, Theorem
 from entwined.bounds.ties import ties_and_anything_known_bound, ties_bound, ties_scale_bound
+from entwined.bounds.ties_noise import (
+    gaussian_ties_and_anything_known_bound,
+    gaussian_ties_bound,
+    separable_ties_and_anything_known_bound,
+    separable_ties_bound,
+)
 from entwined.bounds.tilted import tilted_transport_bound
 from entwined.bounds.transport import transport_bound
 from entwined.bounds.walks import self_avoiding_walks_bound
@@ -127,6 +133,10 @@ THEOREMS: tuple[Theorem, ...] = (
     gaussian_group_bound,
     gaussian_messages_bound,
     gaussian_transport_bound,
+    separable_ties_bound,
+    separable_ties_and_anything_known_bound,
+    gaussian_ties_bound,
+    gaussian_ties_and_anything_known_bound,
     endless_separable_messages_bound,
     endless_gaussian_messages_bound,
     exact_scalar_accountant_bound,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from entwined.canonical import Document
-from entwined.cli import keeping, restoring
+from entwined.cli import keeping, reserving, restoring
 from entwined.cli.arguments import JsonOption, ledger_of
 from entwined.cli.first_unnamed import FirstUnnamed
 from entwined.cli.show import as_json, number, progress, say, table
@@ -42,6 +42,7 @@ app.command("migrate")(keeping.migrate)
 app.command("adopt")(keeping.adopt)
 app.command("check")(keeping.check)
 app.command("restore")(restoring.restore)
+app.command("reserve")(reserving.reserve)
 
 
 @app.command("show")
@@ -98,6 +99,7 @@ def document(book: "Book", ledger: str) -> Document:
         "cap": float(spent.cap),
         "spent": floats_of(spent.price),
         **counted,
+        **_reserve_left(book.promised(), spent.parts),
         "left": max(float(spent.cap - spent.price.worst), 0.0),
         "calendar": [one.document | {"words": one.words} for one in spent.periods],
         "entries": spent.entries,
@@ -114,6 +116,18 @@ def _whole_series(terms: Document, parts: "Iterable[Part]") -> Document:
 
     whole = series_in_all(terms, parts)
     return {} if whole is None else {"series_in_all": float_above(whole)}
+
+
+def _reserve_left(terms: Document, parts: "Iterable[Part]") -> Document:
+    """Tell what is left of what was reserved for each column, where something was."""
+    if "reserve" not in terms:
+        return {}
+    from entwined.promise.reserve import left_of
+
+    return {
+        "reserve": terms["reserve"],
+        "reserve_left": {k: list(v) for k, v in left_of(terms, parts).items()},
+    }
 
 
 def supposed(place: str, found: Document, loss: str) -> Document:
@@ -181,6 +195,9 @@ def show(found: Document) -> None:
     if "series_in_all" in found:
         say(f"         {number(found['series_in_all'])} counted for a whole series, without the chain")
     say(f"  left   {number(found['left'])}")
+    for name, left in found.get("reserve_left", {}).items():
+        least = "" if len(left) == 1 else f" at the step with least, {max(left):.1%} at the one with most"
+        say(f"         {min(left):.1%} of what is reserved for {name}{least}")
     for one in found["calendar"]:
         say(f"         {one['words']}")
     if "what_if" in found:

@@ -49,7 +49,7 @@ def certificate(
     promise: Promise, mechanism: Mapping[str, Any], parts: Sequence[Part], standing: Standing, released: str
 ) -> Sealed:
     """Write down what a mechanism costs on its own, and what everything released so far amounts to."""
-    models = _models(promise, promise.base(parts))
+    models = _models(promise, promise.certified(parts))
     return sealed(content(promise, mechanism, parts, standing, released, models))
 
 
@@ -87,7 +87,7 @@ def content(
     models: list[Document],
 ) -> Document:
     """Everything that a certificate says; all of it follows from the schema, the models and the mechanism."""
-    schema, nominal = promise.schema, promise.base(parts).nominal
+    schema, nominal = promise.schema, promise.certified(parts).nominal
     return {
         "format": FORMAT,
         "says": _says(promise, nominal),
@@ -102,6 +102,7 @@ def content(
         else NOT_PROTECTED,
         **promise.measure.document,
         **({} if promise.secrets is None else {"secrets": promise.secrets.document}),
+        **({} if promise.reserve is None else {"reserve": promise.reserve.document}),
         "models": models,
         "trusted": _trusted(promise, schema),
         "losses_so_far": [list(row) for row in standing.rows],
@@ -143,8 +144,13 @@ def _says(promise: Promise, nominal: Fraction) -> str:
     if not promise.protects_individuals:
         return kept
     failed = "".join(f"{sentence} " for sentence in promise.failures)
+    what = (
+        "what was released here"
+        if promise.reserve is None
+        else "all that is ever released within the reserve"
+    )
     return (
-        f"{failed}{change.capitalize()} {schema.unit.words} changes the probability of what was released here "
+        f"{failed}{change.capitalize()} {schema.unit.words} changes the probability of {what} "
         f"by a factor of at most exp({float(measure.epsilon(nominal)):.6g}){but}. What an adversary who knows a "
         f"dependence model learns is certified for each model.{kept and ' '}{kept}"
     )

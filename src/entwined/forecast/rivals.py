@@ -15,7 +15,7 @@ from entwined.canonical import Document
 from entwined.dependence import Ties
 from entwined.errors import EntwinedError
 from entwined.loss import Loss
-from entwined.mechanisms.batch import Batch, Sketch, nearly_planned
+from entwined.mechanisms.batch import Batch, Sketch, nearly_planned, otherwise_noised
 from entwined.promise.measure import Measure, measure_of
 from entwined.promise.promise import Promise
 from entwined.schema.unit import Rows
@@ -80,6 +80,8 @@ def rivals(planned: Batch, leakage: Fraction) -> Iterator[Rival]:
         )
         found = _rival(planned, Promise(rows, measure=measure), leakage, title, "protect rows in the schema")
         yield replace(found, whole_rows=True)
+    if delta is not None and promise.reserve is None:
+        yield _same_price(planned)
 
 
 def _without_proof(planned: Batch, leakage: Fraction) -> Iterator[Rival]:
@@ -101,7 +103,21 @@ def other_noise(planned: Batch, leakage: Fraction) -> Rival:
         other, how = measure_of(USUAL_DELTA), f"give delta = {float(USUAL_DELTA):g}"
     else:
         title, other, how = "Laplace noise, without a chance to fail", measure_of(None), "leave delta out"
-    return _rival(planned, replace(planned.promise, measure=other), leakage, title, how)
+    return _rival(planned, replace(planned.promise, measure=other, reserve=None), leakage, title, how)
+
+
+def _same_price(planned: Batch) -> Rival:
+    """Add the other noise under the same δ, which costs the same: Laplace, or Gaussian where that was asked for."""
+    if planned.noise:
+        title, how, other = (
+            "Gaussian noise under the same chance",
+            "leave noise out",
+            otherwise_noised(planned, ""),
+        )
+    else:
+        title, how = "Laplace noise under the same chance", 'give noise = "laplace"'
+        other = otherwise_noised(planned, "laplace")
+    return Rival(title, how, compared(planned, other), sketch=other)
 
 
 def _rival(planned: Batch, promise: Promise, leakage: Fraction, title: str, how: str) -> Rival:

@@ -122,7 +122,7 @@ class Crossing:
 
     def plain(self) -> Way:
         """Take what is asked as the ε of one unit alone, as if all were independent, and say what it leaks."""
-        measure = self.promise.measure
+        measure = self.promise.bare.measure
         times = Fraction(1) if self.leakage is None else measure.largest(self.leakage) / self.base.nominal
         base = self.base.times(times)
         found = {name: float(leaked) for name, leaked in self.promise.leakages(base).items()}
@@ -181,7 +181,7 @@ class Crossing:
         """Give what a theorem starts from, and why it has no word on it; nothing if it has."""
         exposure = self.promise.exposure(one, base)
         if theorem.takes is SeriesSum:
-            alone = self.promise.alone
+            alone = self.promise.single_numbers
             reason = alone.why_not(one, self._added)
             if reason or base.number is None:
                 return exposure, reason or "It is for one count or one total; this batch is something else."

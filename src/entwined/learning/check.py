@@ -4,7 +4,8 @@
     the learner knows beyond the tree, in nats, a real adversary may know as well.
 (b) Fitted to all rows, what does the planned noise leak under each of the richer laws? One that fits better and under
     which over a tenth more leaks is needed: the promise has to be kept under it, too. A network of two parents has
-    cycles, under which a bound may be far above what leaks: it is shown, and is no part of the verdict.
+    cycles, under which a bound may be far above what leaks: it is shown, and is no part of the verdict. Gaussian noise
+    is bounded under it as if every answer told all about every other, for messages of profiles need a forest.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,11 @@ from typing import Final, TypeAlias
 from entwined.bounds import ConcentratedLoss, Knowledge
 from entwined.bounds.choose import ask
 from entwined.bounds.messages import message_passing_bound
-from entwined.bounds.separable import separable_messages_bound, separable_transport_bound
+from entwined.bounds.separable import (
+    separable_group_bound,
+    separable_messages_bound,
+    separable_transport_bound,
+)
 from entwined.bounds.theorem import Theorem
 from entwined.bounds.transport import transport_bound
 from entwined.canonical import fraction_text
@@ -43,6 +48,7 @@ THEOREMS: Final[tuple[Theorem, ...]] = (
     transport_bound,
     separable_messages_bound,
     separable_transport_bound,
+    separable_group_bound,
 )
 
 Planned: TypeAlias = Loss | ConcentratedLoss

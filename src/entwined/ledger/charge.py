@@ -79,3 +79,7 @@ class Accountant(Protocol):
     def price(self, totals: Mapping[str, Part]) -> Price:
         """Price all that has been spent, by part key."""
         ...
+
+    def outside(self, totals: Mapping[str, Part]) -> str | None:
+        """Say how totals leave what was reserved before anything was seen, where something was and they do."""
+        ...

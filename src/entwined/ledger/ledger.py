@@ -38,8 +38,8 @@ from entwined.promise.totals import NOTHING, Step, Totals
 MOST_RUNS: Final = 5
 ONE_BATCH: Final = (
     "under a δ, a model over the columns or over the steps of a panel needs all losses to be fixed before anything is "
-    "seen, and one batch was released already. Put all questions into one batch, or leave delta out. Nothing was "
-    "charged."
+    "seen, and one batch was released already. Put all questions into one batch, begin with a reserve, or leave delta "
+    "out. Nothing was charged."
 )
 ONE_RELEASE: Final = (
     "A secret is kept for what leaves together, and how it is kept over several releases is not proved. Ask for "
@@ -211,6 +211,12 @@ class Ledger:
             self._require(view)
             return self._price(view.totals(self._seen).plus(parts))
 
+    def outside(self, parts: Iterable[Part]) -> str | None:
+        """Say how these parts on top of everything spent would leave what was reserved, if they would."""
+        with self.book.reading() as view:
+            self._require(view)
+            return self._accountant.outside(view.totals(self._seen).plus(parts))
+
     def own_price(self, analyst: str, parts: Iterable[Part] = ()) -> Price:
         """Price what one analyst was charged for, as if nothing else had been, with these parts on top."""
         with self.book.reading() as view:
@@ -288,6 +294,9 @@ class Ledger:
             why = ONE_RELEASE if "secrets" in self._accountant.document else ONE_BATCH
             raise OverBudget(f"Request {charge.request}: {why}")
         after = plan.after if before is plan.before else before.plus(charge.parts)
+        outside = self._accountant.outside(after)
+        if outside is not None:
+            raise OverBudget(f"Request {charge.request}: {outside} Nothing was charged.")
         price = self._price(after)
         if not price.worst <= self.cap:
             raise OverBudget(

@@ -14,11 +14,12 @@ from typing import Any, ClassVar, Self
 from entwined.bounds import Hint
 from entwined.canonical import Document, canonical, fraction_from, fraction_text
 from entwined.door.mechanism import Read
-from entwined.errors import BadQuery
+from entwined.errors import BadQuery, Refused
 from entwined.mechanisms.asked import Added, Alone, Asked, Chosen, Filled
 from entwined.mechanisms.draws import draw
 from entwined.mechanisms.fitting import Shared, fitted, losses, nearly_fitted, worst_change
 from entwined.numbers import Amount, positive_fraction
+from entwined.promise.measure import NoiseKind
 from entwined.promise.part import Part
 from entwined.promise.price import Price
 from entwined.promise.promise import Promise
@@ -47,6 +48,7 @@ class Batch(Tabled):
     charged: tuple[Part, ...]
     price: Price
     shares: tuple[Fraction, ...]
+    noise: NoiseKind = ""
 
     def hints(self) -> dict[str, tuple[Hint, ...]]:
         """What further knowledge would lower what its noise leaks, under each model."""
@@ -64,7 +66,8 @@ class Batch(Tabled):
             {"query": written(query), "share": fraction_text(share)}
             for query, share in zip(self.queries, self.shares, strict=True)
         ]
-        return {"kind": self.kind, "asked": asked, "loss_of_each_statistic": fraction_text(self.loss)}
+        said = {"noise": self.noise} if self.noise else {}
+        return {"kind": self.kind, "asked": asked, "loss_of_each_statistic": fraction_text(self.loss), **said}
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], promise: Promise) -> Self:
@@ -75,12 +78,10 @@ class Batch(Tabled):
         asked = _unique(promise.schema, queries)
         if asked != tuple(queries) or min(shares) <= 0 or each <= 0:
             raise BadQuery("The queries are not each once and in order, or a loss is not above zero.")
-        needed = _needed(promise, asked, shares)
+        needed = _needed(promise, asked, shares, noise_of(document.get("noise", ""), promise))
         charged = losses(promise, needed.shared, each)
         price = Price(promise.measure.epsilon(promise.base(charged).nominal))
-        return cls(
-            promise, needed.queries, needed.noisy(each), needed.uses, each, charged, price, needed.shares
-        )
+        return cls(*needed.with_loss(each), each, charged, price, needed.shares, needed.noise)
 
     @property
     def sketch(self) -> "Sketch":
@@ -113,13 +114,12 @@ def plan_batch(
     leakage: Amount | None = None,
     loss: Amount | None = None,
     shares: Sequence[Amount] | None = None,
+    noise: str = "",
 ) -> Batch:
     """Work out noise, charges and price of a batch; refuse whatever cannot be released."""
-    needed = _wanted(promise, queries, shares)
+    needed = _wanted(promise, queries, shares, noise_of(noise, promise))
     each, charged, price = fitted(promise, needed.shared, leakage, loss)
-    return Batch(
-        promise, needed.queries, needed.noisy(each), needed.uses, each, charged, price, needed.shares
-    )
+    return Batch(*needed.with_loss(each), each, charged, price, needed.shares, needed.noise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +142,14 @@ class Sketch:
         return float(max(leaked.values(), default=self.promise.measure.epsilon(base.nominal)))
 
 
+def otherwise_noised(planned: Batch, noise: NoiseKind) -> Sketch:
+    """Give the same batch with other noise that costs the same; refuse what its promise has no such noise for."""
+    needed = _needed(planned.promise, planned.queries, planned.shares, noise_of(noise, planned.promise))
+    return Sketch(
+        planned.promise, _by_query(needed.queries, needed.uses, needed.noisy(planned.loss)), planned.charged
+    )
+
+
 def nearly_planned(
     promise: Promise, queries: Iterable[Query], leakage: Fraction, shares: Sequence[Amount] | None = None
 ) -> Sketch:
@@ -161,13 +169,34 @@ def _by_query(
     }
 
 
-def _wanted(promise: Promise, queries: Query | Iterable[Query], shares: Sequence[Amount] | None) -> "_Needed":
+def noise_of(given: object, promise: Promise) -> NoiseKind:
+    """Read which noise is wanted; that of the promise itself is not named, so that a question stays the same."""
+    if given not in ("", "laplace", "gaussian"):
+        raise BadQuery(f'noise = {given!r:.60}. Give "laplace" or "gaussian", or leave it out.')
+    usual = "laplace" if promise.measure.is_pure else "gaussian"
+    if given and given != usual:
+        promise.measure.added(Fraction(1), Fraction(1), given)  # it refuses what it has not
+        if promise.reserve is not None:
+            raise Refused(
+                "Within a reserve answers have Gaussian noise: only of that it is proved that they can be chosen one "
+                "after another. Leave noise out."
+            )
+        return given
+    return ""
+
+
+def _wanted(
+    promise: Promise,
+    queries: Query | Iterable[Query],
+    shares: Sequence[Amount] | None,
+    noise: NoiseKind = "",
+) -> "_Needed":
     """Check queries and shares, and find what the batch is made of."""
     promise.schema.require_approval()
     given = [_bound(query, promise.schema) for query in as_list(queries)]
     asked = _unique(promise.schema, given)
     wanted = _shares(given, shares)
-    return _needed(promise, asked, [wanted[query.fingerprint] for query in asked])
+    return _needed(promise, asked, [wanted[query.fingerprint] for query in asked], noise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +208,7 @@ class _Needed:
     shares: tuple[Fraction, ...]
     statistics: tuple[Statistic, ...]
     uses: tuple[tuple[int, ...], ...]
+    noise: NoiseKind
 
     @property
     def parted(self) -> list[Fraction]:
@@ -194,12 +224,20 @@ class _Needed:
         """The statistics with their shares."""
         return list(zip(self.statistics, self.parted, strict=True))
 
+    def with_loss(
+        self, each: Fraction
+    ) -> tuple[Promise, tuple[Query, ...], tuple[Asked, ...], tuple[tuple[int, ...], ...]]:
+        """The first of what a batch is: what is asked of which promise, with which noise."""
+        return self.promise, self.queries, self.noisy(each), self.uses
+
     def noisy(self, each: Fraction) -> tuple[Asked, ...]:
         """Give every statistic its noise."""
-        return tuple(_asked(one, each * share, self.promise) for one, share in self.shared)
+        return tuple(_asked(one, each * share, self.promise, self.noise) for one, share in self.shared)
 
 
-def _needed(promise: Promise, asked: tuple[Query, ...], shares: Sequence[Fraction]) -> _Needed:
+def _needed(
+    promise: Promise, asked: tuple[Query, ...], shares: Sequence[Fraction], noise: NoiseKind
+) -> _Needed:
     by_rows = [query.kind for query in asked if query.needs_public_rows(promise.schema)]
     if promise.kept and by_rows:
         raise BadQuery(
@@ -211,7 +249,7 @@ def _needed(promise: Promise, asked: tuple[Query, ...], shares: Sequence[Fractio
         tuple(places.setdefault(one, len(places)) for one in query.statistics(promise.schema))
         for query in asked
     )
-    return _Needed(promise, asked, tuple(shares), tuple(places), uses)
+    return _Needed(promise, asked, tuple(shares), tuple(places), uses, noise)
 
 
 def _shares(queries: list[Query], shares: Sequence[Amount] | None) -> Mapping[str, Fraction]:
@@ -249,10 +287,10 @@ def _unique(schema: Schema, given: list[Query]) -> tuple[Query, ...]:
     return tuple(by_text[text] for text in sorted(by_text))
 
 
-def _asked(statistic: Statistic, each: Fraction, promise: Promise) -> Asked:
+def _asked(statistic: Statistic, each: Fraction, promise: Promise, noise: NoiseKind) -> Asked:
     worst = worst_change(promise, statistic)
     if statistic.choice is None:
         noised = Added if statistic.agrees else Alone
         kind = Filled if statistic.filling else noised
-        return kind(statistic, promise.measure.added(each, worst))
+        return kind(statistic, promise.measure.added(each, worst, noise))
     return Chosen(statistic, promise.measure.chosen(each, worst), statistic.choice)

@@ -39,7 +39,7 @@ def fitted(
     """Find the largest e, in a few digits, whose charges stay within what is allowed."""
     if leakage is not None and loss is None and any(share != 1 for _, share in statistics):
         whole = losses(promise, statistics, Fraction(1))  # perhaps shares are losses that were planned
-        as_given = promise.price({part.key: part for part in whole})
+        as_given = promise.alone(whole)
         allowed = positive_fraction(leakage, "Leakage")
         if allowed * (1 - AS_PLANNED) <= as_given.worst <= allowed:
             return Fraction(1), whole, as_given
@@ -65,7 +65,7 @@ def fitted_parts(
     for slack in SLACKS:
         short = _rounded_down(each * (1 - slack))
         parts = charged(short)
-        price = promise.price({part.key: part for part in parts})
+        price = promise.alone(parts)
         if (price.worst if leakage is not None else price.nominal) <= allowed:
             return short, parts, price
     raise Unreachable(f"No noise keeps the batch within {float(allowed):.6g}. Ask for less, or allow more.")
@@ -81,7 +81,7 @@ def losses(promise: Promise, statistics: Shared, each: Fraction) -> tuple[Part, 
     charged: dict[str, Part] = {}
     drawn = _the_number(promise, statistics)
     for statistic, share in statistics:
-        moves = promise.measure.parts(statistic, promise.schema)
+        moves = promise.moves(statistic)
         worst = worst_change(promise, statistic)
         distance = promise.distance_of(statistic)
         for part in moves:
@@ -91,7 +91,15 @@ def losses(promise: Promise, statistics: Shared, each: Fraction) -> tuple[Part, 
             )
             if one or both:
                 number = drawn and drawn(each * share, worst, (one, both))
-                key = key_of(part.where, part.column, part.together, part.filling, distance, number)
+                key = key_of(
+                    part.where,
+                    part.column,
+                    part.together,
+                    part.filling,
+                    distance,
+                    number,
+                    reserved=part.reserved,
+                )
                 loss = Part(key, one, both)
                 charged[loss.key] = charged[loss.key] + loss if loss.key in charged else loss
     return tuple(charged[key] for key in sorted(charged))
@@ -103,7 +111,7 @@ def _the_number(
     """Name the number that a batch is by its loss, where it is a single one that may have a price of its own."""
     if len(statistics) != 1 or statistics[0][0].selects or statistics[0][0].filling:
         return None
-    added = promise.alone.added(statistics[0][0].aggregate, promise.declared)
+    added = promise.single_numbers.added(statistics[0][0].aggregate, promise.declared)
     if added is None:
         return None
     return lambda loss, worst, once: OneNumber(added, DiscreteLaplace.for_loss(loss, worst).scale, once)
@@ -111,7 +119,7 @@ def _the_number(
 
 def worst_change(promise: Promise, statistic: Statistic) -> Fraction:
     """Give the largest change between neighbouring tables, in what is charged."""
-    moves = promise.measure.parts(statistic, promise.schema)
+    moves = promise.moves(statistic)
     return max((part.worst(promise.schema) for part in moves), default=Fraction(0))
 
 

@@ -52,6 +52,12 @@ curve of G. For 1 ≤ k ≤ d the μ of one is a_k + a_{d+1−k}. ln Φ(−a_k) 
 a is 1/scale divided by φ/Φ(−a), which grows with a: a is concave, and the sum is largest in the middle. For k > d the
 logs of the two probabilities are d/scale apart, and the further out, the closer the quantiles; the first of these,
 a_{d+1} − a_1, is at most a_d + a_1, because a is 0 at a k ≤ 1/2 (w^k = (1 + w)/2 ≥ √w) and concave. ∎
+
+**Theorem (several numbers with discrete Laplace noise).** Let whole numbers x move by Σ d_i² ≤ D, and let each have
+independent discrete Laplace noise of one scale. Then the answers are within G(√(2Dρ₁)), ρ₁ that of a pure loss of
+1/scale. So a charge grows with squared changes as that of Gaussian noise does, and both live in one ledger.
+Proof. Moving one number by one is of pure loss 1/scale, within G(μ₁) with μ₁ = √(2ρ₁). Moving it by d is d such moves,
+along which differences of Φ⁻¹ add up: within G(dμ₁). Squares add up over numbers: Σ d_i² μ₁² ≤ 2Dρ₁. ∎
 """
 
 import math
@@ -191,6 +197,22 @@ def rho_of_laplace(scale: Fraction, change: int) -> Fraction:
         return rho_of_pure(change / width)
     near = (change + 1) // 2
     return _charge(sum(_deviations_of_tail(steps, width) for steps in (near, change + 1 - near)))
+
+
+def laplace_scale(rho: Fraction, squared_change: Fraction) -> Fraction:
+    """Return a scale of discrete Laplace noise that shows no more than the Gaussian of ρ, whatever numbers move.
+
+    >>> round(float(laplace_scale(Fraction(1, 200), Fraction(1))), 3)
+    12.532
+    """
+    moved = not_negative(squared_change, "Squared change")
+    return 1 / pure_of_rho(positive_fraction(rho, "ρ") / moved) if moved else Fraction(1)
+
+
+def rho_of_scale(scale: Fraction, squared_change: Fraction) -> Fraction:
+    """Return the ρ of whose Gaussian discrete Laplace noise of this scale shows no more, rounded up."""
+    moved = not_negative(squared_change, "Squared change")
+    return moved * rho_of_pure(1 / positive_fraction(scale, "Scale"))
 
 
 def _deviations_of_odds(loss: float) -> float:

@@ -17,12 +17,28 @@ from entwined.errors import Refused
 from entwined.numbers import FloatArray
 from entwined.promise.gates import Gates
 from entwined.promise.measure import Measure
-from entwined.promise.places import PartPlace
+from entwined.promise.part import Part
+from entwined.promise.places import PartPlace, place_of
 
 Fillings: TypeAlias = Mapping[str, tuple[int, ...]]
 
 
-def fillings(
+def fillings_of(
+    parts: Iterable[Part], gates: Sequence[Gates], models: int, measure: Measure, knowledge: Knowledge
+) -> Fillings:
+    """By which weights blanks are filled, or nothing; refuse what the bounds for filled blanks do not cover."""
+    places = [place_of(part.key) for part in parts]
+    if not any(place.filling for place in places):
+        return {}
+    if len(gates) != models or not gates:
+        raise Refused(
+            "Blanks are filled, and not every model says which form asks what. Declare a questionnaire in forms "
+            "alone, or ask for histograms."
+        )
+    return _fillings(places, gates, measure, knowledge)
+
+
+def _fillings(
     places: Iterable[PartPlace], gates: Sequence[Gates], measure: Measure, knowledge: Knowledge
 ) -> Fillings:
     """By which weights the blanks of each question are filled, some being filled; refuse what no bound covers."""

@@ -12,7 +12,7 @@ discrete noise and choices keep it.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Final, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
 from entwined.bounds import ConcentratedLoss
 from entwined.bounds.concentrated_loss import SharedPart
@@ -20,14 +20,17 @@ from entwined.bounds.profiles.gaussian import gaussian_epsilon, largest_gaussian
 from entwined.canonical import Document
 from entwined.errors import Refused
 from entwined.loss import Loss
-from entwined.noise import DiscreteGaussian, DiscreteLaplace, ExponentialChoice
+from entwined.noise import Additive, DiscreteGaussian, DiscreteLaplace, ExponentialChoice
 from entwined.noise.dominated import choice_rate, variance_for
 from entwined.noise.lattice import probability
+from entwined.noise.squared_laplace import SquaredLaplace
 from entwined.numbers import Amount, float_above, positive_fraction
 from entwined.queries import Reach, Statistic
 from entwined.schema import Schema
 
 Shared: TypeAlias = Mapping[tuple[int, ...], tuple[Fraction, ...]]
+NoiseKind: TypeAlias = Literal["", "laplace", "gaussian"]
+"""Which noise is added; nothing said, that of the measure."""
 LARGEST_DELTA: Final = Fraction(1, 100)
 
 
@@ -42,8 +45,13 @@ class Pure:
         """Say how far a statistic moves, part by part."""
         return statistic.parts(schema)
 
-    def added(self, each: Fraction, worst: Fraction) -> DiscreteLaplace:
+    def added(self, each: Fraction, worst: Fraction, noise: NoiseKind = "") -> DiscreteLaplace:
         """Give the noise of a loss for the worst change."""
+        if noise == "gaussian":
+            raise Refused(
+                "Gaussian noise has no pure loss, and this promise has no δ: whatever its noise, a rare answer would "
+                "break it. Give delta = 1e-6, or leave noise out."
+            )
         return DiscreteLaplace.for_loss(each, worst)
 
     def chosen(self, each: Fraction, worst: Fraction) -> ExponentialChoice:
@@ -106,8 +114,10 @@ class Concentrated:
             for part in found
         )
 
-    def added(self, each: Fraction, worst: Fraction) -> DiscreteGaussian:
-        """Give the noise of a loss for the worst change, squared."""
+    def added(self, each: Fraction, worst: Fraction, noise: NoiseKind = "") -> Additive:
+        """Give the noise of a loss for the worst change, squared: Gaussian, or Laplace that shows no more."""
+        if noise == "laplace":
+            return SquaredLaplace.for_rho(each, worst)
         return DiscreteGaussian.of_variance(variance_for(each, worst))
 
     def chosen(self, each: Fraction, worst: Fraction) -> ExponentialChoice:

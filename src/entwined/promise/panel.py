@@ -96,7 +96,7 @@ class StepLosses:
 def series_in_all(terms: Mapping[str, Any], parts: Iterable[Part]) -> Fraction | None:
     """The same by the terms of a ledger as they are written; nothing if they have no panel."""
     order = next((one["order"] for one in terms.get("models", ()) if one.get("panel")), None)
-    if order is None:
+    if order is None or "reserve" in terms:  # of a reserve it is said what is left
         return None
     column = column_from(next(one for one in terms["schema"]["columns"] if one["name"] == order))
     if not isinstance(column, Coded):

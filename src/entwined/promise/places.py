@@ -17,7 +17,7 @@ class PartPlace(NamedTuple):
     `together` are the columns that a statistic reads, where it reads several and that matters, and `filling` the
     weights by which the blanks of its column are filled. Where `distance` names a column, what is released moves in
     proportion to the distance of two values of that column, and with nothing else. `number` is what was released, where
-    that is a single number which may have a price of its own.
+    that is a single number which may have a price of its own. What is `reserved` was taken of that column's reserve.
     """
 
     column: str
@@ -26,6 +26,7 @@ class PartPlace(NamedTuple):
     filling: tuple[int, ...] = ()
     distance: str = ""
     number: OneNumber | None = None
+    reserved: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -40,6 +41,8 @@ def key_of(
     filling: Sequence[int] = (),
     distance: str | None = None,
     number: OneNumber | None = None,
+    *,
+    reserved: bool = False,
 ) -> str:
     """Name the part of a table that a charge falls on; equal parts have equal names."""
     about = ({} if column is None else {"column": column}) | (
@@ -48,7 +51,8 @@ def key_of(
     filled = {"filling": list(filling)} if filling else {}
     along = {"distance": distance} if distance else {}
     alone = {} if number is None else {"number": number.document}
-    return canonical({"where": where.document} | about | filled | along | alone)
+    kept = {"reserved": True} if reserved else {}
+    return canonical({"where": where.document} | about | filled | along | alone | kept)
 
 
 @lru_cache(maxsize=4096)
@@ -63,6 +67,7 @@ def place_of(key: str) -> PartPlace:
             tuple(map(int, given.get("filling", ()))),
             given.get("distance", ""),
             OneNumber.from_document(given["number"]) if "number" in given else None,
+            given.get("reserved") is True,
         )
     except (BadQuery, ValueError, KeyError, TypeError, AttributeError):
         raise LedgerDamaged(

@@ -12,12 +12,12 @@ Under a δ a total is a valid price however releases were chosen where one numbe
 every cell, or of all cells of a group together. A model over cells weighs their losses against each other, and which
 cells were asked about may depend on what was seen; a profile is an average over all that might have been seen. So such
 a promise is for one batch, whose losses are all fixed before anything is seen: the ledger refuses a second one. The
-steps of a panel are weighed against each other in the same way, so under a δ a panel is for one batch too.
+steps of a panel are weighed against each other in the same way, so under a δ a panel is for one batch too. With a
+`reserve`, which is fixed and priced before anything is seen, both are for as many as stay inside.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeAlias
@@ -26,7 +26,7 @@ from entwined.bounds import Bound, Curve, Exposure, Hint, Knowledge
 from entwined.canonical import Document, canonical, sha256
 from entwined.dependence import Dependence, Forms
 from entwined.dependence.model_check import failures
-from entwined.errors import BadModel, Refused
+from entwined.errors import BadModel
 from entwined.numbers import Amount
 from entwined.promise.account import Account
 from entwined.promise.alone import SingleNumbers, the_only
@@ -35,20 +35,23 @@ from entwined.promise.contradictions import refuse_contradictions
 from entwined.promise.declared import Declared
 from entwined.promise.differences import differences
 from entwined.promise.distances import along
-from entwined.promise.filled import Fillings, filled_exposure, fillings
+from entwined.promise.filled import filled_exposure, fillings_of
 from entwined.promise.gates import Gates
 from entwined.promise.judge import Judge
 from entwined.promise.measure import PURE, Measure, measure_of
 from entwined.promise.panel import StepLosses
 from entwined.promise.part import Part
-from entwined.promise.places import PartPlace, place_of
+from entwined.promise.places import place_of
 from entwined.promise.price import Price
+from entwined.promise.reserve import TRUSTED as RESERVED
+from entwined.promise.reserve import Reserve, lowered, reserved_batch, whole
 from entwined.promise.secrets import KeptSecrets
+from entwined.promise.shared_columns import reads_one_cell, shared_losses
 from entwined.promise.terms import carried, is_for_one_batch
 from entwined.promise.trusted import ids_compared, known, trusted
 from entwined.promise.worked_out import charged_together
-from entwined.queries import Layers, Predicate, Statistic
-from entwined.schema import Schema
+from entwined.queries import Layers, Reach, Statistic
+from entwined.schema import Coded, Schema
 from entwined.showing import Tabled
 
 NOTHING: Final = Fraction(0)
@@ -64,6 +67,7 @@ class Promise(Tabled):
     knowledge: Knowledge = "any"
     measure: Measure = PURE
     secrets: KeptSecrets | None = None
+    reserve: Reserve | None = None
 
     def __post_init__(self) -> None:
         if self.knowledge not in ("any", "model"):
@@ -81,6 +85,8 @@ class Promise(Tabled):
                 "Two models pick rows by a column, and one picking would undo the promise of the other. "
                 "Give `by` to one of them."
             )
+        if self.reserve is not None:
+            self.reserve.check(self.schema, self.declared, for_one_batch=self.bare.is_for_one_batch)
 
     @classmethod
     def of(
@@ -90,11 +96,12 @@ class Promise(Tabled):
         knowledge: Knowledge = "any",
         measure: Measure = PURE,
         secrets: KeptSecrets | None = None,
+        reserve: Reserve | None = None,
     ) -> "Promise":
         """Make the promise of a schema and models, bare or declared; pure loss unless said otherwise."""
         given = (dependence,) if isinstance(dependence, Declared | Dependence) else dependence
         declared = tuple(one if isinstance(one, Declared) else Declared(one) for one in given)
-        return cls(schema, declared, knowledge, measure, secrets)
+        return cls(schema, declared, knowledge, measure, secrets, reserve)
 
     @cached_property
     def identity(self) -> str:
@@ -110,6 +117,7 @@ class Promise(Tabled):
             "knowledge": self.knowledge,
             **self.measure.document,
             **({} if self.secrets is None else {"secrets": self.secrets.document}),
+            **({} if self.reserve is None else {"reserve": self.reserve.document}),
         }
 
     def differences(self, document: Mapping[str, Any]) -> tuple[str, ...]:
@@ -157,6 +165,7 @@ class Promise(Tabled):
         said = [*known(self.schema), *(() if person is None else ids_compared(self.schema, person))]
         said += (line for one in self.declared for line in trusted(one, self.schema, self.knowledge))
         said += () if self.secrets is None else self.secrets.trusted
+        said += () if self.reserve is None else (RESERVED,)
         return tuple(dict.fromkeys(said))
 
     @property
@@ -176,11 +185,61 @@ class Promise(Tabled):
         return next((one for one in self.declared if one.by), None)
 
     def price(self, totals: Mapping[str, Part]) -> Price:
-        """Price all that has been spent, by part key; nothing, where individuals are not protected."""
+        """Price all that has been spent, by part key; nothing, where individuals are not protected.
+
+        With a reserve it is all that is reserved, whatever was spent of it.
+        """
         if not self.protects_individuals:
             return Price(NOTHING)
+        if self.reserve is not None:
+            return self._reserved if totals else Price(NOTHING)
         base = self._once(tuple(totals.values()), lambda: self._account.of(totals))
         return Price(self.measure.epsilon(base.nominal), self.leakages(base))
+
+    def alone(self, parts: Iterable[Part]) -> Price:
+        """Price charges as if they were all that is ever asked."""
+        charged = {part.key: part for part in parts}
+        if self.reserve is None:
+            return self.price(charged)
+        own = reserved_batch(self.reserve.used(charged.values(), self.steps), self.steps)
+        return self.bare.price({part.key: part for part in own})
+
+    @cached_property
+    def _reserved(self) -> Price:
+        return self.bare.price({part.key: part for part in self._batch})
+
+    @cached_property
+    def _batch(self) -> tuple[Part, ...]:
+        """What everything asked within the reserve can be made of."""
+        return () if self.reserve is None else reserved_batch(whole(self.reserve, self.steps), self.steps)
+
+    @cached_property
+    def bare(self) -> "Promise":
+        """The promise of one batch that a reserve is priced by; without a reserve, this one."""
+        return self if self.reserve is None else replace(self, reserve=None, measure=lowered(self.measure))
+
+    @property
+    def steps(self) -> Coded | None:
+        """The column whose values are the steps of a panel, if there is one."""
+        panel = self.kept
+        if panel is None or not panel.panel or panel.order is None:
+            return None
+        return self.schema.coded(panel.order)
+
+    def moves(self, statistic: Statistic) -> tuple[Reach, ...]:
+        """Say how far a statistic moves, part by part, or what it takes of a reserve."""
+        if self.reserve is not None:
+            return self.reserve.moves(statistic, self.schema, self.steps)
+        return self.measure.parts(statistic, self.schema)
+
+    def outside(self, totals: Mapping[str, Part]) -> str | None:
+        """Say how totals leave the reserve, where there is one and they do."""
+        return None if self.reserve is None else self.reserve.outside(totals.values(), self.steps)
+
+    def certified(self, parts: Iterable[Part]) -> BaseLoss:
+        """Give the loss that a certificate is about: of a batch, or of all that is reserved."""
+        charged = tuple(parts)
+        return self.base(charged) if self.reserve is None else self.bare.base(self._batch)
 
     def leakages(self, base: BaseLoss) -> dict[str, Fraction | float]:
         """Give what a loss leaks under each model; of concentrated loss the ε at δ."""
@@ -202,14 +261,14 @@ class Promise(Tabled):
 
     def _bound(self, one: Declared, judge: Judge, base: BaseLoss) -> Bound[Exposure]:
         found = judge.bound(self.exposure(one, base))
-        return found if base.number is None else self.alone.tighter(one, judge, base.number, found)
+        return found if base.number is None else self.single_numbers.tighter(one, judge, base.number, found)
 
     def shown(self, one: Declared, judge: Judge, base: BaseLoss) -> Exposure:
         """Say from what the least is proved of a loss under a model: all that was charged, or the one number it is."""
         return self.exposure(one, base) if base.number is None else self._bound(one, judge, base).exposure
 
     @cached_property
-    def alone(self) -> SingleNumbers:
+    def single_numbers(self) -> SingleNumbers:
         """What a single number costs that is all that was ever released."""
         return SingleNumbers(self.schema, self.knowledge, pure=self.measure.is_pure and self.secrets is None)
 
@@ -231,6 +290,8 @@ class Promise(Tabled):
 
     def exposure(self, one: Declared, base: BaseLoss) -> Exposure:
         """Say what a loss shows of the units of a model, before dependence."""
+        if self.reserve is not None:
+            return self.bare.exposure(one, base)
         if one.model.by_distance:
             (name,) = one.columns
             return base.along[name].exposure(
@@ -257,6 +318,8 @@ class Promise(Tabled):
     def base(self, parts: Iterable[Part]) -> BaseLoss:
         """Find the most that charges amount to at one unit; refuse what a model of forms does not cover."""
         charged = tuple(parts)
+        if self.reserve is not None:
+            return self.bare.base(reserved_batch(self.reserve.used(charged, self.steps), self.steps))
         return self._once(charged, lambda: self._account.laid(charged))
 
     def _once(self, parts: tuple[Part, ...], lay: Callable[[], Mapping[str, Layers]]) -> BaseLoss:
@@ -273,33 +336,24 @@ class Promise(Tabled):
     def _bases(self) -> dict[tuple[Part, ...], BaseLoss]:
         return {}
 
-    def _filling(self, parts: Iterable[Part]) -> Fillings:
-        """By which weights blanks are filled, or nothing; refuse what the bounds for filled blanks do not cover."""
-        places = [place_of(part.key) for part in parts]
-        if not any(place.filling for place in places):
-            return {}
-        if len(self.gates) != len(self.declared) or not self.gates:
-            raise Refused(
-                "Blanks are filled, and not every model says which form asks what. Declare a questionnaire in forms "
-                "alone, or ask for histograms."
-            )
-        return fillings(places, self.gates, self.measure, self.knowledge)
-
     @cached_property
     def _account(self) -> Account:
         return Account(self.gates)
 
     def _amount(self, laid: Mapping[str, Layers], parts: Iterable[Part]) -> BaseLoss:
         if self.schema.unit.by_column:
-            shared = None if self.measure.is_pure else self._shared(parts)
+            shared = None if self.measure.is_pure else shared_losses(parts, self.gates)
             if shared and self.is_for_one_batch:
-                laid = self._account.laid(part for part in parts if self._reads_one_cell(place_of(part.key)))
+                laid = self._account.laid(
+                    part for part in parts if reads_one_cell(place_of(part.key), self.gates)
+                )
             columns = {column: layers.at_two().value for column, layers in laid.items()}
             for read, (_, *each) in (shared or {}).items() if self.is_for_one_batch else ():
                 for name, alone in zip(read, each, strict=True):
                     columns[name] = columns.get(name, NOTHING) + alone
             worst = max(columns.values(), default=NOTHING)
-            return BaseLoss(worst, worst, columns, shared, self._filling(parts))
+            filling = fillings_of(parts, self.gates, len(self.declared), self.measure, self.knowledge)
+            return BaseLoss(worst, worst, columns, shared, filling)
         rows = laid.get("", Layers())
         may_leave = self.schema.neighbours == "add_remove"
         absent = may_leave or self.schema.unit.may_be_absent
@@ -311,10 +365,7 @@ class Promise(Tabled):
 
     def _steps(self, parts: Iterable[Part]) -> StepLosses | None:
         """What falls on each step, where a panel is declared."""
-        panel = self.kept
-        if panel is None or not panel.panel or panel.order is None:
-            return None
-        return StepLosses.of(parts, self.schema.coded(panel.order))
+        return None if self.steps is None else StepLosses.of(parts, self.steps)
 
     @cached_property
     def _distances(self) -> tuple[str, ...]:
@@ -326,25 +377,10 @@ class Promise(Tabled):
         """Name the column in proportion to whose distances a statistic moves, where a model speaks of these."""
         return next((name for name in self._distances if statistic.follows(name, self.schema)), None)
 
-    def _shared(self, parts: Iterable[Part]) -> dict[tuple[str, ...], tuple[Fraction, ...]]:
-        """What statistics of several columns cost if all of these change, and if each of them alone does."""
-        found: defaultdict[tuple[str, ...], defaultdict[str, list[tuple[Predicate, Fraction, Fraction]]]]
-        found = defaultdict(lambda: defaultdict(list))
-        for part in parts:
-            place = place_of(part.key)
-            if not self._reads_one_cell(place):
-                found[place.together][place.column].append((place.where, part.one, part.both))
-        return {
-            read: tuple(Layers.of(charges[name]).at_two().value for name in ("", *read))
-            for read, charges in sorted(found.items())
-        }
-
-    def _reads_one_cell(self, place: PartPlace) -> bool:
-        """Whether what was charged reads one cell of a row: alone, or only where the row's form asks it."""
-        return not place.together or any(gates.is_where_asked(place) for gates in self.gates)
-
     def series_in_all(self, parts: Iterable[Part]) -> Fraction | None:
         """The ε of a whole series of a panel, as it is counted by persons without the chain; none without a panel."""
+        if self.reserve is not None:
+            return self.bare.series_in_all(self._batch)
         found = self._steps(parts)
         return None if found is None else found.whole(self.measure)
 
@@ -362,7 +398,7 @@ class Promise(Tabled):
         found = []
         for one, judge in self.judges.values():
             most = judge.largest(self.exposure(one, shape), leakage, close, as_given)
-            more = shape.number and self.alone.larger(one, judge, shape.number, leakage, most)
+            more = shape.number and self.single_numbers.larger(one, judge, shape.number, leakage, most)
             found.append(Fraction(more or most))
         return alone * min(found)
 
@@ -379,7 +415,9 @@ def promise_of(
     knowledge: Knowledge = "any",
     delta: Amount | None = None,
     secrets: KeptSecrets | None = None,
+    reserve: Mapping[str, Amount] | Reserve | None = None,
 ) -> Promise:
     """Make a promise, once for the same schema and models."""
     given = (dependence,) if isinstance(dependence, Declared | Dependence) else tuple(dependence)
-    return _made_once(schema, given, knowledge, measure_of(delta), secrets)
+    kept = None if reserve is None else Reserve.of(reserve)
+    return _made_once(schema, given, knowledge, measure_of(delta), secrets, kept)

@@ -44,7 +44,7 @@ def carried(before: Mapping[str, Any], now: Mapping[str, Any], totals: Mapping[s
     old, new, times = columns_of(before), columns_of(now), _resized(before, now)
     found: dict[str, Part] = {}
     for part in totals.values():
-        column, where, together, filling, distance, number = place = place_of(part.key)
+        column, where, together, filling, distance, number, reserved = place = place_of(part.key)
         for name in place.columns:
             _require_codes(name, old, new)
         said = times is None and all(
@@ -54,6 +54,10 @@ def carried(before: Mapping[str, Any], now: Mapping[str, Any], totals: Mapping[s
         if filling and not said:
             raise Refused(
                 f"Blanks of {column!r} were filled by weights of its codes, and the new schema has others. {KEEP}"
+            )
+        if reserved and not said:
+            raise Refused(
+                f"Of the reserve of {column!r} something was taken, and the new schema has other codes. {KEEP}"
             )
         most = max(part.one, part.both) * max(times or ONE, ONE)
         taken = part if said else Part(key_of(everything(), column or None, together), most, most)
@@ -74,6 +78,7 @@ def _require_same_unit(before: Mapping[str, Any], now: Mapping[str, Any]) -> Non
         "kind of loss, with or without a δ,": ("delta" in before, "delta" in now),
         "picking of rows by a model's `by`": (_picking(before), _picking(now)),
         "list of secrets about whole columns": (before.get("secrets"), now.get("secrets")),
+        "reserve": (before.get("reserve"), now.get("reserve")),
     }
     if "column" in unit:
         name = unit["column"]
@@ -91,7 +96,7 @@ def is_for_one_batch(terms: Mapping[str, Any]) -> bool:
     """Whether all losses under some terms have to be fixed before anything is seen: see `promise`."""
     if "secrets" in terms:
         return True
-    if "delta" not in terms:
+    if "delta" not in terms or "reserve" in terms:
         return False
     if terms["schema"]["unit"]["kind"] != "cells":
         return any(one.get("panel") for one in terms["models"])

@@ -37,7 +37,8 @@ class Reach:
 
     Between two values of a row (or of a cell in it) the answer moves by `sensitivity.one` if exactly one of
     them is inside `where`, by `sensitivity.both` if both are, and not at all otherwise. `together` lists the columns
-    that the answer reads where it reads several, and `filling` the weights by which its blanks are filled.
+    that the answer reads where it reads several, and `filling` the weights by which its blanks are filled. `reserved`
+    says that it is no change but what is taken of a column's reserve.
     """
 
     where: Predicate
@@ -45,6 +46,7 @@ class Reach:
     column: str | None = None
     together: tuple[str, ...] = ()
     filling: tuple[int, ...] = ()
+    reserved: bool = False
 
     def worst(self, schema: Schema) -> Fraction:
         """Give the largest change between neighbouring tables; noise is scaled by it."""

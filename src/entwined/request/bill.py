@@ -29,8 +29,11 @@ class Bill:
 
     @classmethod
     def of_batch(cls, planned: Batch) -> Self:
-        """The bill of a batch alone, whose price is known."""
-        return cls(planned.promise, ((planned.document, planned.charged),), planned.price)
+        """The bill of a batch alone: its own price, or that of all that is reserved."""
+        promise = planned.promise
+        kept = promise.reserve is not None
+        price = promise.price({one.key: one for one in planned.charged}) if kept else planned.price
+        return cls(promise, ((planned.document, planned.charged),), price)
 
     @property
     def parts(self) -> tuple[Part, ...]:

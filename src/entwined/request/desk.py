@@ -69,9 +69,11 @@ class Desk(Door):
         leakage: Amount | None = None,
         loss: Amount | None = None,
         shares: Sequence[Amount] | None = None,
+        noise: str = "",
     ) -> Batch:
         """Work out noise, charges and price of some queries; nothing is read or charged."""
-        return plan_batch(self.promise, self._bound(queries), leakage=leakage, loss=loss, shares=shares)
+        asked = self._bound(queries)
+        return plan_batch(self.promise, asked, leakage=leakage, loss=loss, shares=shares, noise=noise)
 
     def release(  # noqa: PLR0913  (a release is described by so many public choices)
         self,
@@ -85,14 +87,16 @@ class Desk(Door):
         with_earlier: bool = False,
         analyst: str = "holder",
         request: str | None = None,
+        noise: str = "",
     ) -> Release:
         """Answer queries within a leakage or a loss, and charge them; names of a mapping go along.
 
         With `consistent` the answers agree with each other, and `with_earlier` with those of earlier releases;
-        `impossible` are conditions that no row can meet, by the holder's word.
+        `impossible` are conditions that no row can meet, by the holder's word. `noise` is "laplace" where that is
+        wanted under a δ.
         """
         asked = self._bound(queries)
-        batch = plan_batch(self.promise, asked, leakage=leakage, loss=loss, shares=shares)
+        batch = plan_batch(self.promise, asked, leakage=leakage, loss=loss, shares=shares, noise=noise)
         names = tuple(queries) if isinstance(queries, Mapping) else ()
         return release_batch(
             self,
@@ -210,13 +214,15 @@ def open_desk(  # noqa: PLR0913  (these are the terms of everything that will be
     calendar: Mapping[str, Amount] | None = None,
     other_rows: bool = False,
     secrets: KeptSecrets | None = None,
+    reserve: Mapping[str, Amount] | None = None,
 ) -> Desk:
     """Open a table under what is promised about it: everything that leaves goes through the door that this gives.
 
     `table` is a path, a URL, a frame or an open table; the ledger is begun if it is not there. `calendar` says how much
     may leak within a year, a quarter or a month, such as {"year": 2}; without it that of the ledger is meant. A table
     that was released from under another ledger is refused when it is asked something, unless `other_rows` says that
-    these are other people. `secrets` about whole columns are kept by `keeping` alone, in one release.
+    these are other people. `secrets` about whole columns are kept by `keeping` alone, in one release. `reserve` gives
+    ρ for each column that may be asked about, priced once for all batches: for models over columns or panels under a δ.
     """
     public = schema if isinstance(schema, Schema) else read_schema(Path(schema))
     public.require_approval()
@@ -232,11 +238,12 @@ def open_desk(  # noqa: PLR0913  (these are the terms of everything that will be
             anchor=anchor,
             calendar=calendar,
             secrets=secrets,
+            reserve=reserve,
         )
         witness = witness_of(rows) if other_rows else None
         if witness is not None:
             witness.bind(book.book, other_rows=True)
-        return Desk(rows, promise_of(public, dependence, knowledge, delta, secrets), book)
+        return Desk(rows, promise_of(public, dependence, knowledge, delta, secrets, reserve), book)
     except BaseException:
         rows.close()
         raise

@@ -7,6 +7,7 @@ from entwined.door.witnessed import witness_of
 from entwined.estimate.answers import Release
 from entwined.ledger import Book
 from entwined.mechanisms.batch import Batch
+from entwined.request.bill import Bill
 from entwined.request.funds import Funds, ledger_for, shown
 from entwined.request.request import Request
 from entwined.request.verbs import release_batch
@@ -37,7 +38,7 @@ def fulfil(
         require_entry(request.place, receipt)
     with (
         open_table(request.source, request.schema) as table,
-        ledger_for(request, planned.promise, planned.price, witness_of(table)) as ledger,
+        ledger_for(request, planned.promise, Bill.of_batch(planned).price, witness_of(table)) as ledger,
     ):
         before = ledger.spent()
         door = Door(table, planned.promise, ledger)

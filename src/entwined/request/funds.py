@@ -106,7 +106,12 @@ def funds_of(request: Request, bill: Bill) -> Funds:
             return Funds(place, cap, spent, spent, str(reason))
         if again:
             return Funds(place, cap, spent, spent, None, again, periods=periods)
-        refused = _why_second(ledger, bill) or _why_over(after, cap) or _why_late(periods)
+        refused = (
+            _why_second(ledger, bill)
+            or _why_outside(ledger.outside(charged))
+            or _why_over(after, cap)
+            or _why_late(periods)
+        )
         left = ledger.allowances() if refused else periods
     except NoLedger:
         refused = _why_not_begun(book, request, bill)
@@ -160,7 +165,8 @@ def _why_not_begun(book: Book, request: Request, bill: Bill) -> str | None:
         book.anchor.refuse_to_start()
     except BadLedger as reason:
         return str(reason)
-    return _why_over(bill.price, request.cap) or _why_late(_at_the_start(request, bill.price))
+    outside = _why_outside(bill.promise.outside({part.key: part for part in bill.parts}))
+    return outside or _why_over(bill.price, request.cap) or _why_late(_at_the_start(request, bill.price))
 
 
 def _at_the_start(request: Request, price: Price) -> tuple[Allowance, ...]:
@@ -178,6 +184,10 @@ def _why_late(periods: tuple[Allowance, ...]) -> str | None:
 def _why_second(ledger: Ledger, bill: Bill) -> str | None:
     """Say that secrets are kept for what leaves together, if something left before."""
     return ONE_RELEASE if bill.promise.secrets is not None and ledger.spent().parts else None
+
+
+def _why_outside(said: str | None) -> str | None:
+    return None if said is None else f"{said[:1].upper()}{said[1:]}"
 
 
 def _why_over(after: Price, cap: Fraction) -> str | None:
@@ -201,7 +211,8 @@ def refuse_over(ledger: Ledger, request: Request, bill: Bill) -> None:
     due = [
         parts for document, parts in bill.charges if not _was_answered(ledger.book, request, document, parts)
     ]
-    over = _why_over(ledger.price(_together(due)), ledger.cap)
+    charged = _together(due)
+    over = _why_outside(ledger.outside(charged)) or _why_over(ledger.price(charged), ledger.cap)
     if over:
         raise OverBudget(f"{over} Nothing was charged.")
 

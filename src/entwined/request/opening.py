@@ -29,9 +29,10 @@ def open_ledger(  # noqa: PLR0913  (these are the terms that a ledger is made fo
     anchor: Path | None = None,
     calendar: Mapping[str, Amount] | None = None,
     secrets: KeptSecrets | None = None,
+    reserve: Mapping[str, Amount] | None = None,
 ) -> Ledger:
     """Open the ledger of a schema and its models, or begin it; one made for other terms is refused."""
-    promise = promise_of(schema, dependence, knowledge, delta, secrets)
+    promise = promise_of(schema, dependence, knowledge, delta, secrets, reserve)
     most = positive_fraction(cap, "Cap")
     periods = None if calendar is None else calendar_of(calendar)
     try:

@@ -36,6 +36,10 @@ ONLY_NUMBER: Final = (
     "by itself it leaks no more because it is one number and nothing else; beside any other release everything is "
     "priced by its losses, and this number counts for {more:.4g} in it"
 )
+RESERVED: Final = (
+    "the ledger is charged once for all that is reserved, and this takes a part of it: "
+    "entwined budget says what is left"
+)
 OUT_OF_REACH: Final = "Its noise would be finer or coarser than integers allow."
 
 
@@ -148,7 +152,8 @@ def outlook(request: Request, *, brief: bool = False, decided: bool = False) -> 
     ]
     others = () if request.leakage is None or brief else tuple(rivals(planned, request.leakage))
     better = [one.words for one in others if one.is_better]
-    alone = [ONE_BATCH] * planned.promise.is_for_one_batch + list(_only_number(planned))
+    alone = [ONE_BATCH] * planned.promise.is_for_one_batch + [RESERVED] * (request.reserve is not None)
+    alone += _only_number(planned)
     because = "; ".join([*reasons(ways, proposed, settled=request.leakage is None), *better, *alone])
     funds = funds_of(request, bill_of(request, planned))
     return Outlook(

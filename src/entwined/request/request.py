@@ -16,6 +16,7 @@ from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.mechanisms.offered import Offered
 from entwined.promise.declared import Declared
 from entwined.promise.promise import Promise, promise_of
+from entwined.promise.reserve import Reserve
 from entwined.promise.secrets import FIRST_LINE, KeptSecrets
 from entwined.queries import Predicate, Query
 from entwined.request.tasks import Task, distinct
@@ -60,7 +61,7 @@ class Request:
     answer has to be, and the batch costs what that takes. `rows` is about how many rows there are, in the
     holder's words: it only serves to predict the errors of means, variances and quantiles. `impossible` are conditions
     that no row meets, by the holder's word: numbers that agree are made so that none does. Where `secrets` are kept the
-    questions are one task.
+    questions are one task. A `reserve` is what may ever be shown of each column, in as many batches as fit.
     """
 
     table: str
@@ -81,6 +82,8 @@ class Request:
     folder: Path = Path()
     tasks: tuple[Task, ...] = ()
     secrets: KeptSecrets | None = None
+    reserve: Reserve | None = None
+    noise: str = ""
     warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -132,7 +135,7 @@ class Request:
     @property
     def promise(self) -> Promise:
         """What prices are asked of."""
-        return promise_of(self.schema, self.supposed, self.knowledge, self.delta, self.secrets)
+        return promise_of(self.schema, self.supposed, self.knowledge, self.delta, self.secrets, self.reserve)
 
     @property
     def first_lines(self) -> tuple[str, ...]:
@@ -188,7 +191,12 @@ class Request:
         """Work out noise, charges and price; no row is read."""
         terms = self.terms
         return plan_batch(
-            self.promise, self.queries, leakage=terms.leakage, loss=terms.loss, shares=terms.shares
+            self.promise,
+            self.queries,
+            leakage=terms.leakage,
+            loss=terms.loss,
+            shares=terms.shares,
+            noise=self.noise,
         )
 
     def asking(

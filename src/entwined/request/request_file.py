@@ -18,6 +18,7 @@ from entwined.ledger.calendar import Calendar
 from entwined.mechanisms.kinds import OFFERED
 from entwined.numbers import positive_fraction
 from entwined.promise.declared import Declared
+from entwined.promise.reserve import Reserve
 from entwined.queries import parse, query_from
 from entwined.queries.documents import KINDS, SHAPES
 from entwined.queries.sql import read_sql
@@ -32,7 +33,7 @@ from entwined.schema.raw import is_text, is_whole
 LARGEST_FILE: Final = 1_000_000
 TOP: Final = (
     "title", "table", "schema", "ledger", "cap", "calendar", "leakage", "loss", "knowledge", "delta", "consistent",
-    "impossible", "expected_rows", "dependence", "query", "mechanism", "secret", "individuals",
+    "impossible", "expected_rows", "dependence", "query", "mechanism", "secret", "individuals", "reserve", "noise",
 )  # fmt: skip
 ABOUT_MODEL: Final = (
     "name", "model", "by", "order", "columns", "missing_says_nothing", "worked_out", "trusting", "panel",
@@ -85,12 +86,14 @@ def read_request(
             rows=_rows(fields),
             folder=given.parent,
             tasks=instead(list(_tasks(fields, Task))) if instead else tuple(_tasks(fields, Task)),
+            noise=_one_of(fields, "noise", ("", "laplace", "gaussian"), ""),
+            reserve=Reserve.of(fields["reserve"]) if "reserve" in fields else None,
         )
 
 
 def _keeping(fields: Mapping[str, Any], schema: Schema, folder: Path, secrets: ReadSecrets) -> Request:
     """Make the request of a release that keeps secrets: its questions leave together."""
-    unused = sorted(fields.keys() & {"consistent", "impossible", "calendar"})
+    unused = sorted(fields.keys() & {"consistent", "impossible", "calendar", "reserve", "noise"})
     if unused:
         raise BadInput(f"A release that keeps secrets has no {unused[0]}. Leave it out.")
     if secrets.kept.individuals == (_amount(fields, "leakage") is _amount(fields, "loss") is None):

@@ -1,6 +1,6 @@
 """The two verbs, `plan` and `release`, for who has a table, a ledger and the terms at hand."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from entwined.bounds import Knowledge
@@ -29,11 +29,13 @@ def plan(  # noqa: PLR0913  (a release is described by so many public choices)
     knowledge: Knowledge = "any",
     delta: Amount | None = None,
     shares: Sequence[Amount] | None = None,
+    reserve: Mapping[str, Amount] | None = None,
+    noise: str = "",
 ) -> Batch:
     """Work out noise, charges and price of a batch; refuse whatever cannot be released."""
     schema.require_approval()
-    promise = promise_of(schema, dependence, knowledge, delta)
-    return plan_batch(promise, queries, leakage=leakage, loss=loss, shares=shares)
+    promise = promise_of(schema, dependence, knowledge, delta, reserve=reserve)
+    return plan_batch(promise, queries, leakage=leakage, loss=loss, shares=shares, noise=noise)
 
 
 def release(  # noqa: PLR0913  (a release is described by so many public choices)
@@ -52,6 +54,8 @@ def release(  # noqa: PLR0913  (a release is described by so many public choices
     consistent: bool = True,
     impossible: Sequence[Predicate] = (),
     with_earlier: bool = False,
+    reserve: Mapping[str, Amount] | None = None,
+    noise: str = "",
 ) -> Release:
     """Answer a batch of queries with the noise that keeps it within a leakage or a loss.
 
@@ -60,19 +64,12 @@ def release(  # noqa: PLR0913  (a release is described by so many public choices
     noise is Gaussian and every ε is meant at that δ. `shares` say how the loss is split over the queries.
     What the ledger keeps is what was drawn; with `consistent` the answers made of it agree with each other, and
     `with_earlier` with all batches that were released before of the same rows. `impossible` are conditions that no row
-    meets, by the holder's word.
+    meets, by the holder's word. `reserve` is what a ledger for several batches under a δ was opened with.
+    `noise` is "laplace" where that is wanted under a δ.
     """
     asked = [queries] if isinstance(queries, Query) else list(queries)
-    batch = plan(
-        table.schema,
-        asked,
-        leakage=leakage,
-        loss=loss,
-        dependence=dependence,
-        knowledge=knowledge,
-        delta=delta,
-        shares=shares,
-    )
+    promise = promise_of(table.schema, dependence, knowledge, delta, reserve=reserve)
+    batch = plan_batch(promise, asked, leakage=leakage, loss=loss, shares=shares, noise=noise)
     door = Door(table, batch.promise, ledger)
     return release_batch(
         door,

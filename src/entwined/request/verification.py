@@ -33,6 +33,7 @@ from entwined.promise.measure import PURE, Concentrated
 from entwined.promise.part import Part
 from entwined.promise.price import Price
 from entwined.promise.promise import Promise
+from entwined.promise.reserve import Reserve
 from entwined.promise.secrets import KeptSecrets
 from entwined.request.task_numbers import wrong_output
 from entwined.schema import Schema
@@ -137,7 +138,8 @@ class _Claimed:
         )
         models = tuple(declared_from(model["declared"], folder) for model in given["models"])
         secrets = KeptSecrets.from_document(given["secrets"]) if "secrets" in given else None
-        promise = Promise(schema, models, given["knowledge"], measure, secrets)
+        reserve = Reserve.from_document(given["reserve"]) if "reserve" in given else None
+        promise = Promise(schema, models, given["knowledge"], measure, secrets, reserve)
         mechanism = mechanism_from(given["mechanism"], promise)
         if secrets is not None:
             secrets.require_kept(mechanism.document)
@@ -200,6 +202,8 @@ class _Claimed:
                 return "What it charges is not among the losses so far."
         if self.promise.is_for_one_batch and not _is_repeated(so_far, self.parts):
             return "Another batch was released before it, and its price holds for one batch alone."
+        if self.promise.outside(so_far) is not None:
+            return "Its losses so far are more than was reserved before the first answer."
         price = self.promise.price(so_far)
         if not self._agrees("total", price.document | {"cap": self.given["total"]["cap"]}):
             return "Its total does not follow from the losses so far."
@@ -208,7 +212,7 @@ class _Claimed:
     def _wrong_models(self) -> str | None:
         """Say which model is certified for something else, or by a theorem that does not cover the adversary."""
         promise = self.promise
-        base = promise.base(self.parts)
+        base = promise.certified(self.parts)
         certified = list(zip(self.given["models"], promise.judges.items(), strict=True))
         for model, (name, (one, judge)) in said("deriving bounds again", certified):
             if model.keys() != {"name", "declared", "certificate", "curve"} or model["name"] != name:

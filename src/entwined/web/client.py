@@ -22,6 +22,7 @@ from entwined.estimate.answers import Release
 from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.numbers import Amount
 from entwined.promise.promise import Promise, promise_of
+from entwined.promise.reserve import Reserve
 from entwined.queries import Query
 from entwined.queries.documents import written
 from entwined.request.desk import Questions
@@ -200,10 +201,14 @@ def _promise(given: Document) -> Promise:
     schema = Schema(columns, unit_from(fields.pop("unit")), **fields).approve()
     delta = fraction_from(given["delta"]) if "delta" in given else None
     models = [declared_from(one, Path()) for one in given["models"]]
-    made = promise_of(schema, models, given["knowledge"], delta)
+    made = promise_of(schema, models, given["knowledge"], delta, reserve=_reserve(given))
     if made.identity != given["identity"]:
         raise Refused("What the service publishes is not understood alike here. Use its version of entwined.")
     return made
+
+
+def _reserve(given: Document) -> Reserve | None:
+    return Reserve.from_document(given["reserve"]) if "reserve" in given else None
 
 
 def _named(queries: Questions) -> Iterator[tuple[str, Query]]:
