@@ -5,7 +5,7 @@ import json
 import shutil
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from entwined.web.holder import STEPS
 from entwined.web.sessions import Sessions
@@ -93,7 +93,7 @@ def walk(tab, house):
         "Over 24 " + HARM
     )
     tab.click("text=Add the SQL")
-    assert tab.locator(".asked li").count() == 2
+    expect(tab.locator(".asked li")).to_have_count(2)
 
 
 def test_from_a_csv_to_a_report_and_a_verified_certificate_on_the_page_alone(tab, house, tmp_path):
@@ -167,6 +167,6 @@ def test_names_and_labels_that_mean_harm_are_shown_and_never_run(tab, house):
 def test_undo_brings_the_draft_back(tab, house):
     tab.goto(f"{house.url}/p/survey/questions")
     tab.click("text=Take out >> nth=0")
-    assert tab.locator(".asked li").count() == 1
+    expect(tab.locator(".asked li")).to_have_count(1)
     tab.click("text=Undo the last change")
-    assert tab.locator(".asked li").count() == 2
+    expect(tab.locator(".asked li")).to_have_count(2)

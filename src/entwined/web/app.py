@@ -1,7 +1,8 @@
 """The application: the holder's pages and the service for analysts, behind one guard."""
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Final
 
 from fastapi import FastAPI, Request
@@ -26,6 +27,11 @@ LONGEST_WHERE: Final = 100
 def hosts_at(port: int, names: Iterable[str] = LOOPBACK) -> tuple[str, ...]:
     """Give the names that a service at a port is asked under, exactly."""
     return tuple(name if ":" in name.rpartition("]")[2] else f"{name}:{port}" for name in names)
+
+
+def app_of(folder: Path, requests: Sequence[Path], hosts: Iterable[str]) -> ASGIApp:
+    """Open a house and make its application, for analysts alone."""
+    return make_app(House.open(folder, requests), hosts)
 
 
 def make_app(
