@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +17,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the tables.", readable=False)]
 
 
-def command(
+def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
     folder: Folder = Path(),
     offer: Annotated[
         list[Path] | None,
@@ -32,6 +33,12 @@ def command(
             "--name", help="A further host[:port] that requests may be sent to, such as the proxy's."
         ),
     ] = None,
+    table: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--table", help="postgresql://user@host/base?table=name that the page may open; may be repeated."
+        ),
+    ] = None,
     workers: Annotated[
         int,
         typer.Option(
@@ -42,62 +49,79 @@ def command(
     """Serve the holder's page for a folder of tables, and answer analysts' questions, each charged to its ledger."""
     require_web()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # many small sums: threads for one would only wait
-    names, here = required_names(host, name or []), host in LOOPBACK
+    place = Serving(folder, tuple(offer or ()), host, port, tuple(required_names(host, name or [])))
     if workers == 1:
-        _alone(folder, offer or [], host, port, names, page=here)
+        _alone(place, table or [])
     else:
-        _shared(folder, offer or [], host, port, names, workers)
+        _shared(place, workers)
 
 
-def _alone(folder: Path, offers: list[Path], host: str, port: int, names: list[str], *, page: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """The folder that is served, what of it analysts may ask, and where."""
+
+    folder: Path
+    offers: tuple[Path, ...]
+    host: str
+    port: int
+    names: tuple[str, ...]
+
+    @property
+    def is_here(self) -> bool:
+        """Whether nobody but this machine is listened to."""
+        return self.host in LOOPBACK
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The names that requests may be sent to, exactly."""
+        from entwined.web.app import LOOPBACK as OWN
+        from entwined.web.app import hosts_at
+
+        return hosts_at(self.port, (*(OWN if self.is_here else ()), *self.names))
+
+    def welcome(self) -> None:
+        """Say what is there and how to ask it."""
+        say(f"Tables on offer: {', '.join(one.stem for one in self.offers) or 'none'}. Stop with Ctrl-C.")
+        say(
+            f"Analysts: entwined.connect('http://{self.host}:{self.port}', token); "
+            f"tokens by: entwined token add {self.folder} NAME"
+        )
+
+
+def _alone(place: Serving, tables: list[str]) -> None:
     """Serve in this process, with the page for whoever sits at this machine."""
     import uvicorn
 
+    from entwined.web.addresses import Addresses
     from entwined.web.app import make_app
     from entwined.web.house import House
     from entwined.web.sessions import Sessions
 
     with progress():
-        house = House.open(folder, offers)
-    sessions = Sessions() if page else None
-    app = make_app(
-        house,
-        _hosts(host, port, names),
-        sessions,
-        lambda token: say(f"Another browser: {_start(port, token)}"),
-    )
-    _welcome(folder, host, port, list(house.offers))
+        house = House.open(place.folder, place.offers, addresses=Addresses(tables))
+    sessions = Sessions() if place.is_here else None
+    port = place.port
+    app = make_app(house, place.hosts, sessions, lambda token: say(f"Another browser: {_start(port, token)}"))
+    place.welcome()
     if sessions is not None:
         say(f"Your page, good once: {_start(port, sessions.start)}")
-    uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False, server_header=False)
+    uvicorn.run(app, host=place.host, port=port, log_level="warning", access_log=False, server_header=False)
 
 
-def _shared(folder: Path, offers: list[Path], host: str, port: int, names: list[str], workers: int) -> None:
+def _shared(place: Serving, workers: int) -> None:
     """Serve in several processes, for analysts alone."""
     from entwined.web.app import app_of
     from entwined.web.house import House
     from entwined.web.workers import Workers, bound
 
     with progress():
-        House.open(folder, offers).close()  # what is wrong is said once, and ledgers are begun by one
-    listening = bound(host, port)
-    _welcome(folder, host, port, [one.stem for one in offers])
+        House.open(
+            place.folder, place.offers
+        ).close()  # what is wrong is said once, and one begins the ledgers
+    listening = bound(place.host, place.port)
+    place.welcome()
     say(f"{workers} processes answer, without the page: start another one for that, with --port.")
-    Workers.of(partial(app_of, folder, offers, _hosts(host, port, names)), listening, workers).run()
-
-
-def _hosts(host: str, port: int, names: list[str]) -> tuple[str, ...]:
-    from entwined.web.app import LOOPBACK as OWN
-    from entwined.web.app import hosts_at
-
-    return hosts_at(port, (*(OWN if host in LOOPBACK else ()), *names))
-
-
-def _welcome(folder: Path, host: str, port: int, offers: list[str]) -> None:
-    say(f"Tables on offer: {', '.join(offers) or 'none'}. Stop with Ctrl-C.")
-    say(
-        f"Analysts: entwined.connect('http://{host}:{port}', token); tokens by: entwined token add {folder} NAME"
-    )
+    Workers.of(partial(app_of, place.folder, place.offers, place.hosts), listening, workers).run()
 
 
 def _start(port: int, token: str) -> str:

@@ -14,11 +14,13 @@ from starlette.types import ASGIApp
 from entwined.errors import BadInput, EntwinedError
 from entwined.version import __version__
 from entwined.web.guard import Porter
-from entwined.web.holder import pages, templates
+from entwined.web.holder import pages
 from entwined.web.house import House
 from entwined.web.refusals import Refusal, refusal
 from entwined.web.service import api
 from entwined.web.sessions import Sessions
+from entwined.web.synthetic_pages import synthetic
+from entwined.web.visits import templates
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 LONGEST_WHERE: Final = 100
@@ -63,6 +65,7 @@ def make_app(
     app.state.sessions, app.state.restarted = sessions, restarted
     app.include_router(api)
     if sessions is not None:
+        app.include_router(synthetic)
         app.include_router(pages)
     app.add_exception_handler(EntwinedError, _on_error)
     app.add_exception_handler(RequestValidationError, _on_wrong_shape)

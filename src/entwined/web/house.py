@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from entwined.errors import BadInput
+from entwined.web.addresses import Addresses
 from entwined.web.offers import Offer
 from entwined.web.padding import STEP
 from entwined.web.passes import Passes
@@ -41,6 +42,7 @@ class House:
     passes: Passes
     records: Records
     limits: Limits = Limits()
+    addresses: Addresses = field(default_factory=Addresses)
     visits: Rate = field(init=False)
     wrong: Rate = field(init=False)
     turns: Turns = field(init=False)
@@ -52,7 +54,13 @@ class House:
         object.__setattr__(self, "turns", Turns(given.fresh_at_once, given.waiting_each))
 
     @classmethod
-    def open(cls, folder: Path, requests: Sequence[Path] = (), limits: Limits | None = None) -> Self:
+    def open(
+        cls,
+        folder: Path,
+        requests: Sequence[Path] = (),
+        limits: Limits | None = None,
+        addresses: Addresses | None = None,
+    ) -> Self:
         """Open the tables of request files, each known by the name of its file."""
         if not folder.is_dir():
             raise BadInput(f"{folder!s:.200} is no folder. Name the folder of the tables.")
@@ -64,7 +72,8 @@ class House:
         try:
             for path in requests:
                 offers[path.stem] = Offer.open(path, passes.earmark)
-            return cls(folder, offers, passes, Records(state / RECORDS), limits or Limits())
+            records = Records(state / RECORDS)
+            return cls(folder, offers, passes, records, limits or Limits(), addresses or Addresses())
         except BaseException:
             for one in offers.values():
                 one.close()
