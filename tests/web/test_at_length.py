@@ -124,9 +124,11 @@ def test_killed_workers_answer_nothing_uncharged_and_charge_no_request_twice(tmp
             clients = [pool.submit(client) for _ in range(4)]
             try:
                 for _ in range(25):
-                    time.sleep(0.5 + random.random())
-                    while len(found := workers_of(running)) < 2:
+                    before = len(replies)
+                    while len(found := workers_of(running)) < 2 or len(replies) < before + 8:
+                        assert not any(one.done() for one in clients)
                         time.sleep(0.05)
+                    time.sleep(random.random() * 0.1)
                     random.choice(found).kill()
             finally:
                 stop.set()

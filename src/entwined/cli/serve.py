@@ -17,39 +17,50 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the tables.", readable=False)]
 
 
+Offers = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--offer", help="A RELEASE.toml whose table analysts may ask; may be repeated.", readable=False
+    ),
+]
+Names = Annotated[
+    list[str] | None,
+    typer.Option("--name", help="A further host[:port] that requests may be sent to, such as the proxy's."),
+]
+Tables = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--table", help="postgresql://user@host/base?table=name that the page may open; may be repeated."
+    ),
+]
+IssuerFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--oidc", help="A TOML file with an issuer whose tokens are taken, and the audience.", readable=False
+    ),
+]
+Number = Annotated[
+    int,
+    typer.Option(
+        "--workers", min=1, max=64, help="How many processes answer analysts; above 1 without the page."
+    ),
+]
+
+
 def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
     folder: Folder = Path(),
-    offer: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--offer", help="A RELEASE.toml whose table analysts may ask; may be repeated.", readable=False
-        ),
-    ] = None,
+    offer: Offers = None,
     host: Annotated[str, typer.Option("--host", help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen at.")] = 8420,
-    name: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--name", help="A further host[:port] that requests may be sent to, such as the proxy's."
-        ),
-    ] = None,
-    table: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--table", help="postgresql://user@host/base?table=name that the page may open; may be repeated."
-        ),
-    ] = None,
-    workers: Annotated[
-        int,
-        typer.Option(
-            "--workers", min=1, max=64, help="How many processes answer analysts; above 1 without the page."
-        ),
-    ] = 1,
+    name: Names = None,
+    table: Tables = None,
+    issuer: IssuerFile = None,
+    workers: Number = 1,
 ) -> None:
     """Serve the holder's page for a folder of tables, and answer analysts' questions, each charged to its ledger."""
     require_web()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # many small sums: threads for one would only wait
-    place = Serving(folder, tuple(offer or ()), host, port, tuple(required_names(host, name or [])))
+    place = Serving(folder, tuple(offer or ()), host, port, tuple(required_names(host, name or [])), issuer)
     if workers == 1:
         _alone(place, table or [])
     else:
@@ -65,6 +76,7 @@ class Serving:
     host: str
     port: int
     names: tuple[str, ...]
+    issuer: Path | None = None
 
     @property
     def is_here(self) -> bool:
@@ -95,10 +107,12 @@ def _alone(place: Serving, tables: list[str]) -> None:
     from entwined.web.addresses import Addresses
     from entwined.web.app import make_app
     from entwined.web.house import House
+    from entwined.web.issuer import Issuer
     from entwined.web.sessions import Sessions
 
     with progress():
-        house = House.open(place.folder, place.offers, addresses=Addresses(tables))
+        issuer = None if place.issuer is None else Issuer.read(place.issuer)
+        house = House.open(place.folder, place.offers, addresses=Addresses(tables), issuer=issuer)
     sessions = Sessions() if place.is_here else None
     port = place.port
     app = make_app(house, place.hosts, sessions, lambda token: say(f"Another browser: {_start(port, token)}"))
@@ -121,7 +135,9 @@ def _shared(place: Serving, workers: int) -> None:
     listening = bound(place.host, place.port)
     place.welcome()
     say(f"{workers} processes answer, without the page: start another one for that, with --port.")
-    Workers.of(partial(app_of, place.folder, place.offers, place.hosts), listening, workers).run()
+    Workers.of(
+        partial(app_of, place.folder, place.offers, place.hosts, place.issuer), listening, workers
+    ).run()
 
 
 def _start(port: int, token: str) -> str:

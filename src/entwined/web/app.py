@@ -16,6 +16,7 @@ from entwined.version import __version__
 from entwined.web.guard import Porter
 from entwined.web.holder import pages
 from entwined.web.house import House
+from entwined.web.issuer import Issuer
 from entwined.web.refusals import Refusal, refusal
 from entwined.web.service import api
 from entwined.web.sessions import Sessions
@@ -31,9 +32,12 @@ def hosts_at(port: int, names: Iterable[str] = LOOPBACK) -> tuple[str, ...]:
     return tuple(name if ":" in name.rpartition("]")[2] else f"{name}:{port}" for name in names)
 
 
-def app_of(folder: Path, requests: Sequence[Path], hosts: Iterable[str]) -> ASGIApp:
+def app_of(
+    folder: Path, requests: Sequence[Path], hosts: Iterable[str], issuer: Path | None = None
+) -> ASGIApp:
     """Open a house and make its application, for analysts alone."""
-    return make_app(House.open(folder, requests), hosts)
+    vouching = None if issuer is None else Issuer.read(issuer)
+    return make_app(House.open(folder, requests, issuer=vouching), hosts)
 
 
 def make_app(

@@ -7,9 +7,10 @@ from typing import Final, Self
 
 from entwined.errors import BadInput
 from entwined.web.addresses import Addresses
+from entwined.web.issuer import Issuer
 from entwined.web.offers import Offer
 from entwined.web.padding import STEP
-from entwined.web.passes import Passes
+from entwined.web.passes import SHOWN, Pass, Passes
 from entwined.web.rates import Rate
 from entwined.web.records import Records
 from entwined.web.turns import Turns
@@ -43,6 +44,7 @@ class House:
     records: Records
     limits: Limits = Limits()
     addresses: Addresses = field(default_factory=Addresses)
+    issuer: Issuer | None = None
     visits: Rate = field(init=False)
     wrong: Rate = field(init=False)
     turns: Turns = field(init=False)
@@ -60,6 +62,7 @@ class House:
         requests: Sequence[Path] = (),
         limits: Limits | None = None,
         addresses: Addresses | None = None,
+        issuer: Issuer | None = None,
     ) -> Self:
         """Open the tables of request files, each known by the name of its file."""
         if not folder.is_dir():
@@ -73,11 +76,19 @@ class House:
             for path in requests:
                 offers[path.stem] = Offer.open(path, passes.earmark)
             records = Records(state / RECORDS)
-            return cls(folder, offers, passes, records, limits or Limits(), addresses or Addresses())
+            return cls(folder, offers, passes, records, limits or Limits(), addresses or Addresses(), issuer)
         except BaseException:
             for one in offers.values():
                 one.close()
             raise
+
+    def shown(self, header: str) -> Pass:
+        """Find the pass of an Authorization header: our own token, or one of the issuer whose tokens are taken."""
+        scheme, _, token = header.partition(" ")
+        token = token.strip()
+        if self.issuer is None or scheme.lower() != "bearer" or SHOWN.fullmatch(token) or not token:
+            return self.passes.shown(header)
+        return self.passes.of_subject(self.issuer.name, self.issuer.subject(token))
 
     def close(self) -> None:
         """Close every door and the records."""
