@@ -6,6 +6,9 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import sync_playwright
 
+from entwined.web.sessions import Sessions
+from support.served import served
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 needs_chromium = pytest.mark.skipif(
     CHROMIUM is None, reason="no chromium in the path: on Debian, apt-get install chromium"
@@ -18,6 +21,17 @@ def browsing():
         opened = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield opened
         opened.close()
+
+
+@contextmanager
+def holders_house(folder):
+    """Serve a folder with its page and nothing on offer, and open a tab of the holder."""
+    sessions = Sessions()
+    with served(folder, offers=(), sessions=sessions) as running:
+        running.sessions = sessions
+        with browsing() as browser, holders_tab(browser, running) as tab:
+            running.tab = tab
+            yield running
 
 
 @contextmanager

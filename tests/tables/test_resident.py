@@ -9,7 +9,7 @@ import pytest
 from entwined.errors import Unreadable
 from entwined.queries import Axis, CountOf, TableOf, everything
 from entwined.schema import Integer, Person, Schema
-from entwined.tables import open_table
+from entwined.tables import open_table, resident, rows
 from support import engines
 from support.random_tables import COLUMNS, random_aggregate, random_table, said
 
@@ -82,6 +82,15 @@ def test_what_was_kept_while_the_rows_changed_is_thrown_away(tmp_path):
 def test_tables_that_could_be_too_large_are_read_each_time(tmp_path):
     (tmp_path / "rows.csv").write_text("age\n1\n2\n")
     with open_table(tmp_path / "rows.csv", Schema(AGES.columns, most_rows=2**40), resident=True) as table:
+        assert list(table.answer(ASKED)[1]) == [2]
+        assert not table._rows.resident().kept_as
+
+
+def test_rows_that_cannot_be_kept_are_read_from_their_source(tmp_path, monkeypatch):
+    (tmp_path / "rows.csv").write_text("age\n1\n2\n")
+    with open_table(tmp_path / "rows.csv", AGES, resident=True) as table:
+        monkeypatch.setattr(resident, "small_type", lambda _: (1, "NO_SUCH_TYPE"))
+        monkeypatch.setattr(rows, "small_type", lambda _: (1, "NO_SUCH_TYPE"))
         assert list(table.answer(ASKED)[1]) == [2]
         assert not table._rows.resident().kept_as
 

@@ -7,10 +7,8 @@ import psycopg
 import pytest
 from playwright.sync_api import expect
 
-from entwined.web.sessions import Sessions
-from support.browsing import browsing, fits_a_phone, holders_tab, needs_chromium
+from support.browsing import fits_a_phone, holders_house, needs_chromium
 from support.postgres import new_schema
-from support.served import served
 
 pytestmark = needs_chromium
 HARM = "<b onclick=alert(1)>\"'"
@@ -35,16 +33,13 @@ def house(tmp_path_factory):
     folder = tmp_path_factory.mktemp("house")
     write_table(folder / "survey.csv", people(400, 1))
     write_table(folder / "pilot.csv", people(300, 2))
-    sessions = Sessions()
-    with served(folder, offers=(), sessions=sessions) as running:
-        running.sessions = sessions
+    with holders_house(folder) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def tab(house):
-    with browsing() as browser, holders_tab(browser, house) as made:
-        yield made
+    return house.tab
 
 
 def approved(tab, unit):

@@ -6,10 +6,8 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from entwined.web.sessions import Sessions
 from entwined.web.visits import STEPS
-from support.browsing import browsing, fits_a_phone, holders_tab, needs_chromium
-from support.served import served
+from support.browsing import fits_a_phone, holders_house, needs_chromium
 from support.warm import entwined
 
 TABLE = "harm &<b>.csv"
@@ -30,16 +28,13 @@ def house(tmp_path_factory):
         (f"h{n // 3}", (HARM, "</script><script>alert(2)</script>")[n % 2], 20 + n % 9) for n in range(300)
     ]
     write_table(folder / TABLE, ("household", HARM, "age"), rows)
-    sessions = Sessions()
-    with served(folder, offers=(), sessions=sessions) as running:
-        running.sessions = sessions
+    with holders_house(folder) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def tab(house):
-    with browsing() as browser, holders_tab(browser, house) as made:
-        yield made
+    return house.tab
 
 
 def walk(tab, house):

@@ -27,13 +27,21 @@ class Resident:
         self._lock = threading.Lock()
 
     def relation(self, statement: str) -> str:
-        """Name where the rows of a statement are kept, made if need be; nothing where they cannot be."""
+        """Name where the rows of a statement are kept, made if need be; nothing where they cannot be.
+
+        What could not be kept once is not tried again.
+        """
         with self._lock:
             if statement not in self._kept and len(self._kept) < MOST_KEPT:
                 name = f"resident_{len(self._kept)}"
-                if self._make(name, statement):
-                    self._kept[statement] = name
+                self._kept[statement] = name if self._is_made(name, statement) else ""
             return self._kept.get(statement, "")
+
+    def _is_made(self, name: str, statement: str) -> bool:
+        try:
+            return self._make(name, statement)
+        except Exception:  # noqa: BLE001  (then rows are read from their source, which says what is wrong in our words)
+            return False
 
 
 def small_type(column: Coded) -> tuple[int, str]:
