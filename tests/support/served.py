@@ -101,9 +101,9 @@ class Served:
 
 
 @contextmanager
-def served(folder, *, offers=("people.toml",), limits=QUICK, sessions=None):
+def served(folder, *, offers=("people.toml",), limits=QUICK, sessions=None, issuer=None):
     """Serve a folder on a free port of this machine."""
-    house = House.open(folder, [folder / one for one in offers], limits)
+    house = House.open(folder, [folder / one for one in offers], limits, issuer=issuer)
     config = uvicorn.Config(lambda: None, port=0, log_level="error", access_log=False, server_header=False)
     server = uvicorn.Server(config)
     sock = config.bind_socket()

@@ -2,22 +2,17 @@
 
 import csv
 import json
-import shutil
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
-from entwined.web.holder import STEPS
-from entwined.web.sessions import Sessions
-from support.served import served
+from entwined.web.visits import STEPS
+from support.browsing import fits_a_phone, holders_house, needs_chromium
 from support.warm import entwined
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 TABLE = "harm &<b>.csv"
 HARM = "<img src=x onerror=alert(1)>\"'&{{7*7}}"
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium in the path: on Debian, apt-get install chromium"
-)
+pytestmark = needs_chromium
 
 
 def write_table(path, names, rows):
@@ -33,37 +28,13 @@ def house(tmp_path_factory):
         (f"h{n // 3}", (HARM, "</script><script>alert(2)</script>")[n % 2], 20 + n % 9) for n in range(300)
     ]
     write_table(folder / TABLE, ("household", HARM, "age"), rows)
-    sessions = Sessions()
-    with served(folder, offers=(), sessions=sessions) as running:
-        running.sessions = sessions
+    with holders_house(folder) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as play:
-        opened = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture(scope="module")
-def tab(browser, house):
-    """A tab of the holder, and whatever is asked of elsewhere or said."""
-    context = browser.new_context(accept_downloads=True, viewport={"width": 1280, "height": 900})
-    made = context.new_page()
-    made.heard = []
-    made.on(
-        "request",
-        lambda sent: sent.url.startswith((house.url, "data:", "blob:")) or made.heard.append(sent.url),
-    )
-    made.on("console", lambda message: "status of 422" in message.text or made.heard.append(message.text))
-    made.on("pageerror", lambda error: made.heard.append(str(error)))
-    made.on("dialog", lambda dialog: (made.heard.append(dialog.message), dialog.dismiss()))
-    made.goto(f"{house.url}/start?token={house.sessions.start}")
-    made.set_default_timeout(20_000)
-    yield made
-    context.close()
+def tab(house):
+    return house.tab
 
 
 def walk(tab, house):
@@ -143,24 +114,16 @@ def test_the_request_file_gives_the_same_plan_on_the_command_line(tab, house):
 
 def test_names_and_labels_that_mean_harm_are_shown_and_never_run(tab, house):
     """On a phone's screen too, where nothing is wider than it, and every field has its words."""
-    tab.set_viewport_size({"width": 375, "height": 800})
     for page in (
         "",
         *(f"p/survey/{step}" for step in (*STEPS, "log", "plan/whole", "released/1/report.html")),
     ):
-        tab.goto(f"{house.url}/{page}")
+        assert fits_a_phone(tab, f"{house.url}/{page}"), page
         assert tab.locator("img[src=x]").count() == 0
-        assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), page
-        unnamed = tab.eval_on_selector_all(
-            "input:not([type=hidden]), select, textarea",
-            "all => all.filter(one => !one.labels.length && !one.ariaLabel).map(one => one.name)",
-        )
-        assert unnamed == [], page
     tab.goto(f"{house.url}/p/survey/plan")
     assert "onerror" in tab.inner_text("#planned")
     tab.keyboard.press("Tab")
     assert tab.evaluate("document.activeElement.className") == "skip"
-    tab.set_viewport_size({"width": 1280, "height": 900})
     assert tab.heard == []
 
 

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from entwined.synthetic.error_bars import PublicWord
     from entwined.synthetic.inspection import Inspection
 
-DESCRIPTION, SCHEMA = "description.json", "schema.toml"
 MOST_LINES = 15
-TABLES = ("synthetic.parquet", "synthetic.csv", "synthetic_1.parquet", "synthetic_1.csv")
 MARK = "holder-only"
 FOR_ONE = 0o600
 
@@ -44,6 +42,8 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Say how good a synthetic table is: in public from its noise alone, to the holder beside the real table."""
+    from entwined.synthetic.inspection import DESCRIPTION, compared
+
     if table is None and (target or held_out):
         raise BadInput("--target and --held-out need the real rows. Give them with --table.")
     described = synthetic / DESCRIPTION
@@ -96,39 +96,6 @@ def holders_files(output: Path) -> tuple[Path, Path]:
     """Name the files that only the holder may see: a page and its figures."""
     page = output.with_name(f"{output.stem}.{MARK}{output.suffix or '.html'}")
     return page, page.with_suffix(".json")
-
-
-def table_in(place: Path) -> Path:
-    """Find the table in what `entwined synth` wrote."""
-    if not place.is_dir():
-        return place
-    there = [place / name for name in TABLES if (place / name).is_file()]
-    if not there:
-        raise BadInput(
-            f"{place} has neither {' nor '.join(TABLES)}. Give a folder of `entwined synth`, or a table."
-        )
-    return there[0]
-
-
-def compared(
-    synthetic: Path, table: str, schema: Path | None, target: str | None, strangers: str | None
-) -> "Inspection":
-    """Read both tables and compare them, in the cells that were described where a description is at hand."""
-    from entwined.bounds.certificate import read_certificate
-    from entwined.mechanisms.marginals.domain import Domain
-    from entwined.schema import read_schema
-    from entwined.synthetic.holders_rows import held_out, side_by_side
-    from entwined.synthetic.inspection import inspected
-
-    place = synthetic / SCHEMA if schema is None and synthetic.is_dir() else schema
-    if place is None:
-        raise BadInput("Rows are read under a schema that the holder approved. Give it with --schema.")
-    public, axes = read_schema(place), None
-    if (synthetic / DESCRIPTION).is_file():
-        document = read_certificate(synthetic / DESCRIPTION)
-        axes = Domain.from_document(document["certificate"]["mechanism"]["columns"], public).axes
-    both = side_by_side(table, str(table_in(synthetic)), public, axes)
-    return inspected(both, target, None if strangers is None else held_out(strangers, both))
 
 
 def write_for_holder(found: "Inspection", page: Path, figures: Path, *, quiet: bool) -> None:

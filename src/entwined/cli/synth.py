@@ -1,23 +1,22 @@
 """`entwined synth`: describe a table under a budget, and make up rows from the description, as many as wanted."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entwined.canonical import Document
 from entwined.cli.arguments import DeltaOption, JsonOption, KeyFile, ReceiptOption, YesOption
 from entwined.cli.release import OutputOption, confirm_price, outputs, show_computed, spent
 from entwined.cli.show import as_json, progress, say
 from entwined.errors import BadInput
 
 if TYPE_CHECKING:
+    from entwined.report.synthetic_folder import Making, WantedRows
     from entwined.request.computed import Computed
     from entwined.request.request import Request
     from entwined.request.tasks import Task
-    from entwined.synthetic import DescribedTable, MadeUpRows
 
 RANDOM = "random"
 MOST_COPIES = 1000
@@ -65,18 +64,18 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
 ) -> None:
     """Make up rows that are like a table's: described once under a budget, generated as often as wanted."""
     from entwined.report import require_free
+    from entwined.report.synthetic_folder import WantedRows
 
     if not 1 <= copies <= MOST_COPIES:
         raise BadInput(f"--copies {copies}. Give 1 to {MOST_COPIES:,}.")
     require_free(output)
-    wanted = _Wanted(rows, copies, tuple(format_names or ("csv", "parquet")))
+    wanted = WantedRows(rows, copies, tuple(format_names or ("csv", "parquet")))
     if mode == RANDOM:
         _at_random(source, output, wanted, as_document=as_document)
     elif source.suffix == ".json":
         _again(source, schema_file, output, wanted, as_document=as_document)
     else:
-        about = {} if mode is None else {"mode": mode}
-        amounts = (leakage, loss)
+        about, amounts = {} if mode is None else {"mode": mode}, (leakage, loss)
         if source.suffix == ".toml":
             with progress():
                 request = _from_file(source, about, amounts)
@@ -85,23 +84,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
         _described(request, output, wanted, key_file, receipt, as_document=as_document, yes=yes)
 
 
-class _Wanted:
-    """What is to be written: how many rows, how many tables, in which formats."""
-
-    def __init__(self, rows: int | None, copies: int, formats: Sequence[str]) -> None:
-        self.rows, self.copies, self.formats = rows, copies, formats
-
-    def write(self, folder: Path, made: "Callable[[int | None], MadeUpRows]") -> None:
-        """Write all tables with their dictionary."""
-        from entwined.synthetic.files import write_dictionary, write_rows
-
-        for turn in range(1, self.copies + 1):
-            stem = "synthetic" if self.copies == 1 else f"synthetic_{turn}"
-            write_rows(folder, made(self.rows), self.formats, stem)
-        write_dictionary(folder, made(self.rows))
-
-
-def _at_random(source: Path, output: Path, wanted: _Wanted, *, as_document: bool) -> None:
+def _at_random(source: Path, output: Path, wanted: "WantedRows", *, as_document: bool) -> None:
     """Write rows of the declared types; nothing is read and nothing charged."""
     from entwined.schema import read_schema
     from entwined.synthetic import MadeUpRows
@@ -117,25 +100,18 @@ def _at_random(source: Path, output: Path, wanted: _Wanted, *, as_document: bool
 
 
 def _again(
-    source: Path, schema_file: Path | None, output: Path, wanted: _Wanted, *, as_document: bool
+    source: Path, schema_file: Path | None, output: Path, wanted: "WantedRows", *, as_document: bool
 ) -> None:
     """Write more rows of a description: it was paid for."""
+    from entwined.report.synthetic_folder import rows_of
     from entwined.synthetic import read_description
 
     with progress():
         found = read_description(source, schema_file)
-    _written(output, wanted, _rows_of(found), as_document=as_document)
+    _written(output, wanted, rows_of(found), as_document=as_document)
 
 
-def _rows_of(found: "DescribedTable") -> "Callable[[int | None], MadeUpRows]":
-    from entwined.synthetic import MadeUpRows
-
-    return lambda many: MadeUpRows(found.schema, found.size if many is None else many, found)
-
-
-def _written(
-    output: Path, wanted: _Wanted, made: "Callable[[int | None], MadeUpRows]", *, as_document: bool
-) -> None:
+def _written(output: Path, wanted: "WantedRows", made: "Making", *, as_document: bool) -> None:
     from entwined.report.folder import write_files
 
     def fill(draft: Path) -> list[str]:
@@ -207,7 +183,7 @@ def _of_table(
 def _described(  # noqa: PLR0913  (all that goes into a folder)
     request: "Request",
     output: Path,
-    wanted: _Wanted,
+    wanted: "WantedRows",
     key_file: Path | None,
     receipt: str | None,
     *,
@@ -215,9 +191,9 @@ def _described(  # noqa: PLR0913  (all that goes into a folder)
     yes: bool,
 ) -> None:
     """Charge, describe, make up rows, and write both with their certificate."""
-    from entwined.report import require_free, write_computed
+    from entwined.report import require_free
+    from entwined.report.synthetic_folder import describe_into
     from entwined.request.bill import bill_of
-    from entwined.request.computed import compute
     from entwined.request.tasks_outlook import tasks_outlook
     from entwined.signing import Key
 
@@ -227,18 +203,7 @@ def _described(  # noqa: PLR0913  (all that goes into a folder)
         ahead = tasks_outlook(request)
     confirm_price(bill_of(request), ahead.funds, yes=yes)
     with progress():
-        done = compute(request, receipt)
-        described = _description(request, done.found[0].numbers)
-        files = write_computed(
-            output,
-            computed=done.found,
-            schema=request.schema,
-            outlook=ahead.document,
-            budget=done.funds.document,
-            models=[one.model for one in request.dependence],
-            key=key,
-            also=lambda draft: wanted.write(draft, _rows_of(described)),
-        )
+        files, done = describe_into(output, ahead, wanted, key, receipt)
     _told(output, [path.name for path in files], done, as_document=as_document)
 
 
@@ -254,13 +219,3 @@ def _told(output: Path, names: list[str], done: "Computed", *, as_document: bool
     say(f"receipt {done.funds.receipt}")
     say(f"Check the promise with: entwined verify {output / 'description.json'}")
     say(f"More rows cost nothing: entwined synth {output / 'description.json'} -o FOLDER --rows N")
-
-
-def _description(request: "Request", numbers: Document) -> "DescribedTable":
-    from entwined.mechanisms.marginals.synthesis import Synthesis
-    from entwined.synthetic import DescribedTable
-
-    (mechanism,) = request.mechanisms
-    if not isinstance(mechanism, Synthesis):
-        raise BadInput("The request is for no synthetic table. Give a [[mechanism]] of kind synthesis.")
-    return DescribedTable.of(mechanism, mechanism.output(str(numbers["drawn"]).encode()), request.schema)

@@ -29,12 +29,25 @@ def add(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted
         list[str] | None, typer.Option("--scope", help="plan or ask; both if not given.")
     ] = None,
     tables: Annotated[list[str] | None, typer.Option("--table", help="For these tables alone.")] = None,
+    issuer: Annotated[
+        str | None,
+        typer.Option("--issuer", help="Instead of a token: the issuer who vouches for the analyst."),
+    ] = None,
+    subject: Annotated[
+        str | None, typer.Option("--subject", help="What that issuer calls the analyst.")
+    ] = None,
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
-    """Make a token, which is shown once and kept nowhere."""
-    made = _passes(folder).add(
-        analyst, days=days, most=most, scopes=tuple(scope or ("plan", "ask")), tables=tuple(tables or ())
+    """Make a token, which is shown once and kept nowhere; or take the tokens of an issuer for an analyst."""
+    passes, good_for = (
+        _passes(folder),
+        {"scopes": tuple(scope or ("plan", "ask")), "tables": tuple(tables or ())},
     )
+    if issuer is not None or subject is not None:
+        known = passes.add_subject(analyst, issuer or "", subject or "", days=days, most=most, **good_for)
+        as_json({"analyst": analyst, "id": known}) if as_document else say(f"Taken as {analyst}: {known}.")
+        return
+    made = passes.add(analyst, days=days, most=most, **good_for)
     if as_document:
         as_json({"analyst": analyst, "token": made})
         return

@@ -16,7 +16,9 @@ from entwined.canonical import sha256
 from entwined.errors import LedgerUnavailable
 
 FIRST_WAIT: Final = 0.0002
-LONGEST_WAIT: Final = 0.01
+LONGEST_WAIT: Final = (
+    0.003  # longer, and threads of the process that has a lock would take it again and again
+)
 
 
 class LockFile:

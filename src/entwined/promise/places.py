@@ -34,7 +34,7 @@ class PartPlace(NamedTuple):
         return (self.column,) if self.column else self.together
 
 
-def key_of(
+def key_of(  # noqa: PLR0913  (what names a part)
     where: Predicate,
     column: str | None,
     together: Sequence[str] = (),

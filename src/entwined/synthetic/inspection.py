@@ -1,18 +1,23 @@
 """Everything that a holder may see of a synthetic table beside the real one. Holder only: it is made without noise."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from entwined.bounds.certificate import read_certificate
 from entwined.canonical import Document
+from entwined.errors import BadInput
 from entwined.learning.codes import Codes
 from entwined.learning.pairs import pair_counts
+from entwined.mechanisms.marginals.domain import Domain
 from entwined.numbers import FloatArray
 from entwined.progress import report
+from entwined.schema import read_schema
 from entwined.synthetic.answering import MeanQuestion, TableQuestion, means_asked, tables_asked
 from entwined.synthetic.disclosure import Copies, Membership, copies, membership
-from entwined.synthetic.holders_rows import SideBySide
+from entwined.synthetic.holders_rows import SideBySide, held_out, side_by_side
 from entwined.synthetic.likeness import Apart, all_apart, mean_distance
 from entwined.synthetic.relations import Related, correlations, informations
 from entwined.synthetic.subgroups import Subgroup, subgroups
@@ -22,6 +27,9 @@ from entwined.synthetic.training import Trained, trained
 WARNING: Final = (
     "HOLDER ONLY: made from the real rows without noise and without a charge. Never publish it or send it on."
 )
+DESCRIPTION: Final = "description.json"
+SCHEMA: Final = "schema.toml"
+TABLES: Final = ("synthetic.parquet", "synthetic.csv", "synthetic_1.parquet", "synthetic_1.csv")
 WAYS: Final = (1, 2, 3)
 SHOWN: Final = 25  # of a list of worst ones
 STEPS: Final = 8
@@ -131,3 +139,34 @@ def _spread(found: list[Apart]) -> Document:
 
 def _related(one: Related) -> Document:
     return {**one._asdict(), "off": one.off}
+
+
+def table_in(place: Path) -> Path:
+    """Find the table in what `entwined synth` wrote."""
+    if not place.is_dir():
+        return place
+    there = [place / name for name in TABLES if (place / name).is_file()]
+    if not there:
+        raise BadInput(
+            f"{place} has neither {' nor '.join(TABLES)}. Give a folder of `entwined synth`, or a table."
+        )
+    return there[0]
+
+
+def compared(
+    synthetic: Path,
+    table: str,
+    schema: Path | None = None,
+    target: str | None = None,
+    strangers: str | None = None,
+) -> Inspection:
+    """Read both tables and compare them, in the cells that were described where a description is at hand."""
+    place = synthetic / SCHEMA if schema is None and synthetic.is_dir() else schema
+    if place is None:
+        raise BadInput("Rows are read under a schema that the holder approved. Give it with --schema.")
+    public, axes = read_schema(place), None
+    if (synthetic / DESCRIPTION).is_file():
+        document = read_certificate(synthetic / DESCRIPTION)
+        axes = Domain.from_document(document["certificate"]["mechanism"]["columns"], public).axes
+    both = side_by_side(table, str(table_in(synthetic)), public, axes)
+    return inspected(both, target, None if strangers is None else held_out(strangers, both))

@@ -14,6 +14,7 @@ from entwined.numbers import Codes, IntArray
 from entwined.tables.engine import FAR, ROWS_AT_ONCE, Dialect, Fold, Key, Shown
 from entwined.tables.holding import Held, side_by_side
 from entwined.tables.origin import Known, Origin, contents, once
+from entwined.tables.resident import Resident
 from entwined.tables.spill import Spill, new_spill
 
 Answer = TypeVar("Answer")
@@ -59,6 +60,8 @@ class Duck:
         self._lists: dict[tuple[tuple[Key, int], ...], str] = {}
         self._lock = threading.Lock()
         self.held = Held()
+        self._resident = Resident(self._made_resident)
+        self._known: Known | None = None
         self._close = weakref.finalize(self, _closed, *place)
 
     @property
@@ -74,8 +77,12 @@ class Duck:
     @property
     def known(self) -> Known:
         """A file by its place and its bytes, a folder also by those of its parts, a frame by its contents."""
+        if self._known is not None and not self.changed:
+            return self._known  # bytes are read once for each version
         digest = self._digest() if self.place else f"frame {self.version}"
-        return Known(tuple(name for name in (self.place, digest) if name), self._parts())
+        found = Known(tuple(name for name in (self.place, digest) if name), self._parts())
+        self._known = None if self.changed else found
+        return found
 
     @property
     def changed(self) -> bool:
@@ -141,6 +148,18 @@ class Duck:
         with self._lock:
             return self._mending.done(turn, self._now())
 
+    def resident(self, statement: str) -> str:
+        """Keep the rows of a statement as a table in memory."""
+        return self._resident.relation(statement)
+
+    def _made_resident(self, name: str, statement: str) -> bool:
+        """Make a table of a statement, unless the source changed meanwhile."""
+        with self.reading() as reader:
+            reader.rows(f"CREATE OR REPLACE TABLE {name} AS {statement}")
+            kept = not self.changed
+            reader.end(kept=kept)
+        return kept
+
     @property
     def notes(self) -> tuple[str, ...]:
         """Say how many rows were found malformed."""
@@ -173,6 +192,10 @@ class Duck:
         def folded(self, statement: str, fold: Fold) -> list[int]:
             """Fold batches as DuckDB streams them; if rows have to be mended, from the start again."""
             return self._run(lambda: fold(self._held.batches(statement, lambda: self._batches(statement))))
+
+        def end(self, *, kept: bool) -> None:
+            """End the moment; what was made in it stays or goes."""
+            self._cursor.execute("COMMIT" if kept else "ROLLBACK")
 
         def _batches(self, statement: str) -> Iterator[Codes]:
             yield from map(side_by_side, self._cursor.sql(statement).to_arrow_reader(ROWS_AT_ONCE))

@@ -108,6 +108,9 @@ class Engine(Protocol):
     def lookup(self, codes: Mapping[Key, int]) -> str:
         """Give a relation with the columns `value` and `code`; it stands behind JOIN."""
 
+    def resident(self, statement: str) -> str:
+        """Keep the rows of a statement in memory and name their relation; an empty name where they are not kept."""
+
     def reading(self) -> AbstractContextManager[Reader]:
         """Hold one moment of the table while statements run."""
 

@@ -108,6 +108,10 @@ class Postgres:
         text = "" if numeric else ' COLLATE "C"'
         return f"(SELECT value{text} AS value, code FROM unnest({listed}, {numbers}) AS given(value, code))"
 
+    def resident(self, statement: str) -> str:  # noqa: ARG002  (rows that others write are read anew)
+        """Keep nothing: what was kept would not show what became of the rows."""
+        return ""
+
     @contextmanager
     def reading(self) -> Iterator["Postgres.Reader"]:
         """Hold one snapshot."""

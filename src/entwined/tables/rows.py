@@ -15,7 +15,8 @@ from entwined.tables.coding import fits_a_case, is_dear, long_list
 from entwined.tables.comparing import refuse_uncertain, together
 from entwined.tables.compiling import MOST_REMEMBERED, Raw, coding_steps
 from entwined.tables.engine import Engine, Key, Shown
-from entwined.tables.steps import Steps
+from entwined.tables.resident import coded_columns, is_small, small_type, usual_type
+from entwined.tables.steps import Steps, statement
 
 FEW_JOINS: Final = 8  # of one statement
 
@@ -28,6 +29,7 @@ class CodedRows:
     engine: Engine
     kept: Person | None = None
     first: str | None = None
+    kept_as: str = ""
     _made: dict[tuple[str, tuple[str, ...], tuple[str, ...]], Steps] = field(default_factory=dict)
     _lists: dict[str, Mapping[Key, int]] = field(default_factory=dict)
 
@@ -88,15 +90,37 @@ class CodedRows:
     def of_everybody(self) -> "CodedRows":
         """Give all rows, also those that are left out where persons or groups are to stay small."""
         schema = replace(self.schema, unit=Rows(), rows=None, approved_digest="", signature=None)
-        return replace(self, schema=schema, kept=None, first=None)
+        return replace(self, schema=schema, kept=None, first=None, kept_as="")
+
+    def resident(self) -> "CodedRows":
+        """Give the same rows, kept as codes in the engine's memory where there is room and it can."""
+        coded = coded_columns(self.schema)
+        if self.kept_as or not coded or not is_small(self.schema):
+            return self
+        steps, last = self.steps([one.name for one in coded])
+        small = ", ".join(
+            f"CAST({self.code(one.name)} AS {small_type(one)[1]}) AS {self.code(one.name)}" for one in coded
+        )
+        return replace(self, kept_as=self.engine.resident(statement(steps, f"SELECT {small} FROM {last}")))
 
     def is_late(self, name: str) -> bool:
         """Say whether a column is better counted raw and coded afterwards; never where rows are picked by code."""
         shown = self.shown(name)
-        return self.by_person is None and shown.repeats and is_dear(self.schema.coded(name), shown.kind)
+        return (
+            not self.kept_as
+            and self.by_person is None
+            and shown.repeats
+            and is_dear(self.schema.coded(name), shown.kind)
+        )
 
     def steps(self, coded: Sequence[str], raw: Sequence[str] = ()) -> tuple[Steps, str]:
         """Give the steps from the source to rows with these codes, other columns raw, and the last step's name."""
+        if self.kept_as and not raw:
+            codes = ", ".join(
+                f"CAST({self.code(name)} AS {usual_type(self.schema.coded(name))}) AS {self.code(name)}"
+                for name in coded
+            )
+            return [("coded_rows", f"SELECT {codes or '1 AS one'} FROM {self.kept_as}")], "coded_rows"
         person = self.by_person
         if person is None:
             steps, last = self._coded(tuple(coded), tuple(raw))

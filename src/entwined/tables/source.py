@@ -19,18 +19,26 @@ KNOWN = (
 )
 
 
-def open_table(source: Any, schema: Schema, *, table: str | None = None, version: str | None = None) -> Table:
+def open_table(
+    source: Any,
+    schema: Schema,
+    *,
+    table: str | None = None,
+    version: str | None = None,
+    resident: bool = False,
+) -> Table:
     """Open rows under a schema; names and types are read, rows are not.
 
     `table` names one of several in a database; it may also stand in the source: `file.duckdb::name`,
     `postgresql://host/database?table=name`. `version` says which state of a table in PostgreSQL or Spark this is, as
     `&version=2026-03` in a URL does: what was answered of one version is not asked of the rows again. Without it
-    every opening is a version of its own. Files and frames tell their version themselves.
+    every opening is a version of its own. Files and frames tell their version themselves. A `resident` table keeps the
+    coded rows of a file in memory once they were first lent, if there is room: for many questions, one after another.
     """
     declared = {one.name: one for one in schema.columns}
     engine = engine_of(source, table=table, version=version, declared=declared)
     try:
-        return Table(schema, engine)
+        return Table(schema, engine, resident=resident)
     except BaseException:
         engine.close()
         raise

@@ -139,6 +139,10 @@ class Spark:
             )  # no Python where the rows are
         return self._lists[key]
 
+    def resident(self, statement: str) -> str:  # noqa: ARG002  (rows that others write are read anew)
+        """Keep nothing: what was kept would not show what became of the rows."""
+        return ""
+
     @contextmanager
     def reading(self) -> Iterator["Spark.Reader"]:
         """Read; a frame of Spark is one moment as far as its source is."""

@@ -33,9 +33,16 @@ class Table:
     """Rows in an engine under a schema; it holds connections, so close it or use it in a `with`."""
 
     def __init__(
-        self, schema: Schema, engine: Engine, kept: Person | None = None, first: str | None = None
+        self,
+        schema: Schema,
+        engine: Engine,
+        kept: Person | None = None,
+        first: str | None = None,
+        *,
+        resident: bool = False,
     ) -> None:
         self._rows = CodedRows(schema, engine, kept, first)
+        self._is_resident = resident
         self._is_open = True
 
     @property
@@ -71,7 +78,7 @@ class Table:
         of them, with all of their rows that count. The engine stays this table's: close this one only.
         """
         self._require_open()
-        return Table(self.schema, self._rows.engine, Person(column, most), first)
+        return Table(self.schema, self._rows.engine, Person(column, most), first, resident=self._is_resident)
 
     @property
     def schema(self) -> Schema:
@@ -114,7 +121,7 @@ class Table:
 
     def _found(self, planned: Plan) -> list[IntArray] | None:
         try:
-            asked = prepared(self._rows, planned)
+            asked = prepared(self._rows.resident() if self._is_resident else self._rows, planned)
             with self._rows.engine.reading() as reader:
                 return asked.answers(reader)
         except EntwinedError:

@@ -1,7 +1,8 @@
 """The application: the holder's pages and the service for analysts, behind one guard."""
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Final
 
 from fastapi import FastAPI, Request
@@ -13,11 +14,14 @@ from starlette.types import ASGIApp
 from entwined.errors import BadInput, EntwinedError
 from entwined.version import __version__
 from entwined.web.guard import Porter
-from entwined.web.holder import pages, templates
+from entwined.web.holder import pages
 from entwined.web.house import House
+from entwined.web.issuer import Issuer
 from entwined.web.refusals import Refusal, refusal
 from entwined.web.service import api
 from entwined.web.sessions import Sessions
+from entwined.web.synthetic_pages import synthetic
+from entwined.web.visits import templates
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 LONGEST_WHERE: Final = 100
@@ -26,6 +30,14 @@ LONGEST_WHERE: Final = 100
 def hosts_at(port: int, names: Iterable[str] = LOOPBACK) -> tuple[str, ...]:
     """Give the names that a service at a port is asked under, exactly."""
     return tuple(name if ":" in name.rpartition("]")[2] else f"{name}:{port}" for name in names)
+
+
+def app_of(
+    folder: Path, requests: Sequence[Path], hosts: Iterable[str], issuer: Path | None = None
+) -> ASGIApp:
+    """Open a house and make its application, for analysts alone."""
+    vouching = None if issuer is None else Issuer.read(issuer)
+    return make_app(House.open(folder, requests, issuer=vouching), hosts)
 
 
 def make_app(
@@ -57,6 +69,7 @@ def make_app(
     app.state.sessions, app.state.restarted = sessions, restarted
     app.include_router(api)
     if sessions is not None:
+        app.include_router(synthetic)
         app.include_router(pages)
     app.add_exception_handler(EntwinedError, _on_error)
     app.add_exception_handler(RequestValidationError, _on_wrong_shape)

@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
-from urllib.parse import parse_qsl, quote
+from typing import Any, Final
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
-from jinja2 import Environment, PackageLoader
+from fastapi.responses import FileResponse, RedirectResponse, Response
+from jinja2 import PackageLoader
 
 from entwined.errors import EntwinedError, Refused
 from entwined.ledger import Book
@@ -21,77 +19,17 @@ from entwined.report.ways import budget_of, ways_of
 from entwined.schema.columns import KINDS
 from entwined.web.draft_forms import ASKED, dependence_from, question_from, terms_from
 from entwined.web.house import House
+from entwined.web.models_drawn import drawn, kind_of, learned_from
 from entwined.web.places import MODELS, TABLES, listed
 from entwined.web.projects import LEDGER, REQUEST, Project, seen_as
 from entwined.web.refusals import TurnedAway
 from entwined.web.schema_form import forms_of, schema_from
 from entwined.web.sessions import COOKIE, Sessions
+from entwined.web.synthetic_pages import content as synthetic_content
+from entwined.web.visits import NOT_YOURS, STEPS, Here, Visit, to_step, told, whole_page
 
-Found = TypeVar("Found")
-STEPS: Final = {
-    "schema": "What is public",
-    "depends": "What depends on what",
-    "questions": "What is asked",
-    "plan": "The plan",
-    "released": "Releases",
-    "budget": "The budget",
-}
 STATIC: Final = {"page.js": "text/javascript", "page.css": "text/css", "report.css": "text/css"}
-ALONE: Final = "frame-ancestors 'none'; base-uri 'none'; sandbox allow-scripts"
-NOT_YOURS: Final = "Open the address that was printed when the service was started."
-OTHER_FORM: Final = (
-    "This form was made for another session. Go back and load the page again; nothing was done."
-)
-LONGEST_FORM: Final = 20_000
 
-
-@cache
-def templates() -> Environment:
-    """Make the templates ready: those of reports with our own pages."""
-    return environment().overlay(loader=PackageLoader("entwined.web"))
-
-
-class Visit:
-    """One request of the holder: the house, the cookie and, of a form, its fields."""
-
-    def __init__(self, request: Request, cookie: str, form: Mapping[str, str]) -> None:
-        self.house: House = request.app.state.house
-        self.sessions: Sessions = request.app.state.sessions
-        self.cookie = cookie
-        self.form = form
-
-    def page(self, template: str, *, status: int = 200, **content: Any) -> HTMLResponse:
-        """Fill a page."""
-        token = self.sessions.form_token(self.cookie)
-        common = {"token": token, "steps": STEPS, "wrong": "", "project": None, "step": ""}
-        return HTMLResponse(templates().get_template(template).render(**(common | content)), status)
-
-    def project(self, name: str) -> Project:
-        """Find a project of the folder."""
-        return Project.found(self.house.folder, name)
-
-
-async def visiting(request: Request) -> Visit:
-    """Let the holder in, by the cookie; a form has to be one of this session, sent from this site."""
-    sessions: Sessions = request.app.state.sessions
-    cookie = request.cookies.get(COOKIE, "")
-    if not sessions.holds(cookie):
-        raise TurnedAway(401, NOT_YOURS)
-    if request.method != "POST":
-        return Visit(request, cookie, {})
-    if not request.headers.get("origin"):
-        raise TurnedAway(403, OTHER_FORM)
-    body = (await request.body()).decode("utf-8", "replace")
-    try:
-        form = dict(parse_qsl(body, keep_blank_values=True, max_num_fields=LONGEST_FORM))
-    except ValueError:
-        raise TurnedAway(413, "The form has too many fields.") from None
-    if not sessions.is_form_of(cookie, form.get("token", "")):
-        raise TurnedAway(403, OTHER_FORM)
-    return Visit(request, cookie, form)
-
-
-Here = Annotated[Visit, Depends(visiting)]
 pages = APIRouter(include_in_schema=False)
 
 
@@ -132,20 +70,30 @@ async def _home(visit: Visit, wrong: str = "") -> Response:
     top = visit.house.folder
     tables, projects = await run_in_threadpool(lambda: (listed(top, TABLES), Project.all(top)))
     status = 422 if wrong else 200
+    tables = [*visit.house.addresses.offered, *tables]
     return visit.page("home.html", tables=tables, projects=projects, wrong=wrong, status=status)
 
 
 @pages.post("/projects")
 async def begin(visit: Here) -> Response:
     """Begin a project: look at a table and propose its schema."""
-    form = visit.form
     try:
-        made = await run_in_threadpool(
-            Project.begin, visit.house.folder, form.get("name", "").strip(), form.get("table", "")
-        )
+        made = await run_in_threadpool(_begun, visit)
     except EntwinedError as wrong:
-        return await _home(visit, str(wrong))
-    return _to(made, "schema")
+        return await _home(visit, visit.house.addresses.scrubbed(str(wrong)))
+    return to_step(made, "schema")
+
+
+def _begun(visit: Visit) -> Project:
+    """Begin a project; for one that was begun with the same address, its password is taken again."""
+    form, house = visit.form, visit.house
+    name, table = form.get("name", "").strip(), form.get("table", "")
+    if form.get("address"):
+        table = house.addresses.remember(form["address"], form.get("password", ""))
+        known = [one for one in Project.all(house.folder) if one.name == name]
+        if known and known[0].draft["table"] == table:
+            return known[0]
+    return Project.begin(house.folder, name, table, house.addresses)
 
 
 @pages.get("/p/{name}/log")
@@ -168,18 +116,11 @@ async def show(visit: Here, name: str, step: str) -> Response:
 
 async def _shown(visit: Visit, project: Project, step: str, wrong: str = "") -> Response:
     """Fill the page of a step; what is wrong stands on it, in the holder's own words."""
-    content, found = await run_in_threadpool(_told, lambda: CONTENTS[step](visit, project))
+    content, found = await run_in_threadpool(told, lambda: CONTENTS[step](visit, project))
     said = wrong or found
     return visit.page(
         f"{step}.html", project=project, step=step, wrong=said, **content, status=422 if wrong else 200
     )
-
-
-def _told(work: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], str]:
-    try:
-        return {"ready": True, **work()}, ""
-    except EntwinedError as wrong:
-        return {"ready": False}, str(wrong)
 
 
 def _schema(_: Visit, project: Project) -> dict[str, Any]:
@@ -189,10 +130,15 @@ def _schema(_: Visit, project: Project) -> dict[str, Any]:
 
 def _depends(visit: Visit, project: Project) -> dict[str, Any]:
     now = (project.draft["dependence"] or [{}])[0]
-    model = now.get("model")
-    kind = "none" if model is None else "groups" if isinstance(model, dict) else "file"
-    models = listed(visit.house.folder, MODELS)
-    return {"names": project.schema.names, "now": now, "kind": kind, "models": models}
+    model, top = _model_of(project), visit.house.folder
+    return {
+        "names": project.schema.names,
+        "now": now,
+        "kind": kind_of(model),
+        "models": listed(top, MODELS),
+        "tables": [one for one in listed(top, TABLES) if one != project.draft["table"]],
+        **drawn(project, model),
+    }
 
 
 def _questions(_: Visit, project: Project) -> dict[str, Any]:
@@ -226,6 +172,7 @@ CONTENTS: Final[Mapping[str, Callable[[Visit, Project], dict[str, Any]]]] = {
     "questions": _questions,
     "plan": _plan,
     "released": _released,
+    "synthetic": synthetic_content,
     "budget": _budget,
 }
 
@@ -253,7 +200,7 @@ def planned(project: Project, leakage: str | None) -> dict[str, Any]:
 async def part(visit: Here, name: str, leakage: str = "") -> Response:
     """Give the part of the plan that moves as the leakage does."""
     project = visit.project(name)
-    content, wrong = await run_in_threadpool(_told, lambda: planned(project, leakage[:40]))
+    content, wrong = await run_in_threadpool(told, lambda: planned(project, leakage[:40]))
     return visit.page("planned.html", project=project, wrong=wrong, **content)
 
 
@@ -262,7 +209,7 @@ async def whole(visit: Here, name: str) -> Response:
     """Give the whole plan as the command line writes it."""
     project = visit.project(name)
     text = await run_in_threadpool(lambda: plan_page(project.outlook().document))
-    return _whole_page(text)
+    return whole_page(text)
 
 
 async def _request_file(visit: Visit, name: str) -> Response:
@@ -279,7 +226,7 @@ async def release(visit: Here, name: str) -> Response:
         await run_in_threadpool(project.release, form.get("leakage", "")[:40], form.get("seen", ""))
     except EntwinedError as wrong:
         return await _shown(visit, project, "plan", str(wrong))
-    return _to(project, "released")
+    return to_step(project, "released")
 
 
 @pages.post("/p/{name}/{step}")
@@ -292,7 +239,7 @@ async def change(visit: Here, name: str, step: str) -> Response:
         then = await run_in_threadpool(CHANGES[step], visit, project)
     except EntwinedError as wrong:
         return await _shown(visit, project, step if step in STEPS else "schema", str(wrong))
-    return _to(project, then)
+    return to_step(project, then)
 
 
 def _change_schema(visit: Visit, project: Project) -> str:
@@ -310,9 +257,17 @@ def _change_schema(visit: Visit, project: Project) -> str:
 
 
 def _change_dependence(visit: Visit, project: Project) -> str:
-    found = dependence_from(visit.house.folder, visit.form)
-    project.change(dependence=found)
-    return "questions"
+    form = visit.form
+    learns = form.get("kind") == "learned"
+    keeps = learns and not form.get("public") and kind_of(_model_of(project)) == "learned"
+    if not keeps:
+        found = learned_from(project, form) if learns else dependence_from(visit.house.folder, form)
+        project.change(dependence=found)
+    return "depends" if learns and not keeps else "questions"
+
+
+def _model_of(project: Project) -> Any:
+    return (project.draft["dependence"] or [{}])[0].get("model")
 
 
 def _change_questions(visit: Visit, project: Project) -> str:
@@ -355,16 +310,5 @@ async def download(visit: Here, name: str, number: int, file: str) -> Response:
     """Give a file of a release: the report to be looked at, the others to be kept."""
     found = visit.project(name).file(number, file)
     if file.endswith(".html"):
-        return _whole_page(found.read_bytes())
+        return whole_page(found.read_bytes())
     return FileResponse(found, filename=file, media_type="application/octet-stream")
-
-
-def _whole_page(content: str | bytes) -> Response:
-    """Give a report or a plan as it is written: no network, and no script but the one that it names itself."""
-    script = environment().globals["search_policy"]
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {script}; {ALONE}"
-    return HTMLResponse(content, headers={"Content-Security-Policy": policy})
-
-
-def _to(project: Project, step: str) -> Response:
-    return RedirectResponse(f"/p/{quote(project.name)}/{step}", 303)

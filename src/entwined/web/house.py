@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Final, Self
 
 from entwined.errors import BadInput
+from entwined.web.addresses import Addresses
+from entwined.web.issuer import Issuer
 from entwined.web.offers import Offer
 from entwined.web.padding import STEP
-from entwined.web.passes import Passes
+from entwined.web.passes import SHOWN, Pass, Passes
 from entwined.web.rates import Rate
 from entwined.web.records import Records
 from entwined.web.turns import Turns
@@ -41,6 +43,8 @@ class House:
     passes: Passes
     records: Records
     limits: Limits = Limits()
+    addresses: Addresses = field(default_factory=Addresses)
+    issuer: Issuer | None = None
     visits: Rate = field(init=False)
     wrong: Rate = field(init=False)
     turns: Turns = field(init=False)
@@ -52,7 +56,14 @@ class House:
         object.__setattr__(self, "turns", Turns(given.fresh_at_once, given.waiting_each))
 
     @classmethod
-    def open(cls, folder: Path, requests: Sequence[Path] = (), limits: Limits | None = None) -> Self:
+    def open(
+        cls,
+        folder: Path,
+        requests: Sequence[Path] = (),
+        limits: Limits | None = None,
+        addresses: Addresses | None = None,
+        issuer: Issuer | None = None,
+    ) -> Self:
         """Open the tables of request files, each known by the name of its file."""
         if not folder.is_dir():
             raise BadInput(f"{folder!s:.200} is no folder. Name the folder of the tables.")
@@ -64,11 +75,20 @@ class House:
         try:
             for path in requests:
                 offers[path.stem] = Offer.open(path, passes.earmark)
-            return cls(folder, offers, passes, Records(state / RECORDS), limits or Limits())
+            records = Records(state / RECORDS)
+            return cls(folder, offers, passes, records, limits or Limits(), addresses or Addresses(), issuer)
         except BaseException:
             for one in offers.values():
                 one.close()
             raise
+
+    def shown(self, header: str) -> Pass:
+        """Find the pass of an Authorization header: our own token, or one of the issuer whose tokens are taken."""
+        scheme, _, token = header.partition(" ")
+        token = token.strip()
+        if self.issuer is None or scheme.lower() != "bearer" or SHOWN.fullmatch(token) or not token:
+            return self.passes.shown(header)
+        return self.passes.of_subject(self.issuer.name, self.issuer.subject(token))
 
     def close(self) -> None:
         """Close every door and the records."""

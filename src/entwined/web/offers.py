@@ -60,7 +60,7 @@ class Offer:
         terms = read_request(path)
         if terms.is_exploratory:
             raise Refused(PLANNING_ONLY)
-        table = open_table(terms.source, terms.schema)
+        table = open_table(terms.source, terms.schema, resident=True)
         try:
             ledger = ledger_for(terms, terms.promise, Price(Fraction(0)), witness_of(table))
             ledger.earmarks = earmarks

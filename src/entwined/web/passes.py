@@ -31,6 +31,7 @@ NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,59}")
 SHOWN: Final = re.compile(r"entw_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
 LARGEST_FILE: Final = 10_000_000
 NOBODY: Final = "No token that is good here came with the request. Send it as: Authorization: Bearer entw_…"
+UNKNOWN: Final = "Your issuer vouches for you, and nobody here knows you. Ask the holder to add you."
 PATIENCE: Final = 10.0
 
 
@@ -142,6 +143,14 @@ class Passes:
             raise TurnedAway(401, NOBODY)
         return found
 
+    def of_subject(self, issuer: str, subject: str) -> Pass:
+        """Find the pass of somebody whom an issuer vouches for."""
+        name = _named(issuer, subject)
+        found = {one.id: one for one in self.listed().passes if not one.digest}.get(name)
+        if found is None or not found.is_good:
+            raise TurnedAway(401, UNKNOWN)
+        return found
+
     def earmark(self, analyst: str) -> Fraction | None:
         """The most that an analyst's own charges may amount to; the holder alone has no such limit."""
         return None if analyst == HOLDER else dict(self.listed().earmarks).get(analyst, Fraction(0))
@@ -156,17 +165,36 @@ class Passes:
         tables: Sequence[str] = (),
     ) -> str:
         """Make a pass and give its secret, which nobody can read again; `most` is what the analyst may spend in all."""
-        _require(analyst, days, scopes)
-        earmark = None if most is None else positive_fraction(most, "What an analyst may spend")
         secret, name = secrets.token_urlsafe(32), secrets.token_hex(8)
-        expires = datetime.now(UTC) + timedelta(days=days)
-        made = Pass(name, analyst, _digest(secret), tuple(scopes), tuple(tables), expires)
+        self._add(_made(name, analyst, _digest(secret), days, scopes, tables), most)
+        return f"entw_{name}_{secret}"
+
+    def add_subject(  # noqa: PLR0913  (what a pass is good for)
+        self,
+        analyst: str,
+        issuer: str,
+        subject: str,
+        *,
+        days: float,
+        most: Amount | None = None,
+        scopes: Sequence[str] = SCOPES,
+        tables: Sequence[str] = (),
+    ) -> str:
+        """Take somebody whom an issuer vouches for as an analyst, and give the id of the pass: there is no secret."""
+        name = _named(issuer, subject)
+        self._add(_made(name, analyst, "", days, scopes, tables), most)
+        return name
+
+    def _add(self, made: Pass, most: Amount | None) -> None:
+        """Keep a pass; one of the same id, which is that of a subject, gives way to it."""
+        earmark = None if most is None else positive_fraction(most, "What an analyst may spend")
+        analyst = made.analyst
         with self._changing() as now:
             marks = dict(now.earmarks) | ({} if earmark is None else {analyst: earmark})
             if analyst not in marks:
                 raise BadInput(f"Nothing says how much {analyst} may spend. Give --most, a slice of the cap.")
-            self._write(Listed((*now.passes, made), tuple(marks.items())))
-        return f"entw_{name}_{secret}"
+            others = tuple(one for one in now.passes if one.id != made.id)
+            self._write(Listed((*others, made), tuple(marks.items())))
 
     def revoke(self, name: str) -> int:
         """End a pass by its id, or all passes of an analyst; say how many were good until now."""
@@ -204,6 +232,21 @@ def _require(analyst: str, days: float, scopes: Sequence[str]) -> None:
     wrong = [one for one in scopes if one not in SCOPES]
     if wrong or not scopes:
         raise BadInput(f"A token for {', '.join(wrong) or 'nothing'}. It may be for {' and '.join(SCOPES)}.")
+
+
+def _made(
+    name: str, analyst: str, digest: str, days: float, scopes: Sequence[str], tables: Sequence[str]
+) -> Pass:
+    _require(analyst, days, scopes)
+    expires = datetime.now(UTC) + timedelta(days=days)
+    return Pass(name, analyst, digest, tuple(scopes), tuple(tables), expires)
+
+
+def _named(issuer: str, subject: str) -> str:
+    """Name somebody whom an issuer vouches for, in hexadecimal digits that give neither of them away."""
+    if not issuer or not subject:
+        raise BadInput("Somebody of an issuer needs both --issuer and --subject. Give them.")
+    return hashlib.sha256(f"{len(issuer)} {issuer} {subject}".encode()).hexdigest()[:32]
 
 
 def _digest(secret: str) -> str:

@@ -8,7 +8,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,9 +26,11 @@ from entwined.request.outlook import Outlook, outlook
 from entwined.request.published import verify_published
 from entwined.request.request import Request
 from entwined.request.request_file import read_request
+from entwined.request.words import table_name
 from entwined.schema import Schema, approve, read_schema
 from entwined.schema.files import schema_of, write_schema
 from entwined.tables import describe
+from entwined.web.addresses import Addresses, is_address
 from entwined.web.places import below
 from entwined.writing import write_whole
 
@@ -57,6 +59,7 @@ class Project:
 
     top: Path
     name: str
+    addresses: Addresses = field(default_factory=Addresses, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):
@@ -68,22 +71,25 @@ class Project:
         return self.top / self.name
 
     @classmethod
-    def begin(cls, top: Path, name: str, table: str) -> "Project":
-        """Look at a table below the folder and propose its schema, which is private until it is approved."""
-        made, source = cls(top, name), below(top, table)
+    def begin(cls, top: Path, name: str, table: str, addresses: Addresses | None = None) -> "Project":
+        """Look at a table and propose its schema, which is private until it is approved.
+
+        A table is a file below the folder, or an address that is known.
+        """
+        made = cls(top, name, addresses or Addresses())
         if made.folder.exists():
             raise BadInput(f"There is a project or a folder {name!r} already. Choose another name.")
-        found = describe(str(source))
+        where = table if is_address(table) else str(below(top, table).relative_to(top.resolve()))
+        found = describe(made._source(where))
         made.folder.mkdir(mode=0o700)
         found.write(made.folder / SCHEMA)
-        where, called = str(source.relative_to(top.resolve())), source.name.partition(".")[0]
-        made._write({"table": where, "title": called, **_usual()}, [])
+        made._write({"table": where, "title": table_name(where), **_usual()}, [])
         return made
 
     @classmethod
-    def found(cls, top: Path, name: str) -> "Project":
+    def found(cls, top: Path, name: str, addresses: Addresses | None = None) -> "Project":
         """Find a project that was begun."""
-        known = cls(top, name)
+        known = cls(top, name, addresses or Addresses())
         if not (known.folder / DRAFT).is_file() or known.folder.is_symlink():
             raise BadInput("There is no such project. Choose one from the list.")
         return known
@@ -134,12 +140,17 @@ class Project:
 
     def request(self, leakage: str | None = None) -> Request:
         """Write the request file as the draft says and read it as the command line does."""
-        draft = self.draft
-        if leakage is not None:
-            draft["leakage"] = leakage
+        self.write_request({} if leakage is None else {"leakage": leakage})
+        return self.reachable(read_request(self.folder / REQUEST))
+
+    def write_request(self, changed: Mapping[str, Any] | None = None) -> None:
+        """Write the request file as the draft says, under a schema that is approved."""
         read_schema(self.folder / SCHEMA).require_approval()
-        write_whole(self.folder / REQUEST, request_text(draft))
-        return read_request(self.folder / REQUEST)
+        write_whole(self.folder / REQUEST, request_text(self.draft | dict(changed or {})))
+
+    def reachable(self, request: Request) -> Request:
+        """Give a request the password of its table, which no file holds."""
+        return replace(request, table=self.addresses.full(request.table))
 
     def outlook(self, leakage: str | None = None, *, brief: bool = False) -> Outlook:
         """Look ahead: what the draft would cost and give."""
@@ -193,6 +204,14 @@ class Project:
         place = self._folder_of(number)
         return verify_published(read_certificate(place / CERTIFICATE), read_schema(place / SCHEMA), place)
 
+    @property
+    def source(self) -> str:
+        """Where the rows are, with the password of an address; it is written nowhere."""
+        return self._source(self.draft["table"])
+
+    def _source(self, table: str) -> str:
+        return self.addresses.full(table) if is_address(table) else str(self.top / table)
+
     def _folder_of(self, number: int) -> Path:
         return self.folder / f"released-{number}"
 
@@ -214,6 +233,11 @@ def seen_as(ahead: Outlook) -> str:
     return sha256(canonical([ahead.planned.document, ahead.planned.promise.identity]))
 
 
+def beside(path: str) -> str:
+    """Give a path below the folder of the service as a project's files say it."""
+    return os.path.join(os.pardir, path)  # noqa: PTH118  (a path as the file says it)
+
+
 def _usual() -> Document:
     return {key: value for key, value in EMPTY.items() if key != "title"}
 
@@ -222,7 +246,7 @@ def request_text(draft: Mapping[str, Any]) -> str:
     """Write a draft as a request file, for the folder that it lies in."""
     fields: Document = {
         "title": draft["title"],
-        "table": os.path.join(os.pardir, draft["table"]),  # noqa: PTH118  (a path as the file says it)
+        "table": draft["table"] if is_address(draft["table"]) else beside(draft["table"]),
         "schema": SCHEMA,
         "ledger": LEDGER,
         **{key: draft[key] for key in AMOUNTS if draft[key]},

@@ -70,7 +70,7 @@ def shown_pass(request: Request) -> Pass:
     """Find the pass that came with a request; who tries many that are none is kept waiting."""
     house, here = house_of(request), request.client.host if request.client else ""
     try:
-        found = house.passes.shown(request.headers.get("authorization", ""))
+        found = house.shown(request.headers.get("authorization", ""))
     except Exception:
         house.wrong.visit(here)
         raise
