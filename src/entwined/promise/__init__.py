@@ -9,7 +9,7 @@ adversary is taken to know, and in what is charged. It is a value, and its diges
     measure ┘        └─> part.Part: where a loss falls;  totals.Totals: all that fell so far
 
 `declared` says which rows or columns the units of a model are, `domains` and `gates` whether it fits the schema,
-`trusted` what the holder's word is taken for, `judge` which theorem is asked; `account` lays losses over the rows,
-`places` names the parts of a table, `alone` prices a single number that is all that was released, and `terms` says how
-two promises differ.
+`trusted` what the holder's word is taken for, `judge` which theorem is asked; `account` lays losses over the rows and
+`amounts` adds them up, `places` names the parts of a table, `alone` prices one number that is all that was released,
+`reserve` keeps several batches within what was priced once, and `terms` says how two promises differ.
 """

@@ -16,7 +16,7 @@ steps of a panel are weighed against each other in the same way, so under a δ a
 `reserve`, which is fixed and priced before anything is seen, both are for as many as stay inside.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -28,34 +28,29 @@ from entwined.dependence import Dependence, Forms
 from entwined.dependence.model_check import failures
 from entwined.errors import BadModel
 from entwined.numbers import Amount
-from entwined.promise.account import Account
-from entwined.promise.alone import SingleNumbers, the_only
+from entwined.promise.alone import SingleNumbers
+from entwined.promise.amounts import Amounts
 from entwined.promise.base_loss import BaseLoss
 from entwined.promise.contradictions import refuse_contradictions
 from entwined.promise.declared import Declared
 from entwined.promise.differences import differences
-from entwined.promise.distances import along
-from entwined.promise.filled import filled_exposure, fillings_of
+from entwined.promise.filled import filled_exposure
 from entwined.promise.gates import Gates
 from entwined.promise.judge import Judge
 from entwined.promise.measure import PURE, Measure, measure_of
-from entwined.promise.panel import StepLosses
 from entwined.promise.part import Part
-from entwined.promise.places import place_of
 from entwined.promise.price import Price
 from entwined.promise.reserve import TRUSTED as RESERVED
 from entwined.promise.reserve import Reserve, lowered, reserved_batch, whole
 from entwined.promise.secrets import KeptSecrets
-from entwined.promise.shared_columns import reads_one_cell, shared_losses
 from entwined.promise.terms import carried, is_for_one_batch
 from entwined.promise.trusted import ids_compared, known, trusted
 from entwined.promise.worked_out import charged_together
-from entwined.queries import Layers, Reach, Statistic
+from entwined.queries import Reach, Statistic
 from entwined.schema import Coded, Schema
 from entwined.showing import Tabled
 
 NOTHING: Final = Fraction(0)
-REMEMBERED: Final = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -193,7 +188,7 @@ class Promise(Tabled):
             return Price(NOTHING)
         if self.reserve is not None:
             return self._reserved if totals else Price(NOTHING)
-        base = self._once(tuple(totals.values()), lambda: self._account.of(totals))
+        base = self._amounts.of_totals(totals)
         return Price(self.measure.epsilon(base.nominal), self.leakages(base))
 
     def alone(self, parts: Iterable[Part]) -> Price:
@@ -320,68 +315,22 @@ class Promise(Tabled):
         charged = tuple(parts)
         if self.reserve is not None:
             return self.bare.base(reserved_batch(self.reserve.used(charged, self.steps), self.steps))
-        return self._once(charged, lambda: self._account.laid(charged))
-
-    def _once(self, parts: tuple[Part, ...], lay: Callable[[], Mapping[str, Layers]]) -> BaseLoss:
-        """Work out once what the same charges amount to."""
-        found = self._bases.get(parts)
-        if found is None:
-            found = self._amount(lay(), parts)
-            if len(self._bases) >= REMEMBERED:
-                self._bases.clear()
-            self._bases[parts] = found
-        return found  # not looked up again: another thread may have cleared them meanwhile
+        return self._amounts.of(charged)
 
     @cached_property
-    def _bases(self) -> dict[tuple[Part, ...], BaseLoss]:
-        return {}
-
-    @cached_property
-    def _account(self) -> Account:
-        return Account(self.gates)
-
-    def _amount(self, laid: Mapping[str, Layers], parts: Iterable[Part]) -> BaseLoss:
-        if self.schema.unit.by_column:
-            shared = None if self.measure.is_pure else shared_losses(parts, self.gates)
-            if shared and self.is_for_one_batch:
-                laid = self._account.laid(
-                    part for part in parts if reads_one_cell(place_of(part.key), self.gates)
-                )
-            columns = {column: layers.at_two().value for column, layers in laid.items()}
-            for read, (_, *each) in (shared or {}).items() if self.is_for_one_batch else ():
-                for name, alone in zip(read, each, strict=True):
-                    columns[name] = columns.get(name, NOTHING) + alone
-            worst = max(columns.values(), default=NOTHING)
-            filling = fillings_of(parts, self.gates, len(self.declared), self.measure, self.knowledge)
-            return BaseLoss(worst, worst, columns, shared, filling)
-        rows = laid.get("", Layers())
-        may_leave = self.schema.neighbours == "add_remove"
-        absent = may_leave or self.schema.unit.may_be_absent
-        replace = rows.at_two(absent=absent).value
-        moved = {name: along(name, parts, absent=absent) for name in self._distances}
-        nominal = rows.at_one.value if may_leave and self.kept is None else replace
-        only = the_only(parts)
-        return BaseLoss(nominal, replace, along=moved, steps=self._steps(parts), number=only)
-
-    def _steps(self, parts: Iterable[Part]) -> StepLosses | None:
-        """What falls on each step, where a panel is declared."""
-        return None if self.steps is None else StepLosses.of(parts, self.steps)
-
-    @cached_property
-    def _distances(self) -> tuple[str, ...]:
-        """The columns whose values models speak of by their distance."""
-        named = (name for one in self.declared if one.model.by_distance for name in one.columns)
-        return tuple(dict.fromkeys(named))
+    def _amounts(self) -> Amounts:
+        rules = self.schema, self.declared, self.knowledge, self.measure, self.gates
+        return Amounts(*rules, steps=self.steps, for_one_batch=self.is_for_one_batch)
 
     def distance_of(self, statistic: Statistic) -> str | None:
         """Name the column in proportion to whose distances a statistic moves, where a model speaks of these."""
-        return next((name for name in self._distances if statistic.follows(name, self.schema)), None)
+        return next((name for name in self._amounts.distances if statistic.follows(name, self.schema)), None)
 
     def series_in_all(self, parts: Iterable[Part]) -> Fraction | None:
         """The ε of a whole series of a panel, as it is counted by persons without the chain; none without a panel."""
         if self.reserve is not None:
             return self.bare.series_in_all(self._batch)
-        found = self._steps(parts)
+        found = self._amounts.on_steps(parts)
         return None if found is None else found.whole(self.measure)
 
     def largest(self, parts: Iterable[Part], leakage: Fraction, close: float | None = None) -> Fraction:
