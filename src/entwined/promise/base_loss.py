@@ -16,7 +16,7 @@ class BaseLoss:
     Where it matters which statistics read several columns, `shared` has what these cost if all their columns change,
     and then what they cost if one of them alone does, which is in the figure of that column. `filling` has the weights
     by which the blanks of a column are filled, `along` what falls along the distances of a column's values, and `steps`
-    what falls on each step of a panel.
+    what falls on each step of a panel. `apart` says that every answer reads one step of a series alone.
     """
 
     nominal: Fraction
@@ -26,6 +26,7 @@ class BaseLoss:
     filling: Fillings = field(default_factory=dict)
     along: Mapping[str, Along] = field(default_factory=dict)
     steps: StepLosses | None = None
+    apart: bool = False
 
     def times(self, factor: Fraction) -> "BaseLoss":
         """So many times as much everywhere."""

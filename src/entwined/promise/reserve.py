@@ -21,7 +21,7 @@ from entwined.promise.measure import Measure, measure_of
 from entwined.promise.part import Part
 from entwined.promise.places import key_of, place_of
 from entwined.promise.reserved_answers import weight_of
-from entwined.queries import Layers, Reach, Statistic, everything
+from entwined.queries import Layers, Predicate, Reach, Statistic, everything
 from entwined.queries.predicate import codes_in
 from entwined.schema import Coded, Schema
 from entwined.schema.columns import column_from
@@ -196,9 +196,14 @@ def _taken(parts: Iterable[Part], order: Coded | None) -> tuple[Fraction, ...]:
     laid = [(place_of(part.key).where, part.one, part.both) for part in parts]
     if order is None:
         return (Layers.of(laid).at_one.value,)
-    steps = []
-    for step in range(order.levels):
-        inside = codes_in(order.name, order.size, ((step, step),))
-        here = [(where & inside, one, both) for where, one, both in laid]
-        steps.append(Layers.of(here).at_one.value)
-    return tuple(steps)
+    steps: list[list[tuple[Predicate, Fraction, Fraction]]] = [[] for _ in range(order.levels)]
+    for where, one, both in laid:
+        touched = [
+            step
+            for low, high in where.codes(order.name, order.size)
+            for step in range(low, min(high, order.levels - 1) + 1)
+        ]
+        for step in touched:
+            inside = codes_in(order.name, order.size, ((step, step),))
+            steps[step].append((where if len(touched) == 1 else where & inside, one, both))
+    return tuple(Layers.of(some).at_one.value if some else Fraction(0) for some in steps)
