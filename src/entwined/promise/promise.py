@@ -40,7 +40,7 @@ from entwined.promise.part import Part
 from entwined.promise.places import are_apart, place_of
 from entwined.promise.price import Price
 from entwined.promise.reserve import TRUSTED as RESERVED
-from entwined.promise.reserve import Reserve, lowered, reserved_batch, whole
+from entwined.promise.reserve import Reserve, lowered
 from entwined.promise.secrets import KeptSecrets
 from entwined.promise.shared_columns import reads_one_cell, shared_losses
 from entwined.promise.terms import carried, is_for_one_batch
@@ -197,7 +197,7 @@ class Promise(Tabled):
         charged = {part.key: part for part in parts}
         if self.reserve is None:
             return self.price(charged)
-        own = reserved_batch(self.reserve.used(charged.values(), self.steps), self.steps)
+        own = self.reserve.batch(self.schema, self.steps, charged.values())
         return self.bare.price({part.key: part for part in own})
 
     @cached_property
@@ -207,7 +207,7 @@ class Promise(Tabled):
     @cached_property
     def _batch(self) -> tuple[Part, ...]:
         """What everything asked within the reserve can be made of."""
-        return () if self.reserve is None else reserved_batch(whole(self.reserve, self.steps), self.steps)
+        return () if self.reserve is None else self.reserve.batch(self.schema, self.steps)
 
     @cached_property
     def bare(self) -> "Promise":
@@ -297,7 +297,7 @@ class Promise(Tabled):
         """Find the most that charges amount to at one unit; refuse what a model of forms does not cover."""
         charged = tuple(parts)
         if self.reserve is not None:
-            return self.bare.base(reserved_batch(self.reserve.used(charged, self.steps), self.steps))
+            return self.bare.base(self.reserve.batch(self.schema, self.steps, charged))
         return self._once(charged, lambda: self._account.laid(charged))
 
     def _once(self, parts: tuple[Part, ...], lay: Callable[[], Mapping[str, Layers]]) -> BaseLoss:
