@@ -306,18 +306,20 @@ def test_a_reserve_cannot_be_enlarged_and_other_computations_do_not_pass(tmp_pat
 
 STICKY = np.array([[0.9, 0.1], [0.3, 0.7]])
 STATES = ("well", "ill")
+PANEL = Schema(
+    (Text("who", compare="exact"), Integer("month", 1, 6), Categorical("state", STATES)), most_rows=10_000
+).approve()
+MONTHLY = Declared(
+    MarkovChain(6, Box.exact(STICKY)),
+    by="who",
+    order="month",
+    missing_says_nothing=("state",),
+    panel=True,
+)
 
 
 def test_a_panel_is_asked_month_by_month(tmp_path):
-    columns = Text("who", compare="exact"), Integer("month", 1, 6), Categorical("state", STATES)
-    schema = Schema(columns, most_rows=10_000).approve()
-    model = Declared(
-        MarkovChain(6, Box.exact(STICKY)),
-        by="who",
-        order="month",
-        missing_says_nothing=("state",),
-        panel=True,
-    )
+    schema, model = PANEL, MONTHLY
     terms = {"dependence": model, "delta": DELTA}
     reserve = reserve_for(schema, leakage=1, columns=["state"], **terms)
     promise = promise_of(schema, model, delta=DELTA, reserve=reserve)
@@ -377,15 +379,7 @@ def test_counts_of_a_named_condition_have_a_reserve_of_their_own(tmp_path):
 
 
 def test_a_condition_counted_over_several_steps_takes_of_each():
-    columns = Text("who", compare="exact"), Integer("month", 1, 6), Categorical("state", STATES)
-    schema = Schema(columns, most_rows=10_000).approve()
-    model = Declared(
-        MarkovChain(6, Box.exact(STICKY)),
-        by="who",
-        order="month",
-        missing_says_nothing=("state",),
-        panel=True,
-    )
+    schema, model = PANEL, MONTHLY
     promise = promise_of(schema, model, delta=DELTA, reserve={"state = 'ill'": "0.01"})
     for months, steps in (("month = 2", 1), ("month between 2 and 5", 4)):
         batch = plan_batch(promise, Count(where=parse(f"state = 'ill' and {months}", schema)), loss="0.1")
