@@ -45,6 +45,11 @@ def test_a_reserve_is_worked_out_written_and_used_twice(run):
     reserve = out[out.index("[reserve]") :]
     found = json.loads(run("budget", "reserve", "release.toml", "--json")[1])
     assert set(found["reserve"]) == {"q1", "q2"}
+    asked = json.loads(
+        run("budget", "reserve", "release.toml", "--as-asked", "--leakage", "0.5", "--json")[1]
+    )
+    assert set(asked["reserve"]) == {"q1"}
+    assert run("budget", "reserve", "release.toml", "--as-asked", "--column", "q1")[0] == 2
     for column in ("q1", "q2"):
         Path("release.toml").write_text(REQUEST.format(reserve=reserve, column=column))
         assert "the ledger is charged once for all that is reserved" in " ".join(

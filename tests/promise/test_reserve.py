@@ -197,7 +197,7 @@ def test_several_batches_cost_what_was_reserved_and_no_more(tmp_path):
         assert left["b"][0] < left["c"][0] * (1 + 1e-12)
         entries = ledger.spent().entries
         again = release(table, QUESTIONS[0], leakage="0.25", ledger=ledger, reserve=reserve, **TERMS)
-        with pytest.raises(OverBudget, match="of column 'a' more would be shown than is reserved"):
+        with pytest.raises(OverBudget, match="of 'a' more would be shown than is reserved"):
             release(table, Histogram("a"), leakage="0.99", ledger=ledger, reserve=reserve, **TERMS)
         assert ledger.spent().entries == entries
         assert "all that is ever released within the reserve" in again.certificate["says"]
@@ -278,6 +278,9 @@ def test_a_reserve_has_its_place():
         plan_batch(within, Histogram("a"), leakage=1, noise="laplace")
     with pytest.raises(BadInput, match="as many batches as its cap allows"):
         promise_of(SCHEMA, Groups(3), delta=DELTA, reserve={"a": 1})
+    for wrong in ("a = 'x' and b = 'y'", "a = 'x' or a != 'x' or a is null"):
+        with pytest.raises(BadInput, match="neither a column that is protected nor a condition on one"):
+            promise_of(SCHEMA, TREE, delta=DELTA, reserve={wrong: 1})
     with pytest.raises(BadInput, match="Gaussian noise"):
         promise_of(SCHEMA, TREE, reserve={"a": 1})
     with pytest.raises(BadInput, match="Give ρ for each column"):
@@ -303,18 +306,20 @@ def test_a_reserve_cannot_be_enlarged_and_other_computations_do_not_pass(tmp_pat
 
 STICKY = np.array([[0.9, 0.1], [0.3, 0.7]])
 STATES = ("well", "ill")
+PANEL = Schema(
+    (Text("who", compare="exact"), Integer("month", 1, 6), Categorical("state", STATES)), most_rows=10_000
+).approve()
+MONTHLY = Declared(
+    MarkovChain(6, Box.exact(STICKY)),
+    by="who",
+    order="month",
+    missing_says_nothing=("state",),
+    panel=True,
+)
 
 
 def test_a_panel_is_asked_month_by_month(tmp_path):
-    columns = Text("who", compare="exact"), Integer("month", 1, 6), Categorical("state", STATES)
-    schema = Schema(columns, most_rows=10_000).approve()
-    model = Declared(
-        MarkovChain(6, Box.exact(STICKY)),
-        by="who",
-        order="month",
-        missing_says_nothing=("state",),
-        panel=True,
-    )
+    schema, model = PANEL, MONTHLY
     terms = {"dependence": model, "delta": DELTA}
     reserve = reserve_for(schema, leakage=1, columns=["state"], **terms)
     promise = promise_of(schema, model, delta=DELTA, reserve=reserve)
@@ -342,3 +347,47 @@ def test_a_panel_is_asked_month_by_month(tmp_path):
     assert [sum(each > 0 for each in steps) for steps in taken] == [6, 1]
     ratio = Fraction(whole.statistics[0].law.scale ** 2 - 3) / (one.statistics[0].law.scale ** 2 - 3)
     assert float(ratio * taken[0][0] / taken[1][0]) == pytest.approx(6, rel=1e-6)  # six steps share one noise
+
+
+def test_counts_of_a_named_condition_have_a_reserve_of_their_own(tmp_path):
+    """They are all in one direction, so they cost what they do in one batch: half of what a histogram of one does."""
+    ill = "a = 'x'"
+    reserve = reserve_for(SCHEMA, leakage=1, columns=[ill, "b"], **TERMS)
+    promise = promise_of(SCHEMA, TREE, delta=DELTA, reserve=reserve)
+    asked = [Count(where=parse(ill, SCHEMA)), Histogram("b")]
+    one = plan_batch(promise_of(SCHEMA, TREE, delta=DELTA), asked, leakage=1)
+    taken = one.promise.base(one.charged).columns
+    assert float(reserve[ill]) == pytest.approx(float(taken["a"]), rel=1e-4)
+    batch = plan_batch(promise, asked[0], leakage="0.2")
+    used = promise.reserve.used(batch.charged, None)
+    assert used["b"] == (0,)
+    assert float(used[ill][0]) == pytest.approx(
+        float(rho_of(batch.statistics[0].law.scale ** 2, Fraction(1))), rel=1e-9
+    )
+    with pytest.raises(Refused, match="nothing is reserved for it, or for a condition alone"):
+        plan_batch(promise, Count(where=parse("a = 'y'", SCHEMA)), leakage="0.2")
+    with begun(tmp_path, reserve) as ledger:
+        for leakage in ("0.2", "0.3", "0.4"):
+            given = release(
+                MemoryTable(SCHEMA, ROWS), asked[0], leakage=leakage, ledger=ledger, reserve=reserve, **TERMS
+            )
+            assert verify(given.certificate, SCHEMA).valid
+        with pytest.raises(OverBudget, match="of \"a = 'x'\" more would be shown"):
+            release(
+                MemoryTable(SCHEMA, ROWS), asked[0], leakage="0.99", ledger=ledger, reserve=reserve, **TERMS
+            )
+
+
+def test_a_condition_counted_over_several_steps_takes_of_each():
+    schema, model = PANEL, MONTHLY
+    promise = promise_of(schema, model, delta=DELTA, reserve={"state = 'ill'": "0.01"})
+    for months, steps in (("month = 2", 1), ("month between 2 and 5", 4)):
+        batch = plan_batch(promise, Count(where=parse(f"state = 'ill' and {months}", schema)), loss="0.1")
+        used = promise.reserve.used(batch.charged, promise.steps)["state = 'ill'"]
+        assert sum(each > 0 for each in used) == steps
+        exact = steps * rho_of(batch.statistics[0].law.scale ** 2, Fraction(1))
+        assert float(max(used)) == pytest.approx(float(exact), rel=1e-9)
+        (found,) = promise.bounds(promise.certified(batch.charged)).values()
+        assert found.theorem.name.startswith("separable")
+    with pytest.raises(Refused, match="counts who is there"):
+        plan_batch(promise, Count(where=parse("month = 2", schema)), loss=1)

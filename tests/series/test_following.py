@@ -1,5 +1,6 @@
 """Streams through the door: charged once, on disk before it is shown, and never answered twice."""
 
+import math
 import os
 import random
 import signal
@@ -13,6 +14,7 @@ from entwined.errors import EntwinedError, HolderError, LedgerUnavailable, OverB
 from entwined.ledger import Book
 from entwined.mechanisms.kinds import mechanism_from
 from entwined.mechanisms.streams.followed import Followed
+from entwined.mechanisms.streams.stream import Stream
 from entwined.request.bill import bill_of
 from entwined.request.funds import ledger_for
 from entwined.series import journal as journal_module
@@ -301,3 +303,32 @@ def test_ten_kills(tmp_path, small_chunks):
 @pytest.mark.slow
 def test_two_hundred_kills(tmp_path, small_chunks):
     killed(tmp_path, 200)
+
+
+@pytest.mark.parametrize("horizon", [None, 60], ids=["endless", "with an end"])
+def test_a_number_about_each_step_under_a_delta_composes_by_steps(tmp_path, horizon):
+    """One line a step, each with noise of its own: what is shown of different steps composes, and it has no end."""
+    about = 'leakage = 1\nanswer = "each"' + ("" if horizon is None else f"\nhorizon = {horizon}")
+    head = 'delta = "1e-6"\n'
+    chain = CHAIN if horizon is None else CHAIN.replace('"endless_chain"', '"markov_chain", length = 1000')
+    streaming = streaming_in(tmp_path, about, head=head, models=chain)
+    promise, stream = streaming.promise, streaming.stream
+    parts = stream.parts(promise)
+    base = promise.base(parts)
+    assert base.apart
+    (found,) = promise.bounds(base).values()
+    assert "separable" in found.theorem.name
+    assert float(stream.noise.scale) == pytest.approx(math.sqrt(8.9835**2 + 3), rel=2e-3)
+    answers = taken(streaming, tmp_path)
+    assert len(answers) == STEPS
+    two = Stream.of(promise, stream.query, stream.loss / 2, answer="each", horizon=horizon)
+    both = promise.base((*parts, *two.parts(promise)))
+    assert not both.apart  # the second may have been chosen by what the first showed
+    (found,) = promise.bounds(both).values()
+    assert "gaussian" in found.theorem.name
+
+
+def test_steps_of_several_lines_are_not_apart(tmp_path):
+    about = 'leakage = 1\nanswer = "each"\nstep = "day"'
+    streaming = streaming_in(tmp_path, about, head='delta = "1e-6"\n', lines=DAYS)
+    assert not streaming.promise.base(streaming.stream.parts(streaming.promise)).apart

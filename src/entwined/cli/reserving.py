@@ -8,6 +8,10 @@ from entwined.cli.arguments import JsonOption, RequestFile
 from entwined.cli.show import as_json, number, progress, say
 from entwined.errors import BadInput
 
+AsAsked = Annotated[
+    bool, typer.Option("--as-asked", help="In proportion to what the request takes of each column.")
+]
+
 
 def reserve(
     request_file: RequestFile,
@@ -16,20 +20,26 @@ def reserve(
     ] = None,
     column: Annotated[
         list[str] | None,
-        typer.Option("--column", help="A column to ask about; by default all of the models."),
+        typer.Option(
+            "--column",
+            help="A column to ask about, or a condition on one; by default all.",
+        ),
     ] = None,
+    like_request: AsAsked = False,  # noqa: FBT002
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Work out what may be reserved for each column, to be written into the request before the first release."""
     from entwined.request.request_file import read_request
-    from entwined.request.reserving import reserving
+    from entwined.request.reserving import as_asked, reserving
 
     with progress():
         request = read_request(request_file)
         most = leakage if leakage is not None else request.cap
         if most is None:
             raise BadInput("Neither a leakage is given nor a cap in the request. Give --leakage.")
-        found = reserving(request.promise, most, column or ())
+        if like_request and column:
+            raise BadInput("--as-asked takes the columns of the request. Leave --column out.")
+        found = reserving(request.promise, most, as_asked(request) if like_request else column or ())
     if as_document:
         as_json(found.document)
         return

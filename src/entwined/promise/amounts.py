@@ -17,7 +17,7 @@ from entwined.promise.gates import Gates
 from entwined.promise.measure import Measure
 from entwined.promise.panel import StepLosses
 from entwined.promise.part import Part
-from entwined.promise.places import place_of
+from entwined.promise.places import are_apart, place_of
 from entwined.promise.shared_columns import reads_one_cell, shared_losses
 from entwined.queries import Layers
 from entwined.schema import Coded, Schema
@@ -98,4 +98,5 @@ class Amounts:
         moved = {name: along(name, parts, absent=absent) for name in self.distances}
         kept = any(one.by for one in self.declared)
         nominal = rows.at_one.value if may_leave and not kept else replace
-        return BaseLoss(nominal, replace, along=moved, steps=self.on_steps(parts), number=the_only(parts))
+        steps, number, apart = self.on_steps(parts), the_only(parts), are_apart(parts)
+        return BaseLoss(nominal, replace, along=moved, steps=steps, number=number, apart=apart)

@@ -17,7 +17,8 @@ class BaseLoss:
     Where it matters which statistics read several columns, `shared` has what these cost if all their columns change,
     and then what they cost if one of them alone does, which is in the figure of that column. `filling` has the weights
     by which the blanks of a column are filled, `along` what falls along the distances of a column's values, and `steps`
-    what falls on each step of a panel. `number` is there where one draw of a single number is all that was charged.
+    what falls on each step of a panel. `number` is there where one draw of a single number is all that was charged, and
+    `apart` says that every answer reads one step of a series alone.
     """
 
     nominal: Fraction
@@ -28,6 +29,7 @@ class BaseLoss:
     along: Mapping[str, Along] = field(default_factory=dict)
     steps: StepLosses | None = None
     number: OneNumber | None = None
+    apart: bool = False
 
     def times(self, factor: Fraction) -> "BaseLoss":
         """So many times as much everywhere."""

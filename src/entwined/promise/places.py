@@ -1,13 +1,14 @@
 """The names of the parts of a table that charges fall on."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from entwined.canonical import canonical
 from entwined.errors import BadQuery, LedgerDamaged
 from entwined.promise.one_number import OneNumber
+from entwined.promise.part import Part
 from entwined.queries import Predicate, predicate_from
 
 
@@ -18,6 +19,8 @@ class PartPlace(NamedTuple):
     weights by which the blanks of its column are filled. Where `distance` names a column, what is released moves in
     proportion to the distance of two values of that column, and with nothing else. `number` is what was released, where
     that is a single number which may have a price of its own. What is `reserved` was taken of that column's reserve.
+    `apart` names a mechanism, fixed as a whole before it began, whose answers each read one step of a series alone with
+    noise of their own.
     """
 
     column: str
@@ -27,6 +30,7 @@ class PartPlace(NamedTuple):
     distance: str = ""
     number: OneNumber | None = None
     reserved: bool = False
+    apart: str = ""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -55,6 +59,21 @@ def key_of(  # noqa: PLR0913  (what names a part)
     return canonical({"where": where.document} | about | filled | along | alone | kept)
 
 
+def key_apart(where: Predicate, mechanism: str) -> str:
+    """Name the rows of a condition where answers of a mechanism each read one step of a series alone."""
+    return canonical({"where": where.document, "apart": mechanism})
+
+
+def are_apart(parts: Iterable[Part]) -> bool:
+    """Whether all that was charged is one mechanism whose answers each read one step of a series alone.
+
+    Then losses were fixed before anything was seen, and what is shown of different steps composes. With anything else
+    charged beside it, what came later may have been chosen by what was seen, and that is no longer said.
+    """
+    named = {place_of(part.key).apart for part in parts}
+    return len(named) == 1 and "" not in named
+
+
 @lru_cache(maxsize=4096)
 def place_of(key: str) -> PartPlace:
     """Read the name of a part."""
@@ -68,6 +87,7 @@ def place_of(key: str) -> PartPlace:
             given.get("distance", ""),
             OneNumber.from_document(given["number"]) if "number" in given else None,
             given.get("reserved") is True,
+            str(given.get("apart", "")),
         )
     except (BadQuery, ValueError, KeyError, TypeError, AttributeError):
         raise LedgerDamaged(

@@ -1,19 +1,16 @@
 """From what was charged to what it amounts to: the nominal ε, and the leakage under every declared model.
 
-A charge on rows says how far the rows inside a condition can move an answer. The nominal ε is the most that
-all charges together amount to at one row (add or remove) or at a pair of rows (replace); conditions that no
-row can meet together are never added. Dependence turns the loss of replacing one unit into leakage. A unit
-that may be absent is replaced by nothing too.
-
-For cells the same is done for each column on its own: a column's loss is what changing its cell in one row
-amounts to. The rows themselves are taken to be independent of each other.
+A charge on rows says how far the rows inside a condition can move an answer. The nominal ε is the most that all
+charges together amount to at one row (add or remove) or at a pair of rows (replace); conditions that no row can meet
+together are never added. Dependence turns the loss of replacing one unit into leakage. A unit that may be absent is
+replaced by nothing too. For cells the same is done for each column on its own: a column's loss is what changing its
+cell in one row amounts to. The rows themselves are taken to be independent of each other.
 
 Under a δ a total is a valid price however releases were chosen where one number is capped: the loss of every row, of
-every cell, or of all cells of a group together. A model over cells weighs their losses against each other, and which
-cells were asked about may depend on what was seen; a profile is an average over all that might have been seen. So such
-a promise is for one batch, whose losses are all fixed before anything is seen: the ledger refuses a second one. The
-steps of a panel are weighed against each other in the same way, so under a δ a panel is for one batch too. With a
-`reserve`, which is fixed and priced before anything is seen, both are for as many as stay inside.
+every cell, or of all cells of a group together. A model over cells weighs their losses against each other, and so does
+one over the steps of a panel; which of them were asked about may depend on what was seen, and a profile is an average
+over all that might have been seen. So such a promise is for one batch, whose losses are all fixed before anything is
+seen: the ledger refuses a second one. With a `reserve`, which is fixed and priced before, it is for as many as fit.
 """
 
 from collections.abc import Iterable, Mapping
@@ -41,7 +38,7 @@ from entwined.promise.measure import PURE, Measure, measure_of
 from entwined.promise.part import Part
 from entwined.promise.price import Price
 from entwined.promise.reserve import TRUSTED as RESERVED
-from entwined.promise.reserve import Reserve, lowered, reserved_batch, whole
+from entwined.promise.reserve import Reserve, lowered
 from entwined.promise.secrets import KeptSecrets
 from entwined.promise.terms import carried, is_for_one_batch
 from entwined.promise.trusted import ids_compared, known, trusted
@@ -196,7 +193,7 @@ class Promise(Tabled):
         charged = {part.key: part for part in parts}
         if self.reserve is None:
             return self.price(charged)
-        own = reserved_batch(self.reserve.used(charged.values(), self.steps), self.steps)
+        own = self.reserve.batch(self.schema, self.steps, charged.values())
         return self.bare.price({part.key: part for part in own})
 
     @cached_property
@@ -206,7 +203,7 @@ class Promise(Tabled):
     @cached_property
     def _batch(self) -> tuple[Part, ...]:
         """What everything asked within the reserve can be made of."""
-        return () if self.reserve is None else reserved_batch(whole(self.reserve, self.steps), self.steps)
+        return () if self.reserve is None else self.reserve.batch(self.schema, self.steps)
 
     @cached_property
     def bare(self) -> "Promise":
@@ -296,7 +293,8 @@ class Promise(Tabled):
             return base.steps.exposure(self.measure)
         by_cell = self.measure.is_pure or self.is_for_one_batch or base.separable
         if not (self.schema.unit.by_column and by_cell):
-            return self.measure.exposure((base.replace,), one.model.units)
+            series = base.apart and one.model.until(1) is not None
+            return self.measure.exposure((base.replace,), one.model.units, {} if series else None)
         names = one.variables(self.schema)
         columns, together = charged_together(base.columns, base.shared, one.worked_out)
         unknown = sorted(columns.keys() - set(names))
@@ -314,7 +312,7 @@ class Promise(Tabled):
         """Find the most that charges amount to at one unit; refuse what a model of forms does not cover."""
         charged = tuple(parts)
         if self.reserve is not None:
-            return self.bare.base(reserved_batch(self.reserve.used(charged, self.steps), self.steps))
+            return self.bare.base(self.reserve.batch(self.schema, self.steps, charged))
         return self._amounts.of(charged)
 
     @cached_property

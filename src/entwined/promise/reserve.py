@@ -18,10 +18,10 @@ from entwined.noise.dominated import slip
 from entwined.numbers import Amount, positive_fraction
 from entwined.promise.declared import Declared
 from entwined.promise.measure import Measure, measure_of
-from entwined.promise.part import Part
+from entwined.promise.part import Part, add_up
 from entwined.promise.places import key_of, place_of
-from entwined.promise.reserved_answers import weight_of
-from entwined.queries import Layers, Reach, Statistic, everything
+from entwined.promise.reserved_answers import reserved_count, weight_of
+from entwined.queries import Layers, Predicate, Reach, Statistic, everything, parse
 from entwined.queries.predicate import codes_in
 from entwined.schema import Coded, Schema
 from entwined.schema.columns import column_from
@@ -36,7 +36,7 @@ TRUSTED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Reserve:
-    """ρ for each column that may be asked about; in a panel, at every step.
+    """ρ for each column that may be asked about, or for counts of one condition on a column; in a panel, at every step.
 
     >>> Reserve.of({"ill": "0.02"}).document
     {'ill': '1/50'}
@@ -79,13 +79,36 @@ class Reserve:
                 "Within a questionnaire in forms an answer reads the form too, and a reserve is proved for answers "
                 "that read one column. Ask for everything in one batch, and leave reserve out."
             )
+        conditions = self.conditions(schema)
         for name, _ in self.each:
-            if schema.coded(name).public:
-                raise BadInput(f"reserve: column {name!r} is public and costs nothing. Leave it out.")
+            read = conditions[name].columns if name in conditions else (name,)
+            steps = [one.order for one in declared if one.panel]
+            if len(read) != 1 or read[0] in steps or schema.coded(read[0]).public:
+                raise BadInput(
+                    f"reserve: {name!r:.60} is neither a column that is protected nor a condition on one such column. "
+                    "Name what will be asked about; what is public costs nothing."
+                )
+
+    def conditions(self, schema: Schema) -> dict[str, Predicate]:
+        """The conditions whose counts are reserved for, by their texts."""
+        return {name: parse(name, schema) for name, _ in self.each if name not in schema.names}
 
     def moves(self, statistic: Statistic, schema: Schema, order: Coded | None) -> tuple[Reach, ...]:
-        """Say how much of a reserve a statistic takes: twice the largest square that it can stretch an indicator by."""
-        return weight_of(statistic, schema, [name for name, _ in self.each], order)
+        """Say how much of a reserve a statistic takes, so that its noise has that ρ."""
+        conditions = self.conditions(schema)
+        named = reserved_count(statistic, conditions, order)
+        columns = [name for name, _ in self.each if name not in conditions]
+        return named or weight_of(statistic, schema, columns, order)
+
+    def batch(
+        self, schema: Schema, order: Coded | None, parts: Iterable[Part] | None = None
+    ) -> tuple[Part, ...]:
+        """Give the one batch that all that may be asked can be made of, or all that was asked."""
+        times = 1 if order is None else order.levels
+        every = {name: (rho,) * times for name, rho in self.each}
+        return reserved_batch(
+            every if parts is None else self.used(parts, order), order, self.conditions(schema)
+        )
 
     def used(self, parts: Iterable[Part], order: Coded | None) -> dict[str, tuple[Fraction, ...]]:
         """What was taken of each column's reserve: one number, or in a panel one a step."""
@@ -109,14 +132,16 @@ class Reserve:
             if used[name][step] > most:
                 where = "" if order is None else f" at step {order.value(step)}"
                 return (
-                    f"of column {name!r}{where} more would be shown than is reserved for it (ρ = "
+                    f"of {name!r}{where} more would be shown than is reserved for it (ρ = "
                     f"{float(used[name][step]):.6g} in all, {float(most):.6g} reserved). Ask with more noise, or about "
                     "something else: what is reserved was fixed before the first answer, and cannot be enlarged."
                 )
         return None
 
 
-def reserved_batch(used: Mapping[str, tuple[Fraction, ...]], order: Coded | None) -> tuple[Part, ...]:
+def reserved_batch(
+    used: Mapping[str, tuple[Fraction, ...]], order: Coded | None, conditions: Mapping[str, Predicate]
+) -> tuple[Part, ...]:
     """Give the one batch that everything asked within a reserve can be made of.
 
     Theorem. Let ρ_j be fixed for each column j before anything is seen. Let answers be chosen one after another, each
@@ -126,7 +151,9 @@ def reserved_batch(used: Mapping[str, tuple[Fraction, ...]], order: Coded | None
     largest eigenvalue of AᵀA, on the codes that A does not send to zero. If for each column and each code the weights
     of all answers that hold it never add up to more than ρ_j, then under every law of the units everything that was
     seen leaks at most what one batch leaks that was fixed before: of each column a histogram with Gaussian noise of
-    loss ρ_j, at a δ that is smaller by 3kη, k the number of numbers. In a panel the same holds for each step.
+    loss ρ_j, at a δ that is smaller by 3kη, k the number of numbers. In a panel the same holds for each step. Counts of
+    one condition that was named before may have a ρ of their own, of which each takes 1/(2σ²); the batch then has that
+    count with Gaussian noise of that ρ, too. A number over T steps takes T times as much of each of them.
 
     Checked. Each answer counts rows, by cells of one column or none; ‖A‖² is the largest number of codes in one cell,
     and weights are laid over the codes exactly. A charge that would leave the reserve is refused before a row is read.
@@ -141,28 +168,28 @@ def reserved_batch(used: Mapping[str, tuple[Fraction, ...]], order: Coded | None
     all P is ≼ Λ. AᵀA ≼ ‖A‖² D, D the diagonal of the codes that A holds, so ΣP is at most the diagonal of the
     weights at each code, ≼ ρ_j I. Answers about different columns use different Z_j, each independent of the others
     given the row. So everything is made of (Z_j)_j with Λ_j = ρ_j I, which is a batch of histograms with noise of
-    variance 1/ρ_j: two codes are √2 apart, so its loss is ρ_j, and its parts read one unit each. What can be made of
-    it shows no more; mixtures over the other rows do not either. Noise on whole numbers is within e^{±kη} of such
-    answers (`noise.dominated`), which adds 3kη to any δ.
+    variance 1/ρ_j: two codes are √2 apart, so its loss is ρ_j, and its parts read one unit each. Counts of a named
+    condition are all in one direction, P = vvᵀ/σ² with v its indicator, so with Z of Λ = 2ρvvᵀ the same goes on as long
+    as their ρ add up to no more; one number over T steps has P ≼ T/σ² of vvᵀ at each, for (Σ a_t)² ≤ T Σ a_t². What can
+    be made of the batch shows no more; mixtures over the other rows do not either. Noise on whole numbers is within
+    e^{±kη} of such answers (`noise.dominated`), which adds 3kη to any δ.
 
     Source. New here as a rule for dependence; that Gaussian observations of one number can be refined one after
     another is how Brownian motion is built, and used for privacy by Whitehouse, Ramdas, Wu, Rogers (2022).
     """
-    if order is None:
-        return tuple(
-            Part(key_of(everything(), name), rho * HALF, rho) for name, (rho,) in used.items() if rho
-        )
-    steps = [sum((each[step] for each in used.values()), Fraction(0)) for step in range(order.levels)]
-    return tuple(
-        Part(key_of(codes_in(order.name, order.size, ((step, step),)), None), rho * HALF, rho)
-        for step, rho in enumerate(steps)
-        if rho
-    )
-
-
-def whole(reserve: Reserve, order: Coded | None) -> dict[str, tuple[Fraction, ...]]:
-    """All that is reserved, as if it were used."""
-    return {name: (rho,) * (1 if order is None else order.levels) for name, rho in reserve.each}
+    found: dict[str, Part] = {}
+    for name, each in used.items():
+        held = conditions.get(name, everything())
+        column = held.columns[0] if name in conditions else name
+        for step, rho in enumerate(each):
+            if order is None:
+                key = key_of(held, column)
+            else:
+                key = key_of(held & codes_in(order.name, order.size, ((step, step),)), None)
+            one, both = (rho, Fraction(0)) if name in conditions else (rho * HALF, rho)
+            if rho:
+                add_up(found, [Part(key, one, both)])
+    return tuple(found[key] for key in sorted(found))
 
 
 def lowered(measure: Measure) -> Measure:
@@ -196,9 +223,14 @@ def _taken(parts: Iterable[Part], order: Coded | None) -> tuple[Fraction, ...]:
     laid = [(place_of(part.key).where, part.one, part.both) for part in parts]
     if order is None:
         return (Layers.of(laid).at_one.value,)
-    steps = []
-    for step in range(order.levels):
-        inside = codes_in(order.name, order.size, ((step, step),))
-        here = [(where & inside, one, both) for where, one, both in laid]
-        steps.append(Layers.of(here).at_one.value)
-    return tuple(steps)
+    steps: list[list[tuple[Predicate, Fraction, Fraction]]] = [[] for _ in range(order.levels)]
+    for where, one, both in laid:
+        touched = [
+            step
+            for low, high in where.codes(order.name, order.size)
+            for step in range(low, min(high, order.levels - 1) + 1)
+        ]
+        for step in touched:
+            inside = codes_in(order.name, order.size, ((step, step),))
+            steps[step].append((where if len(touched) == 1 else where & inside, one, both))
+    return tuple(Layers.of(some).at_one.value if some else Fraction(0) for some in steps)

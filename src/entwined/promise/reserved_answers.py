@@ -1,7 +1,7 @@
 """How much of a reserve an answer takes: what `reserve` has proved, and a refusal of everything else."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -46,6 +46,25 @@ def weight_of(
     return (_reach(where, weight, column.name),) if weight else ()
 
 
+def reserved_count(
+    statistic: Statistic, conditions: Mapping[str, Predicate], order: Coded | None
+) -> tuple[Reach, ...]:
+    """Give what a count takes of the reserve of its own condition, if it has one: its change, once for each step."""
+    aggregate = statistic.aggregate
+    if not isinstance(aggregate, CountOf):
+        return ()
+    where, steps = aggregate.where, 1
+    if order is not None:
+        ranges = where.codes(order.name, order.size)
+        steps = sum(min(high, order.levels - 1) + 1 - low for low, high in ranges if low < order.levels)
+    for name, condition in conditions.items():
+        alone = condition if order is None else condition & codes_in(order.name, order.size, ranges)
+        if where == alone and steps:
+            moved = Fraction(steps)
+            return (Reach(where, Sensitivity(moved, moved), name, reserved=True),)
+    return ()
+
+
 def _reach(where: Predicate, weight: int, column: str) -> Reach:
     twice = Fraction(2 * weight)
     return Reach(where, Sensitivity(twice, twice), column, reserved=True)
@@ -63,11 +82,13 @@ def _column(
         raise Refused(f"It reads the columns {' and '.join(map(repr, read))}. {ONLY}")
     if read and read[0] not in reserved:
         raise Refused(
-            f"It reads the column {read[0]!r}, and nothing is reserved for it. Ask about {', '.join(reserved)[:200]}; "
-            "what is reserved was fixed before the first answer."
+            f"It reads the column {read[0]!r}, and nothing is reserved for it, or for a condition alone. Ask for what "
+            "is reserved, which was fixed before the first answer."
         )
     if read:
         return schema.coded(read[0])
+    if order is not None and not reserved:
+        raise Refused("It counts who is there, and only conditions are reserved for. Ask for one of these.")
     return None if order is None else min(map(schema.coded, reserved), key=lambda column: column.size)
 
 

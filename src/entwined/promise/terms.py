@@ -44,7 +44,7 @@ def carried(before: Mapping[str, Any], now: Mapping[str, Any], totals: Mapping[s
     old, new, times = columns_of(before), columns_of(now), _resized(before, now)
     found: dict[str, Part] = {}
     for part in totals.values():
-        column, where, together, filling, distance, number, reserved = place = place_of(part.key)
+        column, where, together, filling, distance, number, reserved, apart = place = place_of(part.key)
         for name in place.columns:
             _require_codes(name, old, new)
         said = times is None and all(
@@ -60,7 +60,10 @@ def carried(before: Mapping[str, Any], now: Mapping[str, Any], totals: Mapping[s
                 f"Of the reserve of {column!r} something was taken, and the new schema has other codes. {KEEP}"
             )
         most = max(part.one, part.both) * max(times or ONE, ONE)
-        taken = part if said else Part(key_of(everything(), column or None, together), most, most)
+        if said and apart:  # under other models its answers may read several units each
+            taken = Part(key_of(where, None), part.one, part.both)
+        else:
+            taken = part if said else Part(key_of(everything(), column or None, together), most, most)
         found[taken.key] = found[taken.key] + taken if taken.key in found else taken
     return found
 

@@ -13,7 +13,8 @@ from entwined.numbers import Amount, positive_fraction
 from entwined.promise.part import Part
 from entwined.promise.price import Price
 from entwined.promise.promise import Dependences, Promise, promise_of
-from entwined.promise.reserve import Reserve, lowered, reserved_batch, whole
+from entwined.promise.reserve import Reserve, lowered
+from entwined.request.request import Request
 from entwined.schema import Schema
 
 
@@ -52,11 +53,21 @@ def reserving(
         return Reserve(tuple((name, weight * each) for name, weight in shape.each))
 
     def charged(each: Fraction) -> tuple[Part, ...]:
-        return reserved_batch(whole(grown(each), plain.steps), plain.steps)
+        return grown(each).batch(plain.schema, plain.steps)
 
     bare = replace(plain, measure=lowered(plain.measure))
     each, _, price = fitted_parts(bare, charged, leakage, None)
     return Reserving(grown(each), price)
+
+
+def as_asked(request: Request) -> dict[str, Fraction]:
+    """Weigh columns by what the questions of a request take of each: a survey's noise is shared out already."""
+    plain = replace(request, reserve=None)
+    if plain.promise.steps is not None:
+        raise BadInput("In a panel every step has the same reserve. Name the columns instead.")
+    planned = plain.plan()
+    taken = planned.promise.base(planned.charged).columns
+    return {name: rho for name, rho in taken.items() if rho}
 
 
 def reserve_for(

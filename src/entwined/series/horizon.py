@@ -56,7 +56,7 @@ def _leakage(promise: Promise, one: Declared, base: BaseLoss, steps: int | None)
     model = endless(one) if steps is None else one.model.until(steps)
     if model is None:
         return None
-    exposure = promise.measure.exposure((base.replace,), model.units)
+    exposure = promise.measure.exposure((base.replace,), model.units, {} if base.apart else None)
     try:
         found = bound(model, exposure, promise.knowledge, trusting=one.trusting).leakage.worst
     except (NoTheorem, DoesNotApply):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Literal, Self, get_args
 
-from entwined.canonical import Document, fraction_from, fraction_text
+from entwined.canonical import Document, canonical, fraction_from, fraction_text, sha256
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery, Refused
 from entwined.mechanisms.fitting import losses, worst_change
@@ -18,6 +18,7 @@ from entwined.mechanisms.streams.square_roots import SquareRoots
 from entwined.noise import Additive
 from entwined.numbers import Amount, positive_fraction
 from entwined.promise.part import Part
+from entwined.promise.places import key_apart, place_of
 from entwined.promise.promise import Promise
 from entwined.queries import Aggregate, Query, Statistic
 from entwined.queries.documents import as_written, query_from, written
@@ -129,7 +130,21 @@ class Stream:
         """Charge the rows once for all steps; refuse another promise's noise."""
         if Stream.from_document(self.document, promise) != self:
             raise BadQuery("The stream was settled under another promise than the door's. Settle it again.")
-        return losses(promise, [(statistic_of(self.query, promise.schema), Fraction(1))], self.loss)
+        charged = losses(promise, [(statistic_of(self.query, promise.schema), Fraction(1))], self.loss)
+        if promise.measure.is_pure or not self._reads_one_step(promise):
+            return charged
+        apart = sha256(canonical(self.document))
+        return tuple(
+            Part(key_apart(place_of(part.key).where, apart), part.one, part.both) for part in charged
+        )
+
+    def _reads_one_step(self, promise: Promise) -> bool:
+        """Whether every answer reads one step of each series alone: one line, or one row of a series a step."""
+        return (
+            self.answer == "each"
+            and bool(promise.declared)
+            and all(bool(one.by) if self.step is not None else not one.by for one in promise.declared)
+        )
 
     def law(self, promise: Promise, level: int) -> Additive:
         """The noise of a level."""
