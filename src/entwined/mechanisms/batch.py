@@ -79,7 +79,7 @@ class Batch(Tabled):
         if asked != tuple(queries) or min(shares) <= 0 or each <= 0:
             raise BadQuery("The queries are not each once and in order, or a loss is not above zero.")
         needed = _needed(promise, asked, shares, noise_of(document.get("noise", ""), promise))
-        charged = losses(promise, needed.shared, each)
+        charged = losses(promise, needed.shared, each, once=True)
         price = Price(promise.measure.epsilon(promise.base(charged).nominal))
         return cls(*needed.with_loss(each), each, charged, price, needed.shares, needed.noise)
 
@@ -157,7 +157,7 @@ def nearly_planned(
     needed = _wanted(promise, queries, shares)
     each = nearly_fitted(promise, needed.shared, leakage)
     noise = _by_query(needed.queries, needed.uses, needed.noisy(each))
-    return Sketch(promise, noise, losses(promise, needed.shared, each))
+    return Sketch(promise, noise, losses(promise, needed.shared, each, once=True))
 
 
 def _by_query(

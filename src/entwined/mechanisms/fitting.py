@@ -9,7 +9,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Final, TypeAlias
 
-from entwined.errors import BadQuery, Unreachable
+from entwined.errors import BadQuery, Refused, Unreachable
 from entwined.noise import DiscreteLaplace
 from entwined.numbers import Amount, positive_fraction
 from entwined.promise.one_number import OneNumber
@@ -17,6 +17,7 @@ from entwined.promise.part import Part
 from entwined.promise.places import key_of
 from entwined.promise.price import Price
 from entwined.promise.promise import Promise
+from entwined.promise.reserve import WITHIN as WITHIN_RESERVE
 from entwined.queries import Statistic
 
 GRID: Final = 10**18
@@ -38,12 +39,14 @@ def fitted(
 ) -> tuple[Fraction, tuple[Part, ...], Price]:
     """Find the largest e, in a few digits, whose charges stay within what is allowed."""
     if leakage is not None and loss is None and any(share != 1 for _, share in statistics):
-        whole = losses(promise, statistics, Fraction(1))  # perhaps shares are losses that were planned
+        whole = losses(
+            promise, statistics, Fraction(1), once=True
+        )  # perhaps shares are losses that were planned
         as_given = promise.alone(whole)
         allowed = positive_fraction(leakage, "Leakage")
         if allowed * (1 - AS_PLANNED) <= as_given.worst <= allowed:
             return Fraction(1), whole, as_given
-    return fitted_parts(promise, lambda each: losses(promise, statistics, each), leakage, loss)
+    return fitted_parts(promise, lambda each: losses(promise, statistics, each, once=True), leakage, loss)
 
 
 def fitted_parts(
@@ -73,13 +76,20 @@ def fitted_parts(
 
 def nearly_fitted(promise: Promise, statistics: Shared, leakage: Fraction) -> Fraction:
     """Find an e that leaks at most this, and hardly less: enough to compare noise, and no price is worked out."""
-    return _rounded_down(promise.largest(losses(promise, statistics, Fraction(1)), leakage, HARDLY))
+    whole = losses(promise, statistics, Fraction(1), once=True)
+    return _rounded_down(promise.largest(whole, leakage, HARDLY))
 
 
-def losses(promise: Promise, statistics: Shared, each: Fraction) -> tuple[Part, ...]:
-    """Charge every statistic its share of `each` for its worst change, and less where it moves less."""
+def losses(promise: Promise, statistics: Shared, each: Fraction, *, once: bool = False) -> tuple[Part, ...]:
+    """Charge every statistic its share of `each` for its worst change, and less where it moves less.
+
+    `once` is said by who draws each statistic once, with its noise, and nothing else. What is proved of that, and not
+    of losses alone, is claimed for nothing else: a stream of counts has the loss of one count, and shows many.
+    """
+    if not once and promise.reserve is not None:
+        raise Refused(WITHIN_RESERVE)
     charged: dict[str, Part] = {}
-    drawn = _the_number(promise, statistics)
+    drawn = _the_number(promise, statistics) if once else None
     for statistic, share in statistics:
         moves = promise.moves(statistic)
         worst = worst_change(promise, statistic)

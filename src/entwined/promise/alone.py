@@ -51,11 +51,16 @@ def the_only(parts: Iterable[Part]) -> OneNumber | None:
 
 @dataclass(frozen=True, slots=True)
 class SingleNumbers:
-    """Which single numbers have a law that is known under a promise, and what they leak."""
+    """Which single numbers have a law that is known under a promise, and what they leak.
+
+    `kept` is the model by which an engine picks rows. A sum is then over the rows that are kept: under that model they
+    are the first steps of its series, and under any other one they are whichever rows were left.
+    """
 
     schema: Schema
     knowledge: Knowledge
     pure: bool
+    kept: Declared | None = None
 
     def added(self, aggregate: Aggregate, declared: Iterable[Declared]) -> RowWeights | None:
         """Say what a row adds to a number, where its law is known under some model."""
@@ -108,6 +113,11 @@ class SingleNumbers:
             return f"It is about Markov chains, not about {one.model.plural}."
         if self._refused():
             return self._refused()
+        if self.kept is not None and self.kept is not one:
+            return (
+                f"It is for sums over all steps of a series, and rows are left out by {self.kept.by!r}, as the model "
+                f"{self.kept.title!r} says."
+            )
         if one.panel:
             return "It needs series without gaps, and in a panel a series may lack a row at any step."
         if added is None:

@@ -262,7 +262,8 @@ class Promise(Tabled):
     @cached_property
     def single_numbers(self) -> SingleNumbers:
         """What a single number costs that is all that was ever released."""
-        return SingleNumbers(self.schema, self.knowledge, pure=self.measure.is_pure and self.secrets is None)
+        pure = self.measure.is_pure and self.secrets is None
+        return SingleNumbers(self.schema, self.knowledge, pure, self.kept)
 
     def curves(self, base: BaseLoss, cap: float | None = None) -> dict[str, Curve]:
         """Bound what a loss leaks under each model if its dependence is stronger, and up to where a cap holds."""

@@ -32,6 +32,10 @@ HALF: Final = Fraction(1, 2)
 TRUSTED: Final = (
     f"What is asked one after another within the reserve is at most {MOST_NUMBERS:,} numbers in all."
 )
+WITHIN: Final = (
+    "Within a reserve only counts and histograms of one of its columns can be asked for: of other computations nothing "
+    "is proved there. Ask for these, or put everything into one batch without a reserve."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +120,7 @@ class Reserve:
         for part in parts:
             place = place_of(part.key)
             if not place.reserved or place.column not in charged:
-                raise Refused(
-                    "Within a reserve only counts and histograms of one of its columns can be asked for: of other "
-                    "computations nothing is proved there. Ask for these, or put everything into one batch without "
-                    "a reserve."
-                )
+                raise Refused(WITHIN)
             charged[place.column].append(part)
         return {name: _taken(some, order) for name, some in charged.items()}
 
