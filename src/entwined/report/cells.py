@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from entwined.canonical import Document
+from entwined.estimate.compared import ComparedNumbers
 from entwined.queries.spoken import moment
 from entwined.report.findings import Cell, Finding
 from entwined.report.words import digits_for, exactly, number, readable
@@ -27,6 +28,22 @@ def line_of(cell: Cell) -> Document:
     return named | {
         "value": number(cell.value, digits),
         "interval": (number(low, digits, towards=-1), number(high, digits, towards=1)),
+    }
+
+
+def compared_line(one: ComparedNumbers) -> Document:
+    """Write a comparison in as many digits as its interval leaves it."""
+    found = one.found
+    digits = digits_for((found.high - found.low) / 2)
+    return {
+        "name": readable(one.wish.name),
+        "kind": one.wish.kind,
+        "one": readable(" · ".join(map(str, one.wish.one))),
+        "other": readable(" · ".join(map(str, one.wish.other))),
+        "value": "–" if found.value is None else number(found.value, digits),
+        "low": number(found.low, digits, towards=-1),
+        "high": number(found.high, digits, towards=1),
+        "confidence": f"{float(100 * one.confidence):.3g} %",
     }
 
 
