@@ -111,7 +111,8 @@ def _shown(finding: Finding) -> Document:
     lines = [line_of(cell) for cell in itertools.islice(finding.cells(), MOST_LINES)]
     shares = shares_of(finding)
     for line, share in zip(lines, shares, strict=bool(shares)):
-        line["share"] = share
+        line["share"] = share.value
+        line["share_interval"] = share.interval
     return {
         "shares": bool(shares),
         "name": readable(finding.name),
