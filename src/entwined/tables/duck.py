@@ -174,6 +174,10 @@ class Duck:
             """Fold batches as DuckDB streams them; if rows have to be mended, from the start again."""
             return self._run(lambda: fold(self._held.batches(statement, lambda: self._batches(statement))))
 
+        def in_turn(self, statement: str, fold: Fold) -> list[int]:
+            """Fold batches as DuckDB streams them, which keeps the order of a statement that has one."""
+            return self._run(lambda: fold(self._batches(statement)))
+
         def _batches(self, statement: str) -> Iterator[Codes]:
             yield from map(side_by_side, self._cursor.sql(statement).to_arrow_reader(ROWS_AT_ONCE))
 
