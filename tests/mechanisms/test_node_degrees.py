@@ -131,6 +131,7 @@ def test_degrees_of_nodes_are_released_and_verified(tmp_path, neighbours, delta)
     promise = Promise.of(schema, [Declared(Independent(1))], measure=measure_of(delta))
     mechanism = settled(Degrees, promise, {"columns": list(ENDS), "most": 10}, leakage=30)
     assert mechanism_from(mechanism.document, promise) == mechanism
+    assert mechanism.words.endswith("every id cut to 10 edges")
     ends = np.random.default_rng(1).integers(0, 400, (1500, 2))
     frame = pa.table({name: ends[:, at] for at, name in enumerate(ENDS)})
     with (

@@ -86,6 +86,7 @@ class Degrees:
     most: int
     loss: Fraction
     noise: Additive
+    bound: int | None = None
 
     @classmethod
     def of(cls, promise: Promise, columns: Sequence[str], most: int, loss: Amount) -> Self:
@@ -113,7 +114,8 @@ class Degrees:
                 f"{list(nodes.columns)}. Name these two."
             )
         worst = worst_change(promise, _statistic(promise.schema, named, most))
-        return cls(named, most, exact, promise.measure.added(exact, worst))
+        bound = None if nodes is None else nodes.most
+        return cls(named, most, exact, promise.measure.added(exact, worst), bound)
 
     @classmethod
     def maker(cls, promise: Promise, given: Mapping[str, Any]) -> Callable[[Fraction], Self]:
@@ -166,7 +168,8 @@ class Degrees:
     @property
     def words(self) -> str:
         """What it computes."""
-        return f"Degrees by {' and '.join(self.columns)}, up to {self.most}"
+        cut = "" if self.bound is None else f", every id cut to {self.bound} edges"
+        return f"Degrees by {' and '.join(self.columns)}, up to {self.most}{cut}"
 
     @property
     def expected(self) -> Sheet:
