@@ -11,6 +11,7 @@ from entwined.errors import DoesNotApply
 from entwined.numbers import IntArray
 from entwined.queries.aggregates import Aggregate, DegreesOf, FoldOf, MovesOf, Single, TableOf, TotalsOf
 from entwined.queries.axes import Axis, Term
+from entwined.queries.graphs import BoundedDegreesOf
 
 Codes: TypeAlias = Mapping[str, int]
 
@@ -42,6 +43,12 @@ class RowAdds:
         """Refuse: how often an id is named is counted over all rows."""
         raise DoesNotApply(
             f"How often the ids in {one.columns} are named is no sum over rows. Attack a count or a total."
+        )
+
+    def bounded(self, one: BoundedDegreesOf) -> IntArray:
+        """Refuse: which edges are kept hangs on all rows."""
+        raise DoesNotApply(
+            f"How many edges the ids in {one.columns} have is no sum over rows. Attack a count or a total."
         )
 
     def moves(self, one: MovesOf) -> IntArray:

@@ -178,6 +178,11 @@ class Declared:
                 "planning only. Declare it, learn it from a public table, or learn it with a budget."
             )
         theorems_of(self.trusting)
+        if schema.unit.shares_rows and not isinstance(self.model, Independent):
+            raise Refused(
+                f"The model {self.title!r} is about {schema.unit.many} that have values of their own, and an edge is "
+                "of two of them. Protect rows to declare what depends on what between edges, or leave the model out."
+            )
         if not isinstance(self.model, ADMITTED):
             raise Refused(
                 f"The model {self.title!r} is {self.model.kind}, and no release is made under such a model. Declare "

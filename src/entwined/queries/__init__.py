@@ -33,6 +33,7 @@ from entwined.queries.custom import Custom
 from entwined.queries.documents import query_from
 from entwined.queries.expressions import Col, Expression, col
 from entwined.queries.filled import FilledHistogram
+from entwined.queries.graphs import BoundedDegreesOf
 from entwined.queries.groups import GroupBy
 from entwined.queries.parser import parse
 from entwined.queries.predicate import Predicate, Ranges, codes_in, everything, nothing, predicate_from
@@ -51,6 +52,7 @@ __all__ = [
     "Aggregate",
     "Answer",
     "Axis",
+    "BoundedDegreesOf",
     "Col",
     "Condition",
     "Count",

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Final, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from entwined.queries.predicate import Predicate
 from entwined.queries.row_numbers import RowNumbers, together, within
 from entwined.queries.sensitivity import Sensitivity
 from entwined.schema.raw import is_whole
+
+if TYPE_CHECKING:
+    from entwined.queries.graphs import BoundedDegreesOf
 
 MOST_FOLDED: Final = 2**20  # integers a row
 END: Final = 2**63
@@ -35,6 +38,8 @@ class Aggregate(ABC):
 
     __slots__ = ()
     where: Predicate
+    of_units: ClassVar[bool] = False
+    """Whether what moves it is told of whole units, however many rows they have."""
 
     @property
     @abstractmethod
@@ -378,3 +383,6 @@ class Asking(Protocol[Made_co]):
 
     def moves(self, one: MovesOf) -> Made_co:
         """Have steps counted by their state and the next one's."""
+
+    def bounded(self, one: "BoundedDegreesOf") -> Made_co:
+        """Have edges cut to so many an id, and ids counted by how many they have."""

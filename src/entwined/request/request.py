@@ -62,8 +62,8 @@ class Request:
     answer has to be, and the batch costs what that takes. `rows` is about how many rows there are, in the
     holder's words: it only serves to predict the errors of means, variances and quantiles. `impossible` are conditions
     that no row meets, by the holder's word: numbers that agree are made so that none does. Where `secrets` are kept the
-    questions are one task. A `reserve` is what may ever be shown of each column, in as many batches as fit. `comparisons`
-    are made of the answers, for nothing.
+    questions are one task. A `reserve` is what may ever be shown of each column, in as many batches as fit;
+    `comparisons` are made of the answers, for nothing.
     """
 
     table: str

@@ -24,7 +24,7 @@ from entwined.schema.columns import (
 )
 from entwined.schema.files import approve, read_schema, write_schema
 from entwined.schema.schema import Schema
-from entwined.schema.unit import Cells, Neighbours, Person, Rows, Unit
+from entwined.schema.unit import Cells, Neighbours, Nodes, Person, Rows, Unit
 
 __all__ = [
     "Bands",
@@ -37,6 +37,7 @@ __all__ = [
     "Integer",
     "Moment",
     "Neighbours",
+    "Nodes",
     "Numeric",
     "Ordered",
     "Person",

@@ -16,9 +16,11 @@ from entwined.numbers import IntArray
 from entwined.progress import report
 from entwined.queries.aggregates import Aggregate, DegreesOf, FoldOf, MovesOf, Single, TableOf, TotalsOf
 from entwined.queries.axes import Axis, Term
+from entwined.queries.graphs import BoundedDegreesOf
 from entwined.queries.predicate import Predicate
 from entwined.tables.conditions import holds
-from entwined.tables.engine import Reader
+from entwined.tables.edge_bounding import degree_counts
+from entwined.tables.engine import Fold, Reader
 from entwined.tables.folding import Folding
 from entwined.tables.plan import Found, Plan, largest_term, whole
 from entwined.tables.rows import CodedRows
@@ -181,6 +183,16 @@ class Statement:
             steps, f"SELECT 0 AS which, {cell} AS cell, COUNT(*) AS n FROM moves GROUP BY state, onto"
         )
 
+    def edges(self, one: BoundedDegreesOf) -> str:
+        """Ask for pairs of different ids, the smaller first, each pair once, in rising order."""
+        steps, last = self.rows.steps(self.rows.in_order(one.columns))
+        a, b = map(self.rows.code, one.columns)
+        levels = self.rows.schema.coded(one.columns[0]).levels
+        ends = [f"CASE WHEN {a} < {b} THEN {first} ELSE {then} END" for first, then in ((a, b), (b, a))]
+        named = f"{a} <> {b} AND {a} < {levels} AND {b} < {levels}"
+        steps = [*steps, ("ends", f"SELECT {ends[0]} AS n0, {ends[1]} AS n1 FROM {last} WHERE {named}")]
+        return statement(steps, "SELECT DISTINCT n0, n1 FROM ends ORDER BY n0, n1")
+
     def _columns(self, wanted: Sequence[Aggregate]) -> list[str]:
         return self.rows.in_order(name for one in wanted for name in one.reads)
 
@@ -270,6 +282,7 @@ class Prepared:
     totals: tuple[tuple[str, tuple[TotalsOf, ...]], ...]
     folds: tuple[tuple[str, Folding], ...]
     own: tuple[tuple[str, tuple[DegreesOf | MovesOf, ...]], ...]
+    edges: tuple[tuple[str, Fold], ...]
 
     def answers(self, reader: Reader) -> list[IntArray]:
         """Read the rows, once a statement."""
@@ -290,10 +303,11 @@ class Prepared:
             for ask, alone in self._said(self.own, self.scans - len(self.own))
             for counts in _counts(reader.counts(ask), alone)
         ]
+        cut = [whole(reader.in_turn(ask, fold)) for ask, fold in self.edges]
         named = len(self.plan.degrees)
         report(READING, self.scans, self.scans)
         counted = tuple(zip(self.plan.tables, tables, strict=True))
-        found = Found(singles, counted, totals, folds, own[:named], own[named:])
+        found = Found(singles, counted, totals, folds, own[:named], own[named:], cut)
         return [make(found) for make in self.plan.makers]
 
     @property
@@ -320,6 +334,10 @@ def prepared(rows: CodedRows, plan: Plan) -> Prepared:
         (
             *((asked.degrees(one), (one,)) for one in plan.degrees),
             *((asked.moves(one), (one,)) for one in plan.moves),
+        ),
+        tuple(
+            (asked.edges(one), degree_counts(one, rows.schema.coded(one.columns[0]).levels))
+            for one in plan.bounded
         ),
     )
 
