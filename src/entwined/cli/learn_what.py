@@ -2,7 +2,7 @@
 
 import typer
 
-from entwined.cli import learn, learn_chain
+from entwined.cli import learn, learn_chain, learn_covariance
 from entwined.cli.first_unnamed import FirstUnnamed
 
 
@@ -13,7 +13,10 @@ class ColumnsLearned(FirstUnnamed):
 
 
 app = typer.Typer(
-    name="learn", cls=ColumnsLearned, help="Learn a dependence model: between columns, or a chain over steps."
+    name="learn",
+    cls=ColumnsLearned,
+    help="Learn what depends on what: between columns, a chain over steps, a covariance.",
 )
 app.command("columns")(learn.command)
 app.command("chain")(learn_chain.command)
+app.command("covariance")(learn_covariance.command)
