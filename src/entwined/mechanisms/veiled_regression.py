@@ -22,7 +22,7 @@ from entwined.promise.part import Part
 from entwined.promise.places import key_of
 from entwined.promise.promise import Promise
 from entwined.promise.secrets import FIRST_LINE, KEPT_BY, KeptSecrets, but_for
-from entwined.queries import Aggregate, everything
+from entwined.queries import Aggregate, CountOf, everything
 from entwined.schema import Schema
 
 ONCE: Final = Fraction(1)
@@ -48,8 +48,9 @@ class VeiledRegression:
     Theorem. What `run` returns keeps every secret of the promise by its own ε and δ, under its class of laws. Rows are
     not protected, and one mark is charged, so that nothing follows.
 
-    Proof. Slopes are made of n Σ ab − Σ a Σ b alone, in whole numbers, and rounded; noise of the sum of what they
-    leave over is chosen by them: `bounds/attributes/regressed`, on whole numbers by `bounds/attributes/on_grid`.
+    Proof. Slopes are made of n Σ ab − Σ a Σ b alone, in whole numbers and with the rows that there are, and rounded;
+    noise of the sum of what they leave over is chosen by them: `bounds/attributes/regressed`, on whole numbers by
+    `bounds/attributes/on_grid`.
     """
 
     kind: ClassVar[str] = "linear_regression"
@@ -153,16 +154,17 @@ class VeiledRegression:
         )
 
     def needs(self, schema: Schema) -> Sequence[Aggregate]:  # noqa: ARG002  (it knows its schema)
-        """All sums of columns, and of their products two by two."""
-        return [one.aggregate for one in self.sums.statistics]
+        """How many rows there are, all sums of columns, and of their products two by two."""
+        return [CountOf(everything()), *(one.aggregate for one in self.sums.statistics)]
 
     def run(self, read: Read, schema: Schema) -> bytes:
         """Read all sums at once; slopes of what is centred, and noise for what they leave over."""
-        first, products = self.sums.told([int(one[0]) for one in read(self.needs(schema))])
+        rows, *numbers = (int(one[0]) for one in read(self.needs(schema)))
+        first, products = self.sums.told(numbers)
         sides = len(first)
         scatter = np.zeros((sides, sides))
         for (at, other), product in products.items():
-            scatter[at, other] = scatter[other, at] = float(self.rows * product - first[at] * first[other])
+            scatter[at, other] = scatter[other, at] = float(rows * product - first[at] * first[other])
         slopes = self._rounded(scatter)
         noise = gaussian_of(self.noise(slopes))
         exact = self._fine * first[0] - sum(slope * one for slope, one in zip(slopes, first[1:], strict=True))
