@@ -11,6 +11,7 @@ from entwined.mechanisms.degrees import Degrees
 from entwined.mechanisms.identity import Identity
 from entwined.mechanisms.k_means import KMeans
 from entwined.mechanisms.marginals.synthesis import Synthesis
+from entwined.mechanisms.moments import NoisyMoments
 from entwined.mechanisms.offered import Offered
 from entwined.mechanisms.streams.followed import Followed
 from entwined.mechanisms.streams.stream import Stream
@@ -39,6 +40,7 @@ KINDS: Final[tuple[Readable, ...]] = (
     Batch,
     StructureSearch,
     TransitionCounts,
+    NoisyMoments,
     KMeans,
     Degrees,
     Identity,
