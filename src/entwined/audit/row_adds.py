@@ -9,7 +9,16 @@ import numpy as np
 
 from entwined.errors import DoesNotApply
 from entwined.numbers import IntArray
-from entwined.queries.aggregates import Aggregate, DegreesOf, FoldOf, MovesOf, Single, TableOf, TotalsOf
+from entwined.queries.aggregates import (
+    Aggregate,
+    DegreesOf,
+    FoldOf,
+    HomesOf,
+    MovesOf,
+    Single,
+    TableOf,
+    TotalsOf,
+)
 from entwined.queries.axes import Axis, Term
 
 Codes: TypeAlias = Mapping[str, int]
@@ -48,6 +57,12 @@ class RowAdds:
         """Refuse: a move is between two rows."""
         raise DoesNotApply(
             f"How often {one.state!r} goes from a value to another is no sum over rows. Attack a count or a total."
+        )
+
+    def homes(self, one: HomesOf) -> IntArray:
+        """Refuse: what a household says is read from several rows."""
+        raise DoesNotApply(
+            f"A table of households by {one.table.seats.by!r} is no sum over rows. Attack a count or a total."
         )
 
     def fold(self, one: FoldOf) -> IntArray:

@@ -8,6 +8,7 @@ from entwined.errors import BadCertificate
 from entwined.mechanisms.batch import Batch
 from entwined.mechanisms.classifiers.regression import LinearSVM, LogisticRegression
 from entwined.mechanisms.degrees import Degrees
+from entwined.mechanisms.households.household_tables import HouseholdTables
 from entwined.mechanisms.k_means import KMeans
 from entwined.mechanisms.marginals.synthesis import Synthesis
 from entwined.mechanisms.offered import Offered
@@ -29,7 +30,8 @@ class Readable(Protocol):
 
 
 OFFERED: Final[Mapping[str, type[Offered]]] = {
-    one.kind: one for one in (KMeans, Degrees, LogisticRegression, LinearSVM, Synthesis, Stream)
+    one.kind: one
+    for one in (KMeans, Degrees, LogisticRegression, LinearSVM, Synthesis, HouseholdTables, Stream)
 }
 """What a release file may ask for."""
 KINDS: Final[tuple[Readable, ...]] = (
@@ -41,6 +43,7 @@ KINDS: Final[tuple[Readable, ...]] = (
     LogisticRegression,
     LinearSVM,
     Synthesis,
+    HouseholdTables,
     VeiledAnswers,
     Stream,
     Followed,

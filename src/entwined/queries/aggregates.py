@@ -17,7 +17,8 @@ from entwined.errors import BadQuery
 from entwined.numbers import IntArray
 from entwined.queries.axes import Axis, Term
 from entwined.queries.predicate import Predicate
-from entwined.queries.row_numbers import RowNumbers, together, within
+from entwined.queries.row_numbers import RowNumbers, only_seen, together, within
+from entwined.queries.seats import HomeTable
 from entwined.queries.sensitivity import Sensitivity
 from entwined.schema.raw import is_whole
 
@@ -278,7 +279,7 @@ class FoldOf(Aggregate):
     def _called(self, codes: IntArray) -> IntArray | None:
         try:
             with np.errstate(all="ignore"):
-                found: object = self.function(_seen(codes) if self.adds_codes else codes.copy())
+                found: object = self.function(only_seen(codes) if self.adds_codes else codes.copy())
         except Exception:  # noqa: BLE001  (whatever it is, its words may come from private rows)
             return None
         return np.asarray(found) if isinstance(found, np.ndarray) else None
@@ -286,13 +287,6 @@ class FoldOf(Aggregate):
     def asked_of(self, engine: "Asking[Made]") -> Made:
         """Have it folded."""
         return engine.fold(self)
-
-
-def _seen(codes: IntArray) -> IntArray:
-    """Let codes be looked at that are added up themselves: nobody may write to them."""
-    view = codes.view()
-    view.flags.writeable = False
-    return view
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,6 +347,28 @@ class MovesOf(Aggregate):
         return engine.moves(self)
 
 
+@dataclass(frozen=True, slots=True)
+class HomesOf(Aggregate):
+    """How many households, or how many of their members, are in each cell of a table: see `seats`."""
+
+    table: HomeTable
+    where: Predicate
+
+    @property
+    def cells(self) -> int:
+        """One integer a cell."""
+        return self.table.cells
+
+    @property
+    def values(self) -> frozenset[str]:
+        """The columns of roles and of the sides; whose a row is, is no value."""
+        return self.table.columns
+
+    def asked_of(self, engine: "Asking[Made]") -> Made:
+        """Have households counted."""
+        return engine.homes(self)
+
+
 Single: TypeAlias = CountOf | SumOf
 
 
@@ -376,3 +392,6 @@ class Asking(Protocol[Made_co]):
 
     def moves(self, one: MovesOf) -> Made_co:
         """Have steps counted by their state and the next one's."""
+
+    def homes(self, one: HomesOf) -> Made_co:
+        """Have households counted by what their members say."""

@@ -3,7 +3,16 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from entwined.queries.aggregates import Aggregate, DegreesOf, FoldOf, MovesOf, Single, TableOf, TotalsOf
+from entwined.queries.aggregates import (
+    Aggregate,
+    DegreesOf,
+    FoldOf,
+    HomesOf,
+    MovesOf,
+    Single,
+    TableOf,
+    TotalsOf,
+)
 from entwined.queries.terms import extremes_inside
 from entwined.schema import Schema
 
@@ -53,4 +62,8 @@ class _Extents:
 
     def moves(self, one: MovesOf) -> Extent:  # noqa: ARG002  (whatever its columns)
         """Every row but the first of a series comes after one."""
+        return 0, self.rows
+
+    def homes(self, one: HomesOf) -> Extent:  # noqa: ARG002  (whatever its sides)
+        """A household or a member is in one cell at most."""
         return 0, self.rows

@@ -95,8 +95,11 @@ class CodedRows:
         shown = self.shown(name)
         return self.by_person is None and shown.repeats and is_dear(self.schema.coded(name), shown.kind)
 
-    def steps(self, coded: Sequence[str], raw: Sequence[str] = ()) -> tuple[Steps, str]:
-        """Give the steps from the source to rows with these codes, other columns raw, and the last step's name."""
+    def steps(self, coded: Sequence[str], raw: Sequence[str] = (), before: str = "") -> tuple[Steps, str]:
+        """Give the steps from the source to rows with these codes, other columns raw, and the last step's name.
+
+        Where rows are picked, those come first that `before`, a number made of a row's own codes, puts first.
+        """
         person = self.by_person
         if person is None:
             steps, last = self._coded(tuple(coded), tuple(raw))
@@ -105,7 +108,7 @@ class CodedRows:
         named = {one.column for one in (person, self.homes) if one is not None}.union(raw)
         kept = tuple(self.in_order(named - set(everything)))
         steps, last = self._coded(everything, kept)
-        steps = [*steps, *self._picked(person, everything, last, raw)]
+        steps = [*steps, *self._picked(person, everything, last, raw, before)]
         if self.homes is None:
             return steps, "picked"
         return [*steps, *self._few_a_home(self.homes, everything)], "at_home"
@@ -166,7 +169,9 @@ class CodedRows:
             joins += f" LEFT JOIN {relation} AS {list_name} ON {rows}.{raw} = {list_name}.value"
         return f"SELECT {', '.join(found)} FROM {rows}{joins}"
 
-    def _picked(self, person: Person, coded: Sequence[str], rows: str, raw: Sequence[str]) -> Steps:
+    def _picked(
+        self, person: Person, coded: Sequence[str], rows: str, raw: Sequence[str], before: str = ""
+    ) -> Steps:
         """Keep at most so many rows a person: the first by all their codes, whatever else the table holds.
 
         Rows with equal codes are interchangeable; where ids are read `raw`, these come after codes. A row that names
@@ -176,7 +181,8 @@ class CodedRows:
         who = self._together(person.column)
         home = "" if self.homes is None else f", {self._home(self.homes, who)} AS home"
         steps = [("grouped", f"SELECT {rows}.*, {who} AS who{home} FROM {rows}")]
-        by_codes = ", ".join((*map(self.code, coded), *map(self.raw, raw))) or "who"
+        first = (before,) if before else ()
+        by_codes = ", ".join((*first, *map(self.code, coded), *map(self.raw, raw))) or "who"
         if self.first is None:
             return [*steps, *_first("grouped", "picked", "who", by_codes, person.most, "who IS NOT NULL")]
         step, none = self.code(self.first), self.schema.coded(self.first).missing_code

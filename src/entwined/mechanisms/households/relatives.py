@@ -1,0 +1,54 @@
+"""Which tables of two places are worth counting, from noisy distances to independence: nothing here looks at rows.
+
+Every column of every kind may hang on one column of the same members and on one place outside: the type of household
+for a head, the head's own column for all others. So what is counted are trees, and each table has two sides.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from entwined.mechanisms.households.seating import Place, Seating, Sides
+from entwined.mechanisms.marginals.relations import NOISE_OF_A_CELL
+
+LARGEST_CLIQUE: Final = 60_000  # cells of a column with both that it hangs on
+LEFT_BY_A_FIT: Final = 0.6 * NOISE_OF_A_CELL  # a law that fits all tables evens noise out
+
+
+@dataclass(frozen=True, slots=True)
+class Relatives:
+    """How far each table of two places seems to be from independence, in parts of households."""
+
+    seating: Seating
+    distances: Mapping[Sides, float]
+
+    def grown(self, deviation: float) -> tuple[Sides, ...]:
+        """Take tables that tell more than noise of this deviation hides, the best first, as long as they are trees."""
+        gains = {
+            sides: far - LEFT_BY_A_FIT * deviation * math.prod(map(self.seating.size, sides))
+            for sides, far in self.distances.items()
+        }
+        taken: list[Sides] = []
+        trees: dict[Place, Place] = {}
+        for sides in sorted(gains, key=lambda one: (-gains[one], one)):
+            if gains[sides] <= 0:
+                break
+            if is_within(sides):
+                one, two = (_root(trees, place) for place in sides)
+                if one == two:
+                    continue
+                trees[one] = two
+            taken.append(sides)
+        return tuple(taken)
+
+
+def is_within(sides: Sides) -> bool:
+    """Whether a table is of two columns of the same members."""
+    return len(sides) > 1 and sides[0][0] == sides[1][0]
+
+
+def _root(trees: Mapping[Place, Place], place: Place) -> Place:
+    while place in trees:
+        place = trees[place]
+    return place
