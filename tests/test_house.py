@@ -234,6 +234,7 @@ def test_no_ordinary_randomness_in_the_source():
             assert not (isinstance(node, ast.Attribute) and node.attr in ORDINARY), path
     users = {name.removeprefix("entwined.") for name, path in MODULES.items() if MADE_UP in imports(path)}
     rows = {"mechanisms.marginals.made_up", "synthetic.rows"}
+    rows |= {"synthetic.household_law", "synthetic.household_rows"}
     assert users == {"dependence.model", "audit.attack", "audit.comparison", *rows}
 
 

@@ -5,7 +5,7 @@ for a head, the head's own column for all others. So what is counted are trees, 
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,13 +34,23 @@ class Relatives:
         for sides in sorted(gains, key=lambda one: (-gains[one], one)):
             if gains[sides] <= 0:
                 break
+            one, two = (_root(trees, place) for place in sides)
+            if (is_within(sides) and one == two) or not self._fits(sides, taken):
+                continue
             if is_within(sides):
-                one, two = (_root(trees, place) for place in sides)
-                if one == two:
-                    continue
                 trees[one] = two
             taken.append(sides)
         return tuple(taken)
+
+    def _fits(self, sides: Sides, taken: Sequence[Sides]) -> bool:
+        """Whether a column stays small with both that it would hang on, whichever of its relatives that is."""
+        for other in taken:
+            shared = set(sides) & set(other)
+            if shared and is_within(sides) != is_within(other):
+                clique = set(sides) | set(other)
+                if math.prod(map(self.seating.size, clique)) > LARGEST_CLIQUE:
+                    return False
+        return True
 
 
 def is_within(sides: Sides) -> bool:
