@@ -116,3 +116,20 @@ def test_another_unit_or_a_model_of_the_same_households_is_refused(folder, run):
     code, _, err = run("synth", "release.toml", "-o", "out", "--yes", *HOMES)
     assert code != 0
     assert "Leave the model out" in err
+
+
+def test_both_ways_are_compared_for_nothing_and_rehearsed_for_the_holder(folder, run):
+    asked = ("households", "schema.toml", "-o", "page.html", "--leakage", "2", *HOMES, *ROLES[:8], "--json")
+    code, out, err = run(*asked)
+    assert code == 0, err
+    assert json.loads(out)["files"] == ["page.html"]
+    assert not (folder / "ledger.sqlite").exists()
+    code, out, err = run(*asked[:-1], "--table", "people.csv", "--runs", "1")
+    assert code == 0, err
+    assert "May be published: page.html" in out
+    hidden = folder / "page.holder-only.html"
+    assert "HOLDER ONLY" in hidden.read_text().splitlines()[0]
+    assert hidden.stat().st_mode & 0o077 == 0
+    code, _, err = run(*asked[:-1], "--runs", "0")
+    assert code != 0
+    assert "--runs" in err
