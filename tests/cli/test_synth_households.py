@@ -70,6 +70,9 @@ def test_options_protect_households_and_rows_come_out_as_such(folder, run):
         json.loads(Path("again/description.json").read_text())["drawn"]
         == (json.loads(Path("out/description.json").read_text())["drawn"])
     )
+    code, out, _ = run("inspect", "out", "-o", "word.html", "--json")
+    told = json.loads(out)
+    assert (code, told["counted"]) == (0, "households")
     (folder / "people.csv").unlink()
     code, out, _ = run(
         "synth", "out/description.json", "-o", "more", "--rows", "900", "--format", "csv", "--json"
