@@ -18,7 +18,7 @@ KNOWN: Final = (
     "What column {name!r} says is public and is not protected, and the models hold for whoever knows it."
 )
 ONE_HOME: Final = (
-    "A person whose rows have several values of {by!r} depends only on those who share the least of them."
+    "A {each} whose rows have several values of {by!r} depends only on those who share the least of them."
 )
 OUTSIDE: Final = {
     "any": "Each column outside the model is worked out from a single column of the model, perhaps with "
@@ -119,7 +119,7 @@ def _of_rows(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[
     if given.by:
         yield PUBLIC.format(by=given.by)
         if schema.unit.person is not None:
-            yield ONE_HOME.format(by=given.by)
+            yield ONE_HOME.format(by=given.by, each=each)
         yield from ids_compared(schema, given.by)
     if given.model.by_distance:
         who = f"Those who share a value of {given.by!r}" if given.by else "Those who depend on each other"

@@ -126,12 +126,19 @@ def public_word(
             for *_, noise in read
         ]
         sums = [(counts, variance) for (_, counts, _), (variance, _) in zip(read, laws, strict=True)]
-        alike = sums if counted == PEOPLE else sums[:1]  # not all households have members of all kinds
+        alike = [
+            one for one, (names, *_) in zip(sums, read, strict=True) if counted == PEOPLE or _is_whole(names)
+        ]
         rows = max(1.0, _rows(alike))
         bars = [_bar(names, counts, *law, rows) for (names, counts, _), law in zip(read, laws, strict=True)]
     except (KeyError, TypeError, ValueError, AttributeError):
         raise BadInput(UNREADABLE) from None
     return PublicWord(rows, tuple(columns), tuple(sorted(bars, key=lambda bar: -bar.misplaced)), counted)
+
+
+def _is_whole(names: Iterable[str]) -> bool:
+    """Whether a table has every household in it: each has a head, and not each has members of other kinds."""
+    return all(name.startswith("head.") or "." not in name for name in names)
 
 
 def _rows(tables: Sequence[tuple["np.ndarray[Any, np.dtype[np.float64]]", float]]) -> float:

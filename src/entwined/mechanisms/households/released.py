@@ -10,11 +10,12 @@ import numpy as np
 
 from entwined.canonical import Document
 from entwined.mechanisms.households.masses import parts_of
-from entwined.mechanisms.households.seating import COMPOSITION, Seating, Sides
+from entwined.mechanisms.households.seating import HOME, Seating, Sides
 from entwined.mechanisms.marginals.relations import NOISE_OF_A_CELL
 from entwined.mechanisms.sheet import Sheet
 from entwined.noise import Additive, noise_from
 from entwined.numbers import IntArray
+from entwined.queries.seats import HEAD
 
 CONFIDENCE: Final = Fraction(19, 20)
 HEADINGS: Final = (
@@ -89,8 +90,8 @@ class NoisyHouseholds:
     @property
     def households(self) -> float:
         """About how many households there are that have a head; at least one."""
-        found = [one for one in self.tables if one.sides == (COMPOSITION,)]
-        precisions = [one.deviation**-2 for one in found]
+        found = [one for one in self.tables if all(kind in (HOME, HEAD) for kind, _ in one.sides)]
+        precisions = [1 / (one.deviation**2 * one.counts.size) for one in found]
         total = sum(p * float(one.counts.sum()) for p, one in zip(precisions, found, strict=True))
         return max(total / sum(precisions) / parts_of(self.seating), 1.0)
 
