@@ -9,9 +9,18 @@ import numpy as np
 
 from entwined.errors import DoesNotApply
 from entwined.numbers import IntArray
-from entwined.queries.aggregates import Aggregate, DegreesOf, FoldOf, MovesOf, Single, TableOf, TotalsOf
+from entwined.queries.aggregates import (
+    Aggregate,
+    DegreesOf,
+    FoldOf,
+    MovesOf,
+    Single,
+    TableOf,
+    TotalsOf,
+)
 from entwined.queries.axes import Axis, Term
 from entwined.queries.graphs import BoundedDegreesOf
+from entwined.queries.homes import HomesOf
 
 Codes: TypeAlias = Mapping[str, int]
 
@@ -55,6 +64,12 @@ class RowAdds:
         """Refuse: a move is between two rows."""
         raise DoesNotApply(
             f"How often {one.state!r} goes from a value to another is no sum over rows. Attack a count or a total."
+        )
+
+    def homes(self, one: HomesOf) -> IntArray:
+        """Refuse: what a household says is read from several rows."""
+        raise DoesNotApply(
+            f"A table of households by {one.table.seats.by!r} is no sum over rows. Attack a count or a total."
         )
 
     def fold(self, one: FoldOf) -> IntArray:

@@ -8,6 +8,7 @@ from entwined.errors import BadCertificate
 from entwined.mechanisms.batch import Batch
 from entwined.mechanisms.classifiers.regression import LinearSVM, LogisticRegression
 from entwined.mechanisms.degrees import Degrees
+from entwined.mechanisms.households.household_tables import HouseholdTables
 from entwined.mechanisms.identity import Identity
 from entwined.mechanisms.k_means import KMeans
 from entwined.mechanisms.marginals.synthesis import Synthesis
@@ -33,7 +34,10 @@ class Readable(Protocol):
 
 OFFERED: Final[Mapping[str, type[Offered]]] = {
     one.kind: one
-    for one in (KMeans, Degrees, Identity, LogisticRegression, LinearSVM, VeiledRegression, Synthesis, Stream)
+    for one in (
+        *(KMeans, Degrees, Identity, LogisticRegression, LinearSVM, VeiledRegression),
+        *(Synthesis, HouseholdTables, Stream),
+    )
 }
 """What a release file may ask for."""
 KINDS: Final[tuple[Readable, ...]] = (
@@ -47,6 +51,7 @@ KINDS: Final[tuple[Readable, ...]] = (
     LogisticRegression,
     LinearSVM,
     Synthesis,
+    HouseholdTables,
     VeiledAnswers,
     VeiledRegression,
     Stream,

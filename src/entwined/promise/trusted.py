@@ -18,7 +18,7 @@ KNOWN: Final = (
     "What column {name!r} says is public and is not protected, and the models hold for whoever knows it."
 )
 ONE_HOME: Final = (
-    "A person whose rows have several values of {by!r} depends only on those who share the least of them."
+    "A {each} whose rows have several values of {by!r} depends only on those who share the least of them."
 )
 ORDERED: Final = (
     "Column {order!r} orders the steps of a series; it is public and never the same twice. (Of {many} with the same "
@@ -130,7 +130,7 @@ def _of_rows(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[
     if given.by:
         yield PUBLIC.format(by=given.by)
         if schema.unit.person is not None:
-            yield ONE_HOME.format(by=given.by)
+            yield ONE_HOME.format(by=given.by, each=each)
         yield from ids_compared(schema, given.by)
     if given.model.by_distance:
         who = f"Those who share a value of {given.by!r}" if given.by else "Those who depend on each other"

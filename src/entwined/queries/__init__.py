@@ -35,6 +35,7 @@ from entwined.queries.expressions import Col, Expression, col
 from entwined.queries.filled import FilledHistogram
 from entwined.queries.graphs import BoundedDegreesOf
 from entwined.queries.groups import GroupBy
+from entwined.queries.homes import HomesOf
 from entwined.queries.parser import parse
 from entwined.queries.predicate import Predicate, Ranges, codes_in, everything, nothing, predicate_from
 from entwined.queries.quantile import Maximum, Median, Minimum, Quantile
@@ -66,6 +67,7 @@ __all__ = [
     "FoldOf",
     "GroupBy",
     "Histogram",
+    "HomesOf",
     "Layers",
     "Marginal",
     "Maximum",

@@ -17,12 +17,13 @@ from entwined.errors import BadQuery
 from entwined.numbers import Codes, IntArray
 from entwined.queries.axes import Axis, Term
 from entwined.queries.predicate import Predicate
-from entwined.queries.row_numbers import RowNumbers, together, within
+from entwined.queries.row_numbers import RowNumbers, only_seen, together, within
 from entwined.queries.sensitivity import Sensitivity
 from entwined.schema.raw import is_whole
 
 if TYPE_CHECKING:
     from entwined.queries.graphs import BoundedDegreesOf
+    from entwined.queries.homes import HomesOf
 
 MOST_FOLDED: Final = 2**20  # integers a row
 END: Final = 2**63
@@ -284,7 +285,7 @@ class FoldOf(Aggregate):
         try:
             with np.errstate(all="ignore"):
                 found: object = self.function(
-                    _seen(codes) if self.adds_codes else codes.astype(np.int64, order="C")
+                    only_seen(codes) if self.adds_codes else codes.astype(np.int64, order="C")
                 )
         except Exception:  # noqa: BLE001  (whatever it is, its words may come from private rows)
             return None
@@ -293,13 +294,6 @@ class FoldOf(Aggregate):
     def asked_of(self, engine: "Asking[Made]") -> Made:
         """Have it folded."""
         return engine.fold(self)
-
-
-def _seen(codes: Codes) -> Codes:
-    """Let codes be looked at that are added up themselves: nobody may write to them."""
-    view = codes.view()
-    view.flags.writeable = False
-    return view
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,3 +380,6 @@ class Asking(Protocol[Made_co]):
 
     def bounded(self, one: "BoundedDegreesOf") -> Made_co:
         """Have edges cut to so many an id, and ids counted by how many they have."""
+
+    def homes(self, one: "HomesOf") -> Made_co:
+        """Have households counted by what their members say."""

@@ -3,8 +3,17 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from entwined.queries.aggregates import Aggregate, DegreesOf, FoldOf, MovesOf, Single, TableOf, TotalsOf
+from entwined.queries.aggregates import (
+    Aggregate,
+    DegreesOf,
+    FoldOf,
+    MovesOf,
+    Single,
+    TableOf,
+    TotalsOf,
+)
 from entwined.queries.graphs import BoundedDegreesOf
+from entwined.queries.homes import HomesOf
 from entwined.queries.terms import extremes_inside
 from entwined.schema import Schema
 
@@ -58,4 +67,8 @@ class _Extents:
 
     def moves(self, one: MovesOf) -> Extent:  # noqa: ARG002  (whatever its columns)
         """Every row but the first of a series comes after one."""
+        return 0, self.rows
+
+    def homes(self, one: HomesOf) -> Extent:  # noqa: ARG002  (whatever its sides)
+        """A household or a member is in one cell at most."""
         return 0, self.rows

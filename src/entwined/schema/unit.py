@@ -1,4 +1,4 @@
-"""Whose secret is protected: a row, a person with a bounded number of rows, or one cell."""
+"""Whose secret is protected: a row, a person or a household with a bounded number of rows, or one cell."""
 
 from abc import ABC
 from dataclasses import dataclass
@@ -95,10 +95,10 @@ class Person(Unit):
 
     def __post_init__(self) -> None:
         if not is_text(self.column):
-            raise BadSchema(f"A person's rows share the column {self.column!r}. Give a column's name.")
+            raise BadSchema(f"A {self.name}'s rows share the column {self.column!r}. Give a column's name.")
         if not is_whole(self.most) or not 1 <= self.most <= MOST_ROWS_EACH:
             raise BadSchema(
-                f"A person has at most {self.most!r} rows. Give a number from 1 to {MOST_ROWS_EACH:,}."
+                f"A {self.name} has at most {self.most!r} rows. Give a number from 1 to {MOST_ROWS_EACH:,}."
             )
 
     @property
@@ -110,6 +110,18 @@ class Person(Unit):
     def document(self) -> Document:
         """The unit as the fields of its file."""
         return super().document | {"column": self.column, "most": self.most}
+
+
+@dataclass(frozen=True)
+class Household(Person):
+    """All rows with the same value in `column` are the members of one household; at most `most` of them are used."""
+
+    kind: ClassVar[str] = "household"
+    name: ClassVar[str] = "household"
+    words: ClassVar[str] = "all rows of one household"
+    content: ClassVar[str] = "what all rows about your household together say"
+    presence: ClassVar[str] = "whether the rows about your household are in the table at all"
+    many: ClassVar[str] = "households"
 
 
 @dataclass(frozen=True)
@@ -187,9 +199,11 @@ def unit_from(fields: object) -> Unit:
             return Cells()
         case {"kind": "person", "column": str(column), "most": int(most), **rest} if not rest:
             return Person(column, most)
+        case {"kind": "household", "column": str(column), "most": int(most), **rest} if not rest:
+            return Household(column, most)
         case {"kind": "nodes", "columns": [str(one), str(other)], "most": int(most), **rest} if not rest:
             return Nodes((one, other), most)
     raise BadSchema(
-        f'unit = {fields!r}. Give {{kind = "rows"}}, {{kind = "cells"}}, {{kind = "person", column = "id", most = 5}} '
-        'or {kind = "nodes", columns = ["from", "to"], most = 50}.'
+        f'unit = {fields!r}. Give {{kind = "rows"}}, {{kind = "cells"}}, {{kind = "person", column = "id", most = 5}}, '
+        '{kind = "household", column = "home", most = 5} or {kind = "nodes", columns = ["from", "to"], most = 50}.'
     )

@@ -28,8 +28,10 @@ from entwined.queries.aggregates import (
 )
 from entwined.queries.axes import Axis, Term
 from entwined.queries.graphs import BoundedDegreesOf
+from entwined.queries.homes import HomesOf
 from entwined.queries.predicate import Predicate, codes_in
 from entwined.queries.query import MOST_CELLS, TOO_LARGE
+from entwined.queries.seats import Seats
 from entwined.queries.terms import moves_inside
 from entwined.schema import Schema
 from entwined.schema.column import alike
@@ -39,6 +41,7 @@ FEW_CELLS: Final = 2**16
 FEW_BANDS: Final = 32
 MANY_CELLS: Final = 2**20
 SAFE_DECIMAL: Final = 10**37
+MOST_AT_ONCE: Final = 32  # tables of households in one statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,7 @@ class Found:
     degrees: Sequence[IntArray]
     moves: Sequence[IntArray]
     bounded: Sequence[IntArray]
+    homes: Sequence[IntArray]
 
     def counts(self, table: TableOf) -> IntArray:
         """Give a table of counts, from itself or from a larger one."""
@@ -73,6 +77,7 @@ class Plan:
     degrees: tuple[DegreesOf, ...]
     moves: tuple[MovesOf, ...]
     bounded: tuple[BoundedDegreesOf, ...]
+    homes: tuple[tuple[HomesOf, ...], ...]
     makers: tuple[Maker, ...]
 
 
@@ -88,6 +93,7 @@ def plan(schema: Schema, aggregates: Iterable[Aggregate]) -> Plan:
         tuple(wanted.named),
         tuple(wanted.moved),
         tuple(wanted.cut),
+        wanted.batches,
         makers,
     )
 
@@ -104,6 +110,7 @@ class _Wanted(Asking[Maker]):
     named: list[DegreesOf] = field(default_factory=list)
     moved: list[MovesOf] = field(default_factory=list)
     cut: list[BoundedDegreesOf] = field(default_factory=list)
+    housed: dict[HomesOf, None] = field(default_factory=dict)
 
     def single(self, one: Single) -> Maker:
         """Fetch one number."""
@@ -172,6 +179,33 @@ class _Wanted(Asking[Maker]):
         self.cut.append(one)
         at = len(self.cut) - 1
         return lambda found: found.bounded[at]
+
+    def homes(self, one: HomesOf) -> Maker:
+        """Have the engine bring the members of each household together."""
+        seats, unit = one.table.seats, self.schema.unit
+        if (seats.by, seats.most) != (unit.id_column, unit.most_rows) or not one.where.is_everything:
+            raise BadQuery(
+                f"Households by {seats.by!r} of at most {seats.most} are counted, and the schema protects other units. "
+                "Build the question on this schema."
+            )
+        self.housed[one] = None
+        return lambda found: found.homes[_place_in(self.batches, one)]
+
+    @property
+    def batches(self) -> tuple[tuple[HomesOf, ...], ...]:
+        """The tables of households that one statement can ask for: of the same members, and not too many."""
+        alike: dict[tuple[Seats, int], list[HomesOf]] = {}
+        for one in self.housed:
+            alike.setdefault((one.table.seats, one.table.member), []).append(one)
+        return tuple(
+            tuple(some[start : start + MOST_AT_ONCE])
+            for some in alike.values()
+            for start in range(0, len(some), MOST_AT_ONCE)
+        )
+
+
+def _place_in(batches: Sequence[Sequence[HomesOf]], one: HomesOf) -> int:
+    return [each for batch in batches for each in batch].index(one)
 
 
 def _by_code(table: TableOf) -> TableOf:

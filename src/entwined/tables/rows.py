@@ -108,9 +108,16 @@ class CodedRows:
             and is_dear(self.schema.coded(name), shown.kind)
         )
 
-    def steps(self, coded: Sequence[str], raw: Sequence[str] = ()) -> tuple[Steps, str]:
-        """Give the steps from the source to rows with these codes, other columns raw, and the last step's name."""
-        if self.kept_as and not raw:
+    def from_source(self) -> "CodedRows":
+        """Give the same rows as they are read, also where their codes are kept."""
+        return replace(self, kept_as="")
+
+    def steps(self, coded: Sequence[str], raw: Sequence[str] = (), before: str = "") -> tuple[Steps, str]:
+        """Give the steps from the source to rows with these codes, other columns raw, and the last step's name.
+
+        Where rows are picked, those come first that `before`, a number made of a row's own codes, puts first.
+        """
+        if self.kept_as and not raw and not before:
             codes = ", ".join(
                 f"CAST({self.code(name)} AS {usual_type(self.schema.coded(name))}) AS {self.code(name)}"
                 for name in coded
@@ -124,7 +131,7 @@ class CodedRows:
         named = {one.column for one in (person, self.homes) if one is not None}.union(raw)
         kept = tuple(self.in_order(named - set(everything)))
         steps, last = self._coded(everything, kept)
-        steps = [*steps, *self._picked(person, everything, last, raw)]
+        steps = [*steps, *self._picked(person, everything, last, raw, before)]
         if self.homes is None:
             return steps, "picked"
         return [*steps, *self._few_a_home(self.homes, everything)], "at_home"
@@ -185,7 +192,9 @@ class CodedRows:
             joins += f" LEFT JOIN {relation} AS {list_name} ON {rows}.{raw} = {list_name}.value"
         return f"SELECT {', '.join(found)} FROM {rows}{joins}"
 
-    def _picked(self, person: Person, coded: Sequence[str], rows: str, raw: Sequence[str]) -> Steps:
+    def _picked(
+        self, person: Person, coded: Sequence[str], rows: str, raw: Sequence[str], before: str = ""
+    ) -> Steps:
         """Keep at most so many rows a person: the first by all their codes, whatever else the table holds.
 
         Rows with equal codes are interchangeable; where ids are read `raw`, these come after codes. A row that names
@@ -195,7 +204,8 @@ class CodedRows:
         who = self._together(person.column)
         home = "" if self.homes is None else f", {self._home(self.homes, who)} AS home{self._step(who)}"
         steps = [("grouped", f"SELECT {rows}.*, {who} AS who{home} FROM {rows}")]
-        by_codes = ", ".join((*map(self.code, coded), *map(self.raw, raw))) or "who"
+        first = (before,) if before else ()
+        by_codes = ", ".join((*first, *map(self.code, coded), *map(self.raw, raw))) or "who"
         if self.first is None or self.homes is not None:
             return [*steps, *_first("grouped", "picked", "who", by_codes, person.most, "who IS NOT NULL")]
         step, none = self.code(self.first), self.schema.coded(self.first).missing_code
