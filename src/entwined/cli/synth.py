@@ -88,13 +88,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     yes: YesOption = False,  # noqa: FBT002
 ) -> None:
     """Make up rows that are like a table's: described once under a budget, generated as often as wanted."""
-    from entwined.report import require_free
-    from entwined.report.synthetic_folder import WantedRows
-
-    if not 1 <= copies <= MOST_COPIES:
-        raise BadInput(f"--copies {copies}. Give 1 to {MOST_COPIES:,}.")
-    require_free(output)
-    wanted = WantedRows(rows, copies, tuple(format_names or ("csv", "parquet")))
+    wanted = _wanted(output, rows, copies, format_names)
     if mode == RANDOM:
         _at_random(source, output, wanted, as_document=as_document)
     elif source.suffix == ".json":
@@ -105,6 +99,17 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
         with progress():
             request = wish.request(source, (schema_file, ledger, cap, delta))
         _described(request, output, wanted, key_file, receipt, as_document=as_document, yes=yes)
+
+
+def _wanted(output: Path, rows: int | None, copies: int, formats: Sequence[str] | None) -> "WantedRows":
+    """Say what is to be written; refuse copies that nobody wants, and a folder that is not free."""
+    from entwined.report import require_free
+    from entwined.report.synthetic_folder import WantedRows
+
+    if not 1 <= copies <= MOST_COPIES:
+        raise BadInput(f"--copies {copies}. Give 1 to {MOST_COPIES:,}.")
+    require_free(output)
+    return WantedRows(rows, copies, tuple(formats or ("csv", "parquet")))
 
 
 def _at_random(source: Path, output: Path, wanted: "WantedRows", *, as_document: bool) -> None:
