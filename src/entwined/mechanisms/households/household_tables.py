@@ -125,7 +125,8 @@ class HouseholdTables:
             noisy = noise.add(np.array(far, np.int64)).tolist()
             notes.distances.update(zip(pairs, noisy, strict=True))
         chosen = self._worth(notes)
-        again = chosen or self.seating.alone
+        known = {place for sides in chosen for place in sides}
+        again = (*chosen, *(sides for sides in self.seating.alone if sides[0] not in known))
         notes.count(exact, self._noises(again, PAIRS))
         return canonical(notes.document).encode()
 
@@ -145,19 +146,18 @@ class HouseholdTables:
         return {sides: self.meter.noise(share * weight / total) for sides, weight in weights.items()}
 
     def _worth(self, notes: NoisyHouseholds) -> tuple[Sides, ...]:
-        """Take as many pairs as are further from independent than the noise that so many have would hide."""
+        """Take so many pairs, the best first, that they tell most beyond what the noise of so many would hide."""
         if not notes.distances:
             return ()
         noise = math.sqrt(self.meter.noise_of_distances(FAR, len(notes.distances)).variance)
         apart = {sides: far - noise - self._blurred(notes, sides) for sides, far in notes.distances.items()}
         relatives = Relatives(self.seating, apart)
-        many = len(relatives.grown(0.0))
-        while many:
-            taken = relatives.grown(self.meter.deviation(PAIRS / many))
-            if len(taken) >= many:
-                return taken[:many]
-            many -= 1
-        return ()
+        best: tuple[float, tuple[Sides, ...]] = (0.0, ())
+        for many in range(1, len(relatives.grown(0.0)) + 1):
+            deviation = self.meter.deviation(PAIRS / many)
+            taken = relatives.grown(deviation)[:many]
+            best = max(best, (sum(relatives.gain(sides, deviation) for sides in taken), taken))
+        return best[1]
 
     def _blurred(self, notes: NoisyHouseholds, sides: Sides) -> float:
         """How far the noise of places by themselves moves what independence makes of them."""

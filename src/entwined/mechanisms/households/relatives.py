@@ -23,12 +23,13 @@ class Relatives:
     seating: Seating
     distances: Mapping[Sides, float]
 
+    def gain(self, sides: Sides, deviation: float) -> float:
+        """How much further from independent a table is than noise of this deviation in every cell would take it."""
+        return self.distances[sides] - LEFT_BY_A_FIT * deviation * math.prod(map(self.seating.size, sides))
+
     def grown(self, deviation: float) -> tuple[Sides, ...]:
         """Take tables that tell more than noise of this deviation hides, the best first, as long as they are trees."""
-        gains = {
-            sides: far - LEFT_BY_A_FIT * deviation * math.prod(map(self.seating.size, sides))
-            for sides, far in self.distances.items()
-        }
+        gains = {sides: self.gain(sides, deviation) for sides in self.distances}
         taken: list[Sides] = []
         trees: dict[Place, Place] = {}
         for sides in sorted(gains, key=lambda one: (-gains[one], one)):
