@@ -3,6 +3,7 @@
 They are held as small integers, up to a limit; what is larger is scanned again each time.
 """
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
@@ -24,17 +25,20 @@ class Held:
         self._lent = 0
         self._kept: dict[str, list[Codes]] = {}
         self._bytes = 0
+        self._lock = threading.Lock()
 
     @contextmanager
     def lending(self) -> Iterator[None]:
         """Keep what is scanned until the last lending ends."""
-        self._lent += 1
+        with self._lock:
+            self._lent += 1
         try:
             yield
         finally:
-            self._lent -= 1
-            if not self._lent:
-                self._kept, self._bytes = {}, 0
+            with self._lock:
+                self._lent -= 1
+                if not self._lent:
+                    self._kept, self._bytes = {}, 0
 
     def batches(self, statement: str, scan: Callable[[], Iterable[Codes]]) -> Iterator[Codes]:
         """Give the batches of a statement, from memory if they were scanned before."""
@@ -42,14 +46,17 @@ class Held:
         if kept is not None:
             yield from kept
             return
+        home = (
+            self._kept if self._lent else None
+        )  # of a scan begun before rows were lent the first ones are not held
         found: list[Codes] = []
         size = 0
         for batch in scan():
-            if self._lent and self._bytes + size <= MOST_BYTES:
+            if home is self._kept and self._bytes + size <= MOST_BYTES:
                 found.append(_small(batch))
                 size += found[-1].nbytes
             yield batch
-        if self._lent and self._bytes + size <= MOST_BYTES:
+        if home is self._kept and self._bytes + size <= MOST_BYTES:
             self._kept[statement] = found
             self._bytes += size
 
