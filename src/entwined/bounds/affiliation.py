@@ -18,6 +18,7 @@ from entwined.numbers import ULP, FloatArray, round_up
 MOST_UNITS: Final = 14
 MOST_CELLS: Final = 1 << MOST_UNITS
 MOST_AXES: Final = 4
+MOST_TABLES: Final = 2_000
 Signs = dict[int, int]
 
 
@@ -46,9 +47,9 @@ def affiliation_bound(loss: Loss, model: Coupled) -> Leakage:
     Source. Ghosh and Kleinberg (2016), "Inferential Privacy Guarantees for Differentially Private Mechanisms", for one
     loss; losses that differ and renamed values are added here.
     """
-    signs = signs_of(model)
+    joints, signs = joints_of(model), signs_of(model)  # what is too large is refused first
     leakage = np.array(loss.per_unit, dtype=np.float64)
-    for joint in joints_of(model):
+    for joint in joints:
         losses = loss.per_unit[list(joint.units)]
         for place, unit in enumerate(joint.units):
             if joint.law.shape[place] == 2:  # noqa: PLR2004  (a value that never occurs leaves no secret)
@@ -97,6 +98,8 @@ def signs_of(model: Coupled) -> Signs:
     blocks, sizes = factors_of(model)
     if max(sizes) > 2:  # noqa: PLR2004
         raise DoesNotApply("A unit has more than two values, and affiliation is worked out for two.")
+    if sum(len(block.scope) for block in blocks) > MOST_TABLES:
+        raise DoesNotApply(f"The model has more than {MOST_TABLES:,} tables to check in fractions.")
     tables = [
         (
             scope,
