@@ -7,7 +7,7 @@ import pytest
 
 from entwined.errors import BadQuery
 from entwined.estimate.as_drawn import as_drawn
-from entwined.estimate.compared import NamedNumbers, Wish
+from entwined.estimate.compared import NamedNumbers, WantedComparison
 from entwined.estimate.consistent_release import make_consistent
 from entwined.queries import Count, GroupBy, Histogram, Mean, Median, Share, Total, parse
 from entwined.request.verbs import plan
@@ -76,12 +76,12 @@ def drawn(random, scale=1.0):
 
 
 WISHES = {
-    "counts": (Wish("a", "difference", ("men",), ("women",)), 200),
-    "cells": (Wish("b", "ratio", ("sexes", "m"), ("sexes", "f")), Fraction(3, 2)),
-    "means": (Wish("c", "difference", ("age of women",), ("age of men",)), 7),
-    "shares": (Wish("d", "difference", ("ill women",), ("ill men",)), Fraction(1, 20)),
-    "totals": (Wish("e", "difference", ("years of men",), ("years of women",)), 24_000 - 18_800),
-    "cells of totals": (Wish("f", "difference", ("years", "m"), ("years", "f")), 24_000 - 18_800),
+    "counts": (WantedComparison("a", "difference", ("men",), ("women",)), 200),
+    "cells": (WantedComparison("b", "ratio", ("sexes", "m"), ("sexes", "f")), Fraction(3, 2)),
+    "means": (WantedComparison("c", "difference", ("age of women",), ("age of men",)), 7),
+    "shares": (WantedComparison("d", "difference", ("ill women",), ("ill men",)), Fraction(1, 20)),
+    "totals": (WantedComparison("e", "difference", ("years of men",), ("years of women",)), 24_000 - 18_800),
+    "cells of totals": (WantedComparison("f", "difference", ("years", "m"), ("years", "f")), 24_000 - 18_800),
 }
 
 
@@ -132,7 +132,7 @@ def test_errors_in_both_numbers_are_not_taken_for_independent():
     release = as_drawn(planned, numbers).ordered(asked.values())
     shared = {name: set(uses) for name, uses in zip(asked, planned.uses, strict=False)}
     found = NamedNumbers(planned, release, tuple(asked)).compared(
-        Wish("x", "difference", ("years",), ("age",))
+        WantedComparison("x", "difference", ("years",), ("age",))
     )
     disjoint = set.isdisjoint(*shared.values())
     assert float(found.confidence) == (0.95 if disjoint else pytest.approx(0.9))
@@ -154,4 +154,4 @@ def test_errors_in_both_numbers_are_not_taken_for_independent():
 )  # fmt: skip
 def test_what_cannot_be_compared_is_refused_before_anything_is_charged(kind, one, other, says):
     with pytest.raises(BadQuery, match=says):
-        Wish("w", kind, one, other).check(ASKED, SCHEMA)
+        WantedComparison("w", kind, one, other).check(ASKED, SCHEMA)

@@ -35,7 +35,7 @@ MISSING: Final = "missing"
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class WantedComparison:
     """Two numbers that are to be compared: one less the other, over the other, or as a share of the other."""
 
     name: str
@@ -81,7 +81,7 @@ class Wish:
 class ComparedNumbers:
     """What a comparison gave, and with which confidence the truth is between its ends; None is undefined."""
 
-    wish: Wish
+    wish: WantedComparison
     found: Comparison
     confidence: Fraction
 
@@ -123,11 +123,11 @@ class NamedNumbers:
         by_text = {query.fingerprint: query for query in self.planned.queries}
         return {name: by_text[one.asked] for name, one in zip(self.names, self.release.answers, strict=True)}
 
-    def all(self, wishes: Sequence[Wish]) -> tuple[ComparedNumbers, ...]:
+    def all(self, wishes: Sequence[WantedComparison]) -> tuple[ComparedNumbers, ...]:
         """Compare whatever is wished for."""
         return tuple(self.compared(wish) for wish in wishes)
 
-    def compared(self, wish: Wish) -> ComparedNumbers:
+    def compared(self, wish: WantedComparison) -> ComparedNumbers:
         """Compare two numbers."""
         wish.check(self.asked, self.planned.schema)
         one, other = self._number(wish.one), self._number(wish.other)
@@ -144,7 +144,9 @@ class NamedNumbers:
             )
         return self._difference(wish, one, other)
 
-    def _difference(self, wish: Wish, one: tuple[Query, int], other: tuple[Query, int]) -> ComparedNumbers:
+    def _difference(
+        self, wish: WantedComparison, one: tuple[Query, int], other: tuple[Query, int]
+    ) -> ComparedNumbers:
         mine, theirs = (self._measured(*number) for number in (one, other))
         apart = self._are_independent(one, other)
         ends = recovered(theirs, mine) if apart else subtracted(theirs[1], mine[1])

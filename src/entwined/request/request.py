@@ -9,7 +9,7 @@ from typing import Final
 
 from entwined.bounds import Knowledge
 from entwined.errors import BadInput, BadQuery
-from entwined.estimate.compared import Wish
+from entwined.estimate.compared import WantedComparison
 from entwined.forecast.forecast import Assumed
 from entwined.forecast.wanted import fitted
 from entwined.ledger.calendar import Calendar
@@ -87,7 +87,7 @@ class Request:
     reserve: Reserve | None = None
     noise: str = ""
     warnings: tuple[str, ...] = ()
-    comparisons: tuple[Wish, ...] = ()
+    comparisons: tuple[WantedComparison, ...] = ()
 
     def __post_init__(self) -> None:
         self.schema.require_approval()

@@ -14,7 +14,7 @@ from entwined.dependence import Dependence, model_from, read_model
 from entwined.dependence.contents import read_bytes, text_of
 from entwined.dependence.syntax import LONG_KEY
 from entwined.errors import BadInput, BadModel, BadQuery, EntwinedError
-from entwined.estimate.compared import COMPARED_BY, Wish
+from entwined.estimate.compared import COMPARED_BY, WantedComparison
 from entwined.ledger.calendar import Calendar
 from entwined.mechanisms.kinds import OFFERED
 from entwined.numbers import positive_fraction
@@ -249,13 +249,13 @@ def _models(fields: Mapping[str, Any], folder: Path) -> Iterator[Declared]:
             )
 
 
-def _comparisons(fields: Mapping[str, Any]) -> Iterator[Wish]:
+def _comparisons(fields: Mapping[str, Any]) -> Iterator[WantedComparison]:
     for number, given in enumerate(_entries(fields, "comparison"), start=1):
         with placed(f"[[comparison]] {number}"):
             _known(given, ABOUT_COMPARISON, "A comparison")
             one, other = (_named(given, key) for key in ("one", "other"))
             kind = _one_of(given, "kind", COMPARED_BY, COMPARED_BY[0])
-            yield Wish(_text(given, "name", f"{kind} {number}"), kind, one, other)
+            yield WantedComparison(_text(given, "name", f"{kind} {number}"), kind, one, other)
 
 
 def _named(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
