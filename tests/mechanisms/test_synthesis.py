@@ -13,10 +13,11 @@ from entwined.dependence import Groups, model_from
 from entwined.errors import BadQuery, Refused
 from entwined.mechanisms.kinds import mechanism_from
 from entwined.mechanisms.marginals.adaptive import ALONE, CHOICES, FAR, REST, Adaptive
+from entwined.mechanisms.marginals.agreement import Counted
 from entwined.mechanisms.marginals.correlated import Correlated
 from entwined.mechanisms.marginals.domain import Domain
 from entwined.mechanisms.marginals.junction import Junction
-from entwined.mechanisms.marginals.law import Counted, fitted
+from entwined.mechanisms.marginals.law import fitted
 from entwined.mechanisms.marginals.made_up import made_up
 from entwined.mechanisms.marginals.recipes import Settled
 from entwined.mechanisms.marginals.rules import Rules
