@@ -26,6 +26,7 @@ PARTS = (
     "service",
     "synthetic",
     "synthetic_peers",
+    "synthetic_tables",
     "attributes",
     "streams",
 )

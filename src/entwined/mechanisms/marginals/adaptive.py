@@ -15,23 +15,23 @@ import numpy as np
 
 from entwined.canonical import Document
 from entwined.errors import BadQuery
+from entwined.mechanisms.marginals.afforded import Afforded, Split
 from entwined.mechanisms.marginals.domain import Domain, Scope
 from entwined.mechanisms.marginals.explained import (
     LARGEST_TABLE,
-    LEFT_BY_A_FIT,
     Unexplained,
     blurred,
     candidates,
     distance,
     scored,
 )
-from entwined.mechanisms.marginals.grain import Grains
+from entwined.mechanisms.marginals.grain import Grains, fine
 from entwined.mechanisms.marginals.law import CellLaw, fitted
 from entwined.mechanisms.marginals.meter import Meter, Tables, Transcript
 from entwined.mechanisms.marginals.recipes import Expected, Shares, weighed
 from entwined.mechanisms.marginals.relations import Relations
 from entwined.noise import Additive
-from entwined.numbers import IntArray
+from entwined.numbers import FloatArray, IntArray
 from entwined.schema import Schema
 from entwined.schema.raw import is_whole
 
@@ -93,12 +93,9 @@ class Adaptive:
         grains = _grains(law, domain, meter.deviation(REST / self._most(domain)))
         notes.distances.update(self._distances(tables, pairs, law, meter, grains))
         apart = _apart(notes, grains)
-        many = self._afforded(apart, law, domain, meter)
-        if many < self._most(domain):
-            again = REST * (1 - Fraction(many, self._most(domain))) / 2 if many else REST
+        many, again = self._afforded(apart, law, domain, meter)
+        if again:
             notes.count(tables(alone), _noises(alone, domain, meter, again))
-        else:
-            again = Fraction(0)
         if many:
             self._several(tables, domain, meter, notes, [(REST - again) / many] * many, apart)
 
@@ -111,18 +108,17 @@ class Adaptive:
         noisy = meter.noise_of_distances(FAR, len(pairs)).add(np.array(far, np.int64))
         return dict(zip(pairs, noisy.tolist(), strict=True))
 
-    def _afforded(self, apart: Mapping[Scope, float], law: CellLaw, domain: Domain, meter: Meter) -> int:
-        """How many tables are worth counting: as many as pairs are further off than their noise would then put them."""
-        unsure = math.sqrt(meter.noise_of_distances(FAR, len(apart)).variance)
-        for many in range(self._most(domain), 0, -1):
-            deviation = meter.deviation(REST / many)
-            grains = _grains(law, domain, deviation)
-            heard = [
-                rows - unsure > LEFT_BY_A_FIT * deviation * grains.cells(pair) for pair, rows in apart.items()
-            ]
-            if sum(heard) >= many:
-                return many
-        return 0
+    def _afforded(self, apart: Mapping[Scope, float], law: CellLaw, domain: Domain, meter: Meter) -> Split:
+        """How many tables are worth counting, and what share columns alone get once more."""
+        return Afforded(
+            np.array(list(apart)),
+            np.array(list(apart.values())),
+            math.sqrt(meter.noise_of_distances(FAR, len(apart)).variance),
+            REST,
+            meter.deviation,
+            lambda deviation: _grains(law, domain, deviation).sizes,
+            lambda again: _blurred(domain, meter, ALONE + again),
+        ).best(self._most(domain))
 
     def _several(
         self,
@@ -183,6 +179,13 @@ def _apart(notes: Transcript, grains: Grains) -> dict[Scope, float]:
     """How far pairs are from independent, less what the noise of their columns alone makes of that."""
     noise = [blurred(grains, one.scope[0], math.sqrt(one.noise.variance)) for one in notes.tables]
     return {pair: max(rows - sum(noise[at] for at in pair), 0.0) for pair, rows in notes.distances.items()}
+
+
+def _blurred(domain: Domain, meter: Meter, share: Fraction) -> FloatArray:
+    """By how many rows each column is off if columns alone get this share."""
+    cells = fine(domain.sizes)
+    parted = weighed(_alone(domain), domain, share)
+    return np.array([blurred(Grains(cells), at, meter.deviation(part)) for (at,), part in parted.items()])
 
 
 def _alone(domain: Domain) -> tuple[Scope, ...]:

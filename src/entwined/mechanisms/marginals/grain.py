@@ -95,7 +95,8 @@ def neighbours(shares: FloatArray, least: float) -> Grouping:
     >>> neighbours(np.array([0.1, 0.2, 0.3, 0.1, 0.3]), 0.25)
     (0, 0, 1, 1, 2)
     """
-    found, held, group = [], 0.0, 0
+    found: list[int] = []
+    held, group = 0.0, 0
     for share in shares[:-1]:
         if found and held >= least:
             group, held = group + 1, 0.0
