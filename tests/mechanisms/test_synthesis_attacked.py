@@ -18,7 +18,7 @@ from entwined.mechanisms.offered import settled
 from entwined.promise.promise import Promise
 from entwined.schema import Boolean, Schema
 from support.memory_table import MemoryTable
-from support.replayed import exact_table, log_likelihood
+from support.replayed import counted, log_likelihood
 
 NARROW = Schema((Boolean("a"), Boolean("b")), neighbours="add_remove", most_rows=100).approve()
 WIDE = Schema(tuple(Boolean(f"c{at}") for at in range(6)), neighbours="add_remove", most_rows=500).approve()
@@ -47,11 +47,9 @@ def told_apart(mechanism, cells, target, fits):
             notes = drawn(mechanism, NARROW, world).notes
             ratio = 0.0
             for one in notes.tables:
-                out = exact_table(cells, one.scope, sizes)
-                more = exact_table(target, one.scope, sizes)
-                if one.grain is None:
-                    without = one.noise.log_weights(one.counts - out).sum()
-                    ratio += float(one.noise.log_weights(one.counts - out - more).sum() - without)
+                out, more = (counted(world_of, one, sizes) for world_of in (cells, target))
+                without = one.noise.log_weights(one.counts - out).sum()
+                ratio += float(one.noise.log_weights(one.counts - out - more).sum() - without)
             seen.append(round(ratio, 6))
         found.append(np.array(seen))
     return found
@@ -66,7 +64,8 @@ def audited(recipe, fits):
     promise = Promise.of(NARROW)
     parts = sum(share for _, share in recipe.shares(Domain.of(NARROW), NARROW))
     mechanism = Synthesis.of(promise, Domain.of(NARROW), recipe, LOSS / parts)
-    assert promise.price({one.key: one for one in mechanism.parts(promise)}).worst == float(LOSS)
+    told = promise.price({one.key: one for one in mechanism.parts(promise)}).worst
+    assert float(told) == pytest.approx(float(LOSS))
     nobody, one = np.zeros((0, 2), np.int64), np.zeros((1, 2), np.int64)
     return [
         audit(*told_apart(made, nobody, one, fits), false_alarm=FALSE_ALARM)

@@ -18,6 +18,12 @@ def exact_table(cells, scope, sizes):
     return np.bincount(np.ravel_multi_index(cells[:, scope].T, shape), minlength=int(np.prod(shape)))
 
 
+def counted(cells, noted, sizes):
+    """Count rows of cells as a noisy table of a transcript does, before its noise."""
+    exact = exact_table(cells, noted.scope, sizes)
+    return exact if noted.grain is None else coarse(exact, noted.grain)
+
+
 def log_likelihood(mechanism, notes, cells):
     """The log weight of all noisy tables and distances of an adaptive transcript, given the rows, up to a constant.
 
@@ -27,9 +33,7 @@ def log_likelihood(mechanism, notes, cells):
     domain, meter = mechanism.domain, mechanism.meter
     total = 0.0
     for one in notes.tables:
-        exact = exact_table(cells, one.scope, domain.sizes)
-        exact = exact if one.grain is None else coarse(exact, one.grain)
-        total += float(one.noise.log_weights(one.counts - exact).sum())
+        total += float(one.noise.log_weights(one.counts - counted(cells, one, domain.sizes)).sum())
     if not notes.distances:
         return total
     alone = [one.counted for one in notes.tables[: len(domain.axes)]]
