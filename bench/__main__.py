@@ -27,6 +27,7 @@ PARTS = (
     "service",
     "synthetic",
     "synthetic_peers",
+    "synthetic_tables",
     "attributes",
     "streams",
 )

@@ -86,7 +86,9 @@ def finished(words: list[str], folder: Path, limit: float) -> Made | None:
     return Made(np.load(folder / "made.npy"), usage.ru_utime + usage.ru_stime, most)
 
 
-def judged(real: Any, cells: "np.ndarray[Any, np.dtype[np.int64]]", columns: int) -> dict[str, float]:
+def judged(
+    real: Any, cells: "np.ndarray[Any, np.dtype[np.int64]]", columns: int, target: str = "income"
+) -> dict[str, float]:
     """Say how far marginals of one, two and three columns are off, and how good a model trained on it is."""
     from entwined.learning.codes import Codes
     from entwined.synthetic.likeness import all_apart, mean_distance
@@ -95,8 +97,8 @@ def judged(real: Any, cells: "np.ndarray[Any, np.dtype[np.int64]]", columns: int
     ours = real.only(real.names[:columns])
     made = Codes(ours.names, ours.sizes, cells.astype(np.int32))
     found = {f"{ways}-way": mean_distance(all_apart(ours, made, ways)) for ways in (1, 2, 3)}
-    if "income" in ours.names:
-        found["accuracy"] = trained(ours, made, "income").on_synthetic
+    if target in ours.names:
+        found["accuracy"] = trained(ours, made, target).on_synthetic
     return found
 
 

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 ROOT: Final = Path(__file__).parent.parent
 RESULTS: Final = ROOT / "bench" / "results" / "claims.json"
+SYNTHETIC: Final = RESULTS.with_name("synthetic_tables.json")
 NUMBER: Final = r"[0-9](?:[0-9.,]*[0-9])?"
 CODE: Final = re.compile(r"^```.*?^```|`[^`]*`", re.DOTALL | re.MULTILINE)
 DECIMAL: Final = re.compile(r"(?<![\w.])[0-9]+\.[0-9]+(?![\w.]*[0-9])")
@@ -178,6 +179,26 @@ def surveys() -> Figures:
     return {f"y{name[-4:]}_{key}": gain for name, gains in found.items() for key, gain in gains.items()}
 
 
+def synthetic_tables() -> Figures:
+    """How far synthetic tables are off, from the last long run, as rows of a table."""
+    found = json.loads(SYNTHETIC.read_text(encoding="utf-8"))["figures"]
+    lines = []
+    for name, told in found.items():
+        title = f"{name} ({told['rows']:,} × {told['columns']})"
+        for way, figures in told.items():
+            if isinstance(figures, dict):
+                lines.append([title, way, *_quality(figures)])
+    return {"table": "\n".join(f"| {' | '.join(line)} |" for line in lines)}
+
+
+def _quality(figures: Mapping[str, float]) -> list[str]:
+    if not figures:
+        return ["not ended"] * 5
+    off = [f"{figures[f'{ways}-way']:.4f}" for ways in (1, 2, 3)]
+    seconds = f"{figures['cpu']:.1f}" if "cpu" in figures else ""
+    return [*off, f"{figures['accuracy']:.3f}", f"{seconds} ({figures['runs']:.0f})"]
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A sentence of a page, with places for figures of one source; how lines are broken does not matter."""
@@ -253,6 +274,7 @@ CLAIMS: Final = (
     Claim(
         "docs/stories.md", chain, "One step alone would need {alone:.1f}, all steps as one group {all:.0f}."
     ),
+    Claim("docs/synthetic.md", synthetic_tables, "|---|---|---|---|---|---|---|\n{table}\n\nFair's survey"),
     Claim("docs/models.md", pair, "what moves alone it would be {by_shift:.1f} here"),
 )
 GIVEN: Final = {

@@ -2,6 +2,7 @@
 
 domain ─> synthesis.Synthesis ─> measured.NoisyMarginals: tables of counts with noise
              │  recipes · adaptive   what is counted, one step after another; `meter` gives each its noise
-             │  relations            which columns belong together, from noisy distances
-             └─ junction ─> law.CellLaw ─> made_up: rows of cells that nobody ever was
+             │  afforded · relations how many tables a loss affords; which columns belong together
+             │  grain · explained    cells that noise would drown put together; what a law explains worst
+             └─ junction ─> agreement ─> law.CellLaw ─> made_up: rows of cells that nobody ever was
 """

@@ -15,14 +15,23 @@ import numpy as np
 
 from entwined.canonical import Document
 from entwined.errors import BadQuery
+from entwined.mechanisms.marginals.afforded import Afforded, Split
 from entwined.mechanisms.marginals.domain import Domain, Scope
+from entwined.mechanisms.marginals.explained import (
+    LARGEST_TABLE,
+    Unexplained,
+    blurred,
+    candidates,
+    distance,
+    scored,
+)
+from entwined.mechanisms.marginals.grain import Grains, fine
 from entwined.mechanisms.marginals.law import CellLaw, fitted
-from entwined.mechanisms.marginals.made_up import made_up
 from entwined.mechanisms.marginals.meter import Meter, Tables, Transcript
 from entwined.mechanisms.marginals.recipes import Expected, Shares, weighed
-from entwined.mechanisms.marginals.relations import NOISE_OF_A_CELL, Relations, size_of
-from entwined.noise import Additive, ExponentialChoice
-from entwined.numbers import IntArray
+from entwined.mechanisms.marginals.relations import Relations
+from entwined.noise import Additive
+from entwined.numbers import FloatArray, IntArray
 from entwined.schema import Schema
 from entwined.schema.raw import is_whole
 
@@ -34,13 +43,9 @@ REST: Final = 1 - ALONE - FAR - CHOICES
 
 USUAL_ROUNDS: Final = 4
 MOST_ROUNDS: Final = 20
-PART_OF_ROWS: Final = 6  # the part that noise of a deviation in every cell of a table of the tree may be
-LARGEST_TABLE: Final = 20_000
-LARGEST_LAW: Final = 80_000
+DROWNED: Final = 3  # deviations of noise: cells of a column that hold fewer rows are put together
+PART_OF_ROWS: Final = 40  # the part that noise of a deviation in every cell of a table of the tree may be
 STEPS: Final = 100  # of a fit between rounds
-LEFT_BY_A_FIT: Final = 0.6 * NOISE_OF_A_CELL  # a law that fits all tables evens noise out
-MOST_CANDIDATES: Final = 400
-MOST_MADE_UP: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,86 +90,64 @@ class Adaptive:
         law = fitted(notes.counted, domain.sizes)
         if not pairs:
             return
-        notes.distances.update(self._distances(tables, pairs, law, meter))
-        many = self._afforded(notes, domain, meter)
-        if many < self._most(domain):
-            again = REST * (1 - Fraction(many, self._most(domain))) / 2 if many else REST
+        grains = _grains(law, domain, meter.deviation(REST / self._most(domain)))
+        notes.distances.update(self._distances(tables, pairs, law, meter, grains))
+        apart = _apart(notes, grains)
+        many, again = self._afforded(apart, law, domain, meter)
+        if again:
             notes.count(tables(alone), _noises(alone, domain, meter, again))
-        else:
-            again = Fraction(0)
         if many:
-            self._several(tables, domain, meter, notes, (REST - again) / many, many)
+            self._several(tables, domain, meter, notes, [(REST - again) / many] * many, apart)
 
-    def _afforded(self, notes: Transcript, domain: Domain, meter: Meter) -> int:
-        """How many tables are worth counting: as many as pairs are further off than their noise would then put them."""
-        unsure = math.sqrt(meter.noise_of_distances(FAR, len(notes.distances)).variance)
-        apart = _apart(notes, domain)
-        for many in range(self._most(domain), 0, -1):
-            deviation = LEFT_BY_A_FIT * meter.deviation(REST / many)
-            worth = [rows - unsure > deviation * domain.cells(pair) for pair, rows in apart.items()]
-            if sum(worth) >= many:
-                return many
-        return 0
+    def _distances(
+        self, tables: Tables, pairs: tuple[Scope, ...], law: CellLaw, meter: Meter, grains: Grains
+    ) -> dict[Scope, int]:
+        """Release how far every pair is from what its columns alone make of it."""
+        exact = tables(pairs)
+        far = [distance(exact[pair], _independent(law, pair), grains, pair) for pair in pairs]
+        noisy = meter.noise_of_distances(FAR, len(pairs)).add(np.array(far, np.int64))
+        return dict(zip(pairs, noisy.tolist(), strict=True))
+
+    def _afforded(self, apart: Mapping[Scope, float], law: CellLaw, domain: Domain, meter: Meter) -> Split:
+        """How many tables are worth counting, and what share columns alone get once more."""
+        return Afforded(
+            np.array(list(apart)),
+            np.array(list(apart.values())),
+            math.sqrt(meter.noise_of_distances(FAR, len(apart)).variance),
+            REST,
+            meter.deviation,
+            lambda deviation: _grains(law, domain, deviation).sizes,
+            lambda again: _blurred(domain, meter, ALONE + again),
+        ).best(self._most(domain))
 
     def _several(
-        self, tables: Tables, domain: Domain, meter: Meter, notes: Transcript, share: Fraction, many: int
+        self,
+        tables: Tables,
+        domain: Domain,
+        meter: Meter,
+        notes: Transcript,
+        shares: Sequence[Fraction],
+        apart: Mapping[Scope, float],
     ) -> None:
-        """Count so many tables of several columns, each with about this share: a tree first, the others in rounds."""
+        """Count tables of several columns, each with about its share: a tree first, the others in rounds."""
         law = fitted(notes.counted, domain.sizes)
-        grown = self._grown(notes, law, domain, meter.deviation(share))
-        notes.count(tables(grown), _noises(grown, domain, meter, share * min(len(grown), many)))
-        left = max(many - len(grown), 0)
+        deviation = meter.deviation(shares[0])
+        grains = _grains(law, domain, deviation)
+        grown = Relations(grains, apart).grown(law.rows / (PART_OF_ROWS * deviation), deviation)
+        notes.count(
+            tables(grown), _noises(grown, grains, meter, sum(shares[: len(grown)], Fraction(0))), grains
+        )
+        left = max(len(shares) - len(grown), 0)
         rounds = min(self.rounds, left)
         for turn in range(rounds):
             law = fitted(notes.counted, domain.sizes, near=law.weights, steps=STEPS)
             each = left // rounds + (turn < left % rounds)
-            noise, choice = meter.noise(share), meter.choice(CHOICES / left)
-            self._round(tables, domain, notes, law, [choice] * each, noise)
-
-    def _distances(
-        self, tables: Tables, pairs: tuple[Scope, ...], law: CellLaw, meter: Meter
-    ) -> dict[Scope, int]:
-        """Release how far every pair is from what its columns alone make of it."""
-        exact = tables(pairs)
-        far = [_distance(exact[pair], _independent(law, pair)) for pair in pairs]
-        noisy = meter.noise_of_distances(FAR, len(pairs)).add(np.array(far, np.int64))
-        return dict(zip(pairs, noisy.tolist(), strict=True))
-
-    def _grown(self, notes: Transcript, law: CellLaw, domain: Domain, deviation: float) -> tuple[Scope, ...]:
-        """Grow the tree from noisy distances."""
-        far = _apart(notes, domain)
-        largest = min(law.rows / (PART_OF_ROWS * deviation), LARGEST_TABLE)
-        return Relations(domain.sizes, far).grown(largest, deviation)
-
-    def _round(
-        self,
-        tables: Tables,
-        domain: Domain,
-        notes: Transcript,
-        law: CellLaw,
-        choices: Sequence[ExponentialChoice],
-        noise: Additive,
-    ) -> None:
-        """Choose tables that the law explains worst, and count them; choosing none of them is a choice too."""
-        deviation = math.sqrt(noise.variance)
-        taken = [one.scope for one in notes.tables]
-        candidates = _candidates(domain, notes, law.rows / deviation)
-        people = made_up(law, min(max(round(law.rows), 1), MOST_MADE_UP))
-        exact = tables(candidates)
-        scores = {
-            scope: _distance(exact[scope], _expected(people, scope, domain, law.rows))
-            - round(LEFT_BY_A_FIT * deviation * domain.cells(scope))
-            for scope in candidates
-        }
-        for choice in choices:
-            open_to = [one for one in scores if size_of([*taken, one], domain.sizes) <= LARGEST_LAW]
-            place = choice.choose([0, *(scores[one] for one in open_to)])
-            if place:
-                scope = open_to[place - 1]
-                notes.chosen.append(scope)
-                notes.count({scope: exact[scope]}, {scope: noise})
-                taken.append(scope)
-                del scores[scope]
+            exact = tables(candidates(domain, notes.distances))
+            scores = scored(exact, law, domain, grains, deviation)
+            taken = tuple(one.scope for one in notes.tables)
+            chosen = Unexplained(scores, grains, taken).chosen([meter.choice(CHOICES / left)] * each)
+            notes.chosen += chosen
+            notes.count(exact, _noises(chosen, grains, meter, len(chosen) * shares[0]), grains)
 
     def expected(self, domain: Domain, meter: Meter) -> Expected:
         """The noise of every step; which tables are chosen is not known before."""
@@ -179,16 +162,30 @@ class Adaptive:
         return [*columns, ("tables of several columns", many, LARGEST_TABLE, meter.noise(REST / many))]
 
 
-def _noises(scopes: Sequence[Scope], domain: Domain, meter: Meter, share: Fraction) -> dict[Scope, Additive]:
+def _noises(
+    scopes: Sequence[Scope], cut: Domain | Grains, meter: Meter, share: Fraction
+) -> dict[Scope, Additive]:
     """The noise of tables that part a share."""
-    return {scope: meter.noise(part) for scope, part in weighed(scopes, domain, share).items()}
+    return {scope: meter.noise(part) for scope, part in weighed(scopes, cut, share).items()}
 
 
-def _apart(notes: Transcript, domain: Domain) -> dict[Scope, float]:
+def _grains(law: CellLaw, domain: Domain, deviation: float) -> Grains:
+    """Put cells of columns together that noise of a deviation would drown."""
+    alone = [law.marginal(one) for one in _alone(domain)]
+    return Grains.of(alone, domain.ordered, DROWNED * deviation / law.rows)
+
+
+def _apart(notes: Transcript, grains: Grains) -> dict[Scope, float]:
     """How far pairs are from independent, less what the noise of their columns alone makes of that."""
-    alone = [one for one in notes.tables if len(one.scope) == 1][: len(domain.axes)]
-    blurred = [LEFT_BY_A_FIT * math.sqrt(one.noise.variance) * one.counts.size for one in alone]
-    return {pair: max(rows - sum(blurred[at] for at in pair), 0.0) for pair, rows in notes.distances.items()}
+    noise = [blurred(grains, one.scope[0], math.sqrt(one.noise.variance)) for one in notes.tables]
+    return {pair: max(rows - sum(noise[at] for at in pair), 0.0) for pair, rows in notes.distances.items()}
+
+
+def _blurred(domain: Domain, meter: Meter, share: Fraction) -> FloatArray:
+    """By how many rows each column is off if columns alone get this share."""
+    cells = fine(domain.sizes)
+    parted = weighed(_alone(domain), domain, share)
+    return np.array([blurred(Grains(cells), at, meter.deviation(part)) for (at,), part in parted.items()])
 
 
 def _alone(domain: Domain) -> tuple[Scope, ...]:
@@ -200,32 +197,6 @@ def _pairs(domain: Domain) -> tuple[Scope, ...]:
     return tuple(pair for pair in every if domain.cells(pair) <= LARGEST_TABLE)
 
 
-def _candidates(domain: Domain, notes: Transcript, largest: float) -> tuple[Scope, ...]:
-    """Pairs, and threes of columns that seem to have most to do with each other."""
-    most = min(largest, LARGEST_TABLE)
-    far = notes.distances
-    pairs = [pair for pair in far if domain.cells(pair) <= most]
-    threes = [
-        (sum(far.get(pair, 0) for pair in combinations(scope, 2)), scope)
-        for scope in combinations(range(len(domain.axes)), 3)
-        if domain.cells(scope) <= most
-    ]
-    left = max(MOST_CANDIDATES - len(pairs), 0)
-    return (*pairs, *(scope for _, scope in sorted(threes, reverse=True)[:left]))
-
-
 def _independent(law: CellLaw, pair: Scope) -> IntArray:
     one, two = (law.marginal((at,)) for at in pair)
     return np.asarray(np.rint(law.rows * np.outer(one, two)), np.int64).reshape(-1)
-
-
-def _expected(people: IntArray, scope: Scope, domain: Domain, rows: float) -> IntArray:
-    """What a law says of a table, by people who are made up from it."""
-    places = np.ravel_multi_index(people[:, scope].T, [domain.sizes[at] for at in scope])
-    counts = np.bincount(places, minlength=domain.cells(scope))
-    return np.asarray(np.rint(counts * (rows / len(people))), np.int64)
-
-
-def _distance(exact: IntArray, public: IntArray) -> int:
-    """How far a table is from one that is public, in rows: no row moves it by more than it moves the table."""
-    return int(np.abs(exact - public).sum())

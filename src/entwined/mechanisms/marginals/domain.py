@@ -30,6 +30,8 @@ class Domain:
     """The columns of a synthetic table, each with its cells; missing is the last cell of every one."""
 
     axes: tuple[Axis, ...]
+    ordered: tuple[bool, ...]
+    """Whether the cells of each column have an order."""
 
     def __post_init__(self) -> None:
         names = [axis.column for axis in self.axes]
@@ -63,7 +65,8 @@ class Domain:
         unknown = sorted(given.keys() - {column.name for column in taken})
         if unknown:
             raise BadQuery(f"bins has {unknown[0]!r:.60}, which is no column of the table. Leave it out.")
-        return cls(tuple(_cut(column, given.get(column.name), cut_at) for column in taken))
+        cut = tuple(_cut(column, given.get(column.name), cut_at) for column in taken)
+        return cls(cut, tuple(isinstance(column, Ordered) for column in taken))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -117,7 +120,8 @@ class Domain:
     @classmethod
     def from_document(cls, document: Sequence[Mapping[str, Any]], schema: Schema) -> Self:
         """Read columns back; refuse cells that do not follow each other."""
-        return cls(tuple(_read(one, schema) for one in document))
+        ordered = tuple(isinstance(schema.coded(one["column"]), Ordered) for one in document)
+        return cls(tuple(_read(one, schema) for one in document), ordered)
 
 
 def _codes_of(schema: Schema) -> tuple[Coded, ...]:

@@ -1,10 +1,7 @@
 """One law for all noisy tables: as even as it may be while it agrees with them as well as their noise lets it.
 
-Of n rows with the law p, the table of the columns S has the counts n·p_S. Let y_S be the noisy counts with the
-deviation σ_S. The law that minimises Σ ‖n p_S − y_S‖² / 2u_S − n H(p), H its entropy, is ∝ exp(Σ θ_S(x_S)), and θ
-minimises n ln Z(θ) − Σ ⟨θ_S, y_S⟩ + Σ u_S ‖θ_S‖² / 2, which is smooth and convex in θ and has the gradient
-n p_S − y_S + u_S θ_S. A junction tree gives Z and all p_S at once. With u_S in proportion to σ_S, and small, a count is
-given up by a small part of its deviation for the sake of an even law, however strong the noise is.
+Cells that no table of several columns tells apart are one group, whose rows are spread over its cells as the columns
+alone say, whatever the other columns are. So the law is one of groups (`agreement`), and one of cells in each group.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,40 +10,40 @@ from typing import Final
 
 import numpy as np
 
-from entwined.mechanisms.marginals.descent import inner, lowest
+from entwined.mechanisms.marginals.agreement import Agreement, Counted, Weights
+from entwined.mechanisms.marginals.descent import lowest
 from entwined.mechanisms.marginals.domain import Scope
+from entwined.mechanisms.marginals.grain import fine, refined
 from entwined.mechanisms.marginals.junction import Junction
 from entwined.numbers import FloatArray, IntArray
 
-EVENNESS: Final = 0.12  # u_S in deviations: a weight of 1 may be bought by so many of them
 MOST_STEPS: Final = 150
 NEAR: Final = 0.02  # of the root of a count, by which it may be off in the end
-
-Weights = Mapping[Scope, FloatArray]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Counted:
-    """A table of some columns as it was released: counts with noise of a deviation, the last column fastest."""
-
-    scope: Scope
-    counts: IntArray | FloatArray
-    deviation: float
+TINY: Final = 1e-300  # so that no group is without any cell
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellLaw:
-    """A law of rows of cells, by the tables of the cliques of a tree, and about how many rows it was fitted to."""
+    """A law of rows of cells, by the tables of the cliques of a tree, and about how many rows it was fitted to.
+
+    The tree is one of groups; `within` is the chance of each cell in its group.
+    """
 
     tree: Junction
     tables: tuple[FloatArray, ...]
     rows: float
     weights: Weights
+    groups: tuple[IntArray, ...]
+    within: tuple[FloatArray, ...]
 
     def marginal(self, scope: Scope) -> FloatArray:
         """Give the law of columns that one clique holds."""
         home = self.tree.home(scope)
-        return self.tree.added_up(self.tables[home], home, scope)
+        table = self.tree.added_up(self.tables[home], home, scope)
+        for side, at in enumerate(scope):
+            chances = self.within[at].reshape([-1 if one == side else 1 for one in range(len(scope))])
+            table = np.take(table, self.groups[at], axis=side) * chances
+        return table
 
 
 def fitted(
@@ -58,16 +55,16 @@ def fitted(
     steps: int = MOST_STEPS,
 ) -> CellLaw:
     """Fit one law to noisy tables, beginning where an earlier one ended; cells that `never` marks are left empty."""
+    merged, rows = _merged(counted), total_of(counted)
     barred = {scope: np.where(marked > 0, -np.inf, 0.0) for scope, marked in (never or {}).items()}
-    tree = Junction.of([*(one.scope for one in counted), *barred], sizes)
-    rows = total_of(counted)
-    start = [(near or {}).get(one.scope, np.zeros(one.counts.size)) for one in _merged(counted)]
-    problem = _Problem.of(tree, _merged(counted), rows, barred)
-    begin = np.concatenate([one.reshape(-1) for one in start]) * problem.scales
-    found = lowest(problem.value_and_slope, begin, steps, NEAR / rows)
-    weights = problem.weights(found / problem.scales)
-    tables, _ = tree.beliefs(problem.logs(weights))
-    return CellLaw(tree, tuple(tables), rows, weights)
+    groups = _told_apart(merged, tuple(barred), sizes)
+    within = _within(merged, rows, groups)
+    grouped = [int(one.max()) + 1 for one in groups]
+    tree = Junction.of([*(one.scope for one in merged), *barred], grouped)
+    problem = Agreement.of(tree, merged, groups, rows, barred)
+    found = lowest(problem.value_and_slope, problem.begun(near or {}), steps, NEAR / rows)
+    tables, _ = tree.beliefs(problem.logs(found / problem.scales))
+    return CellLaw(tree, tuple(tables), rows, problem.weights(found), groups, within)
 
 
 def total_of(counted: Sequence[Counted]) -> float:
@@ -78,69 +75,48 @@ def total_of(counted: Sequence[Counted]) -> float:
 
 
 def _merged(counted: Sequence[Counted]) -> list[Counted]:
-    """Average tables of the same columns by how precise they are."""
-    found: dict[Scope, Counted] = {}
+    """Average tables of the same columns and groups by how precise they are."""
+    found: dict[object, Counted] = {}
     for one in counted:
-        if one.scope in found:
-            other = found[one.scope]
+        if one.key in found:
+            other = found[one.key]
             mine, theirs = one.deviation**-2, other.deviation**-2
             mean = (mine * one.counts + theirs * other.counts) / (mine + theirs)
-            found[one.scope] = Counted(one.scope, mean, (mine + theirs) ** -0.5)
+            found[one.key] = Counted(one.scope, mean, (mine + theirs) ** -0.5, one.grain)
         else:
-            found[one.scope] = one
+            found[one.key] = one
     return list(found.values())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Problem:
-    """What is minimised, in units in which it is about as steep in every direction."""
+def _told_apart(
+    counted: Sequence[Counted], barred: Sequence[Scope], sizes: Sequence[int]
+) -> tuple[IntArray, ...]:
+    """Number the groups of cells of each column that some table of several columns, or a rule, tells apart."""
+    asked = [(one.scope, one.grain or fine([sizes[at] for at in one.scope])) for one in counted]
+    asked += [(scope, fine([sizes[at] for at in scope])) for scope in barred]
+    several = [(scope, grain) for scope, grain in asked if len(scope) > 1]
+    return tuple(
+        np.array(refined([grain[scope.index(at)] for scope, grain in several if at in scope], size))
+        for at, size in enumerate(sizes)
+    )
 
-    tree: Junction
-    scopes: tuple[Scope, ...]
-    homes: tuple[int, ...]
-    ends: IntArray
-    counts: FloatArray
-    variances: FloatArray
-    scales: FloatArray
-    rows: float
-    barred: Weights
 
-    @classmethod
-    def of(cls, tree: Junction, counted: Sequence[Counted], rows: float, barred: Weights) -> "_Problem":
-        """Lay all tables end to end."""
-        counts = np.concatenate([one.counts for one in counted]).astype(np.float64)
-        variances = np.concatenate([np.full(one.counts.size, EVENNESS * one.deviation) for one in counted])
-        scales = np.sqrt(np.maximum(counts, variances / EVENNESS) + variances)
-        scopes = tuple(one.scope for one in counted)
-        ends = np.cumsum([0, *(one.counts.size for one in counted)])
-        homes = tuple(map(tree.home, scopes))
-        return cls(tree, scopes, homes, ends, counts, variances, scales, rows, barred)
+def _within(counted: Sequence[Counted], rows: float, groups: Sequence[IntArray]) -> tuple[FloatArray, ...]:
+    """Say how rows are spread over the cells of each group, by the columns alone; evenly where nothing is known."""
+    known = {one.scope[0]: one for one in counted if len(one.scope) == 1 and one.grain is None}
+    found = []
+    for at, mine in enumerate(groups):
+        single = int(mine.max()) + 1 == len(mine)
+        law = np.ones(len(mine)) if single or at not in known else _alone(known[at], rows)
+        found.append(law / np.bincount(mine, weights=law)[mine])
+    return tuple(found)
 
-    def weights(self, flat: FloatArray) -> dict[Scope, FloatArray]:
-        """Cut what was laid end to end."""
-        pieces = zip(self.scopes, self.ends, self.ends[1:], strict=False)
-        return {scope: flat[a:b].reshape(self.tree.shape(scope)) for scope, a, b in pieces}
 
-    def logs(self, weights: Weights) -> list[FloatArray]:
-        """Add weights up, clique by clique."""
-        logs = [np.zeros(self.tree.shape(one)) for one in self.tree.cliques]
-        homes = dict(zip(self.scopes, self.homes, strict=True))
-        for scope, table in (*weights.items(), *self.barred.items()):
-            home = homes[scope] if scope in homes else self.tree.home(scope)
-            logs[home] += self.tree.spread(table, scope, home)
-        return logs
-
-    def value_and_slope(self, scaled: FloatArray) -> tuple[float, FloatArray]:
-        """Give what is minimised, and its slope."""
-        flat = scaled / self.scales
-        laws, log_total = self.tree.beliefs(self.logs(self.weights(flat)))
-        expected = np.concatenate(
-            [
-                self.tree.added_up(laws[home], home, scope).reshape(-1)
-                for scope, home in zip(self.scopes, self.homes, strict=True)
-            ]
-        )
-        drawn = self.variances * flat
-        value = self.rows * log_total - inner(flat, self.counts) + inner(drawn, flat) / 2
-        slope = (self.rows * expected - self.counts + drawn) / self.scales
-        return value / self.rows, slope / self.rows
+def _alone(one: Counted, rows: float) -> FloatArray:
+    """Fit the law of a column to its own table."""
+    cells = np.arange(one.counts.size)
+    tree = Junction((one.counts.size,), ((0,),), (-1,))
+    problem = Agreement.of(tree, [Counted((0,), one.counts, one.deviation)], [cells], rows, {})
+    found = lowest(problem.value_and_slope, problem.begun({}), MOST_STEPS, NEAR / rows)
+    (law,), _ = tree.beliefs(problem.logs(found / problem.scales))
+    return np.maximum(law, TINY)

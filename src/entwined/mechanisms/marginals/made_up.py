@@ -34,11 +34,25 @@ def made_up(law: CellLaw, rows: int) -> IntArray:
             table = np.moveaxis(law.tree.added_up(law.tables[at], at, scope), scope.index(column), -1)
             groups = _groups(cells, given, law.tree.sizes)
             others = [one for one in filled if one not in given]
-            order = _order(cells, groups, luck.permutation(others)[:SORTED_BY], luck.random(rows))
-            starts = luck.random(int(np.prod(table.shape[:-1], dtype=np.int64)))
-            cells[order, column] = _values(table.reshape(-1, law.tree.sizes[column]), groups[order], starts)
+            chances = table.reshape(-1, law.tree.sizes[column])
+            cells[:, column] = _drawn(cells, groups, others, chances, luck)
             filled.append(column)
+    for column, (groups, within) in enumerate(zip(law.groups, law.within, strict=True)):
+        if len(groups) > law.tree.sizes[column]:
+            chances = np.where(np.arange(law.tree.sizes[column])[:, None] == groups, within, 0.0)
+            others = [one for one in filled if one != column]
+            cells[:, column] = _drawn(cells, cells[:, column].copy(), others, chances, luck)
     return cells[luck.permutation(rows)]
+
+
+def _drawn(
+    cells: IntArray, groups: IntArray, others: list[int], chances: FloatArray, luck: np.random.Generator
+) -> IntArray:
+    """Read a value for every row from the chances of its group, evenly along some of the other columns."""
+    order = _order(cells, groups, luck.permutation(others)[:SORTED_BY], luck.random(len(cells)))
+    found = np.zeros(len(cells), np.int64)
+    found[order] = _values(chances, groups[order], luck.random(len(chances)))
+    return found
 
 
 def _groups(cells: IntArray, given: Scope, sizes: tuple[int, ...]) -> IntArray:

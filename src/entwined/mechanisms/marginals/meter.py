@@ -10,8 +10,9 @@ import numpy as np
 
 from entwined.canonical import Document
 from entwined.mechanisms.fitting import worst_change
+from entwined.mechanisms.marginals.agreement import Counted
 from entwined.mechanisms.marginals.domain import Domain, Scope
-from entwined.mechanisms.marginals.law import Counted
+from entwined.mechanisms.marginals.grain import Grain, Grains, coarse
 from entwined.noise import Additive, ExponentialChoice, noise_from
 from entwined.numbers import IntArray
 from entwined.promise.measure import Measure
@@ -61,28 +62,31 @@ class Meter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Noted:
-    """A table of counts with noise, and the law of that noise."""
+    """A table of counts with noise, and the law of that noise; of groups of cells if it has a grain."""
 
     scope: Scope
     counts: IntArray
     noise: Additive
+    grain: Grain | None = None
 
     @property
     def counted(self) -> Counted:
         """What a law is fitted to."""
-        return Counted(self.scope, self.counts, math.sqrt(self.noise.variance))
+        return Counted(self.scope, self.counts, math.sqrt(self.noise.variance), self.grain)
 
     def document(self, names: Sequence[str]) -> Document:
         """The table as it is released."""
         columns = [names[at] for at in self.scope]
-        return {"columns": columns, "noise": self.noise.document, "counts": self.counts.tolist()}
+        groups = {} if self.grain is None else {"groups": [list(one) for one in self.grain]}
+        return {"columns": columns, **groups, "noise": self.noise.document, "counts": self.counts.tolist()}
 
     @classmethod
     def from_document(cls, given: Mapping[str, Any], names: Sequence[str]) -> Self:
         """Read it back."""
         noise = noise_from(given["noise"])
         scope = tuple(names.index(name) for name in given["columns"])
-        return cls(scope, np.array(given["counts"], np.int64), noise)
+        grain = tuple(map(tuple, given["groups"])) if "groups" in given else None
+        return cls(scope, np.array(given["counts"], np.int64), noise, grain)
 
 
 @dataclass(slots=True)
@@ -93,9 +97,14 @@ class Transcript:
     distances: dict[Scope, int] = field(default_factory=dict)
     chosen: list[Scope] = field(default_factory=list)
 
-    def count(self, exact: Mapping[Scope, IntArray], noises: Mapping[Scope, Additive]) -> None:
-        """Add noise to tables, and keep them."""
-        self.tables += [Noted(scope, noise.add(exact[scope]), noise) for scope, noise in noises.items()]
+    def count(
+        self, exact: Mapping[Scope, IntArray], noises: Mapping[Scope, Additive], grains: Grains | None = None
+    ) -> None:
+        """Add noise to tables, of groups of cells where some are given, and keep them."""
+        for scope, noise in noises.items():
+            grain = grains.grain(scope) if grains else None
+            counts = exact[scope] if grain is None else coarse(exact[scope], grain)
+            self.tables.append(Noted(scope, noise.add(counts), noise, grain))
 
     @property
     def counted(self) -> list[Counted]:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 from entwined.canonical import Document
 from entwined.errors import BadQuery
 from entwined.mechanisms.marginals.domain import Domain, Scope
+from entwined.mechanisms.marginals.grain import Grains
 from entwined.mechanisms.marginals.meter import Meter, Tables, Transcript
 from entwined.noise import Additive
 from entwined.queries import Statistic
@@ -99,9 +100,9 @@ class Settled:
         ]
 
 
-def weighed(scopes: Sequence[Scope], domain: Domain, share: Fraction) -> dict[Scope, Fraction]:
-    """Part a share among tables, more to larger ones: as cells^(2/3), in whole numbers."""
-    weights = {scope: max(round(10 * domain.cells(scope) ** (2 / 3)), 1) for scope in scopes}
+def weighed(scopes: Sequence[Scope], cut: Domain | Grains, share: Fraction) -> dict[Scope, Fraction]:
+    """Part a share among tables of cells or groups, more to larger ones: as cells^(2/3), in whole numbers."""
+    weights = {scope: max(round(10 * cut.cells(scope) ** (2 / 3)), 1) for scope in scopes}
     total = sum(weights.values())
     return {scope: share * weight / total for scope, weight in weights.items()}
 

@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Final
 
 from entwined.mechanisms.marginals.domain import Scope
+from entwined.mechanisms.marginals.grain import Grains
 from entwined.mechanisms.marginals.junction import cliques_of
 
 MOST_TOGETHER: Final = 4
@@ -17,7 +18,7 @@ NOISE_OF_A_CELL: Final = math.sqrt(2 / math.pi)  # the mean of |Z| in deviations
 class Relations:
     """How far the table of each two columns seems to be from independence, in rows."""
 
-    sizes: tuple[int, ...]
+    grains: Grains
     distances: Mapping[Scope, float]
 
     def together(self, column: int, others: Iterable[int]) -> float:
@@ -32,7 +33,7 @@ class Relations:
         """
         grown: list[Scope] = []
         inside: set[int] = set()
-        while len(inside) < len(self.sizes):
+        while len(inside) < len(self.grains.columns):
             gain, scope = max(self._steps(grown, inside, largest, deviation), default=(0.0, ()))
             if gain <= 0:
                 fresh = self._begun(inside, deviation)
@@ -57,21 +58,18 @@ class Relations:
         self, grown: Sequence[Scope], inside: set[int], largest: float, deviation: float
     ) -> Iterable[tuple[float, Scope]]:
         """Every way in which one more column joins."""
-        for column in sorted(set(range(len(self.sizes))) - inside):
+        for column in sorted(set(range(len(self.grains.columns))) - inside):
             for table in grown:
                 for many in range(1, min(len(table), MOST_TOGETHER - 1) + 1):
                     for given in combinations(table, many):
                         scope = tuple(sorted((*given, column)))
-                        if many == 1 or self._cells(scope) <= largest:
+                        if many == 1 or self.grains.cells(scope) <= largest:
                             gain = self.together(column, given)
                             hidden = self._hidden(_pair(column, given[0]), deviation) if many == 1 else 0.0
                             yield gain - hidden, scope
 
-    def _cells(self, scope: Scope) -> int:
-        return math.prod(self.sizes[at] for at in scope)
-
     def _hidden(self, scope: Scope, deviation: float) -> float:
-        return NOISE_OF_A_CELL * deviation * self._cells(scope)
+        return NOISE_OF_A_CELL * deviation * self.grains.cells(scope)
 
 
 def _pair(one: int, two: int) -> Scope:

@@ -1,0 +1,74 @@
+"""How many tables a loss affords, and what columns alone get: from noise, sizes and noisy distances, all public."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from entwined.mechanisms.marginals.explained import LEFT_BY_A_FIT
+from entwined.mechanisms.marginals.relations import NOISE_OF_A_CELL
+from entwined.numbers import FloatArray, IntArray
+
+PARTS: Final = tuple(Fraction(part, 4) for part in range(1, 4))
+
+
+class Split(NamedTuple):
+    """So many tables of several columns, and a share for columns alone once more."""
+
+    tables: int
+    again: Fraction
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Afforded:
+    """What is known of pairs: by how many rows their columns miss them, and how unsure that is.
+
+    `deviation` is that of tables that get a share each, `sizes` the groups of columns under it, and `blurred` by how
+    many rows columns alone are off if they get a share more.
+    """
+
+    pairs: IntArray
+    far: FloatArray
+    unsure: float
+    rest: Fraction
+    deviation: Callable[[Fraction], float]
+    sizes: Callable[[float], Sequence[int]]
+    blurred: Callable[[Fraction], FloatArray]
+
+    def best(self, most: int) -> Split:
+        """As many tables as are heard, columns getting half of what fewer leave, if that is better than none.
+
+        Else what should leave pairs off by the fewest rows, none among it: so that looking for relations where noise
+        drowns them costs little beside columns alone.
+        """
+        none = Split(0, self.rest)
+        heard = next((many for many in range(most, 0, -1) if self._heard(many)), 0)
+        first = Split(heard, self.rest * (1 - Fraction(heard, most)) / 2) if heard else none
+        if self.off(first) < self.off(none):
+            return first
+        return min((none, *self._others(heard)), key=self.off)
+
+    def _others(self, heard: int) -> Iterator[Split]:
+        for part in PARTS:
+            yield from (Split(many, self.rest * part) for many in range(1, heard))
+
+    def _heard(self, many: int) -> bool:
+        """Whether so many pairs are further off than noise would then put them."""
+        noise, cells = self._noise(self.rest / many)
+        return int((self.far - self.unsure > LEFT_BY_A_FIT * noise * cells).sum()) >= many
+
+    def _noise(self, share: Fraction) -> tuple[float, IntArray]:
+        """The deviation of a table with a share, and how many cells each pair then has."""
+        deviation = self.deviation(share)
+        return deviation, np.array(self.sizes(deviation))[self.pairs].prod(axis=1)
+
+    def off(self, split: Split) -> float:
+        """By how many rows pairs should be off: those counted by their noise, the others by what columns miss."""
+        columns = self.far + self.blurred(split.again)[self.pairs].sum(axis=1)
+        if not split.tables:
+            return float(columns.sum())
+        noise, cells = self._noise((self.rest - split.again) / split.tables)
+        gains = columns - self.unsure - NOISE_OF_A_CELL * noise * cells
+        return float(columns.sum() - np.sort(gains)[-split.tables :].clip(0).sum())

@@ -1,0 +1,165 @@
+"""What a law of groups is fitted by: agreement with noisy tables against evenness, and its slope.
+
+Of n rows with the law p, the table of the columns S has the counts n·p_S. Let y_S be the noisy counts with the
+deviation σ_S. The law that minimises Σ ‖n p_S − y_S‖² / 2u_S − n H(p), H its entropy, is ∝ exp(Σ θ_S(x_S)), and θ
+minimises n ln Z(θ) − Σ ⟨θ_S, y_S⟩ + Σ u_S ‖θ_S‖² / 2, which is smooth and convex in θ and has the gradient
+n p_S − y_S + u_S θ_S. A junction tree gives Z and all p_S at once. With u_S in proportion to σ_S, and small, a count is
+given up by a small part of its deviation for the sake of an even law, however strong the noise is.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from entwined.mechanisms.marginals.descent import inner
+from entwined.mechanisms.marginals.domain import Scope
+from entwined.mechanisms.marginals.grain import Grain, groups_in, places
+from entwined.mechanisms.marginals.junction import Junction
+from entwined.numbers import FloatArray, IntArray
+
+EVENNESS: Final = 0.12  # u_S in deviations: a weight of 1 may be bought by so many of them
+LEAST: Final = 0.5  # rows, below which a direction is taken to be no flatter
+
+Key: TypeAlias = tuple[Scope, Grain | None]
+Weights: TypeAlias = Mapping[Key, FloatArray]
+"""θ of each table, by its columns and groups; of a column alone by its cells."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """A table of some columns as it was released: counts with noise of a deviation, the last column fastest.
+
+    It counts cells, or what `grain` puts together.
+    """
+
+    scope: Scope
+    counts: IntArray | FloatArray
+    deviation: float
+    grain: Grain | None = None
+
+    @property
+    def key(self) -> Key:
+        """What it counts."""
+        return self.scope, self.grain
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Piece:
+    """One table as a law of groups is held against it; `where` says in which of its cells each cell of the law lies."""
+
+    key: Key
+    home: int
+    where: IntArray | None
+    counts: FloatArray
+    deviations: FloatArray
+
+    def laid(self, weights: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+        """Lay weights of the table on the cells of the law."""
+        return (weights if self.where is None else weights[self.where]).reshape(shape)
+
+    def added(self, law: FloatArray) -> FloatArray:
+        """Add cells of the law up to those of the table."""
+        if self.where is None:
+            return law.reshape(-1)
+        added = np.bincount(self.where, weights=law.reshape(-1), minlength=self.counts.size)
+        return np.asarray(added, np.float64)
+
+
+def _piece(tree: Junction, one: Counted, groups: Sequence[IntArray]) -> _Piece:
+    """A column alone is added up to groups; any other table is no finer than they are."""
+    home, counts = tree.home(one.scope), np.asarray(one.counts, np.float64)
+    if len(one.scope) == 1 and one.grain is None:
+        mine = groups[one.scope[0]]
+        many = np.bincount(mine)
+        added = np.asarray(np.bincount(mine, weights=counts), np.float64)
+        return _Piece(one.key, home, None, added, one.deviation * np.sqrt(many))
+    deviations = np.full(counts.size, one.deviation)
+    if one.grain is None:
+        return _Piece(one.key, home, None, counts, deviations)
+    first = [np.unique(groups[at], return_index=True)[1] for at in one.scope]
+    labels = [np.array(grouping)[cells] for grouping, cells in zip(one.grain, first, strict=True)]
+    where = places(labels, groups_in(one.grain))
+    same = where.size == counts.size and bool((where == np.arange(where.size)).all())
+    return _Piece(one.key, home, None if same else where, counts, deviations)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Agreement:
+    """What is minimised, in units in which it is about as steep in every direction."""
+
+    tree: Junction
+    pieces: tuple[_Piece, ...]
+    ends: IntArray
+    counts: FloatArray
+    variances: FloatArray
+    scales: FloatArray
+    rows: float
+    barred: Mapping[Scope, FloatArray]
+    groups: tuple[IntArray, ...]
+
+    @classmethod
+    def of(
+        cls,
+        tree: Junction,
+        counted: Sequence[Counted],
+        groups: Sequence[IntArray],
+        rows: float,
+        barred: Mapping[Scope, FloatArray],
+    ) -> "Agreement":
+        """Lay all tables end to end."""
+        pieces = tuple(_piece(tree, one, groups) for one in counted)
+        counts = np.concatenate([one.counts for one in pieces])
+        deviations = np.concatenate([one.deviations for one in pieces])
+        variances = EVENNESS * deviations
+        scales = np.sqrt(np.maximum(np.maximum(counts, deviations), LEAST) + variances)
+        ends = np.cumsum([0, *(one.counts.size for one in pieces)])
+        return cls(tree, pieces, ends, counts, variances, scales, rows, barred, tuple(groups))
+
+    def begun(self, near: Weights) -> FloatArray:
+        """Begin where an earlier law ended, in the units of steps."""
+        start = []
+        for one in self.pieces:
+            known = near.get(one.key, np.zeros(1))
+            if len(one.key[0]) == 1 and one.key[1] is None and known.size > 1:
+                mine = self.groups[one.key[0][0]]
+                known = np.bincount(mine, weights=known) / np.bincount(mine)
+            start.append(np.broadcast_to(known.reshape(-1), one.counts.size))
+        return np.concatenate(start) * self.scales
+
+    def weights(self, scaled: FloatArray) -> dict[Key, FloatArray]:
+        """Cut what was laid end to end."""
+        found = {}
+        for one, weights in self._cut(scaled / self.scales):
+            (first, *others), grain = one.key
+            found[one.key] = weights if others or grain else weights[self.groups[first]]
+        return found
+
+    def _cut(self, flat: FloatArray) -> list[tuple[_Piece, FloatArray]]:
+        ends = zip(self.pieces, self.ends, self.ends[1:], strict=False)
+        return [(one, flat[a:b]) for one, a, b in ends]
+
+    def logs(self, flat: FloatArray) -> list[FloatArray]:
+        """Add weights up, clique by clique."""
+        logs = [np.zeros(self.tree.shape(one)) for one in self.tree.cliques]
+        for one, weights in self._cut(flat):
+            scope = one.key[0]
+            laid = one.laid(weights, self.tree.shape(scope))
+            logs[one.home] += self.tree.spread(laid, scope, one.home)
+        for scope, table in self.barred.items():
+            home = self.tree.home(scope)
+            logs[home] += self.tree.spread(table, scope, home)
+        return logs
+
+    def value_and_slope(self, scaled: FloatArray) -> tuple[float, FloatArray]:
+        """Give what is minimised, and its slope."""
+        flat = scaled / self.scales
+        laws, log_total = self.tree.beliefs(self.logs(flat))
+        expected = np.concatenate(
+            [one.added(self.tree.added_up(laws[one.home], one.home, one.key[0])) for one in self.pieces]
+        )
+        drawn = self.variances * flat
+        value = self.rows * log_total - inner(flat, self.counts) + inner(drawn, flat) / 2
+        slope = (self.rows * expected - self.counts + drawn) / self.scales
+        return value / self.rows, slope / self.rows

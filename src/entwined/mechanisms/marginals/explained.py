@@ -1,0 +1,88 @@
+"""Which tables a law explains worst: candidates, how far each is off, and choices that nobody's row decides."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+
+from entwined.mechanisms.marginals.domain import Domain, Scope
+from entwined.mechanisms.marginals.grain import Grains, coarse
+from entwined.mechanisms.marginals.law import CellLaw
+from entwined.mechanisms.marginals.made_up import made_up
+from entwined.mechanisms.marginals.relations import NOISE_OF_A_CELL, size_of
+from entwined.noise import ExponentialChoice
+from entwined.numbers import IntArray
+
+LARGEST_TABLE: Final = 20_000
+LARGEST_LAW: Final = 300_000
+LEFT_BY_A_FIT: Final = 0.6 * NOISE_OF_A_CELL  # a law that fits all tables evens noise out
+MOST_CANDIDATES: Final = 400
+MOST_MADE_UP: Final = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Unexplained:
+    """By how many rows candidates are off, less what noise would leave of each: scores of a choice."""
+
+    scores: Mapping[Scope, int]
+    grains: Grains
+    taken: tuple[Scope, ...]
+
+    def chosen(self, choices: Iterable[ExponentialChoice]) -> list[Scope]:
+        """Choose one after another; none at all is a choice too, and no two share two columns.
+
+        What a law would be too large for is left out, by sizes that are public.
+        """
+        found: list[Scope] = []
+        for choice in choices:
+            open_to = [one for one in self.scores if self._is_open(one, found)]
+            place = choice.choose([0, *(self.scores[one] for one in open_to)])
+            found += [open_to[place - 1]] if place else []
+        return found
+
+    def _is_open(self, scope: Scope, found: list[Scope]) -> bool:
+        apart = all(len(set(scope) & set(one)) < 2 for one in found)  # noqa: PLR2004  (a pair)
+        return apart and size_of([*self.taken, *found, scope], self.grains.sizes) <= LARGEST_LAW
+
+
+def candidates(domain: Domain, distances: Mapping[Scope, int]) -> tuple[Scope, ...]:
+    """Pairs, and threes of columns that seem to have most to do with each other."""
+    threes = [
+        (sum(distances.get(pair, 0) for pair in combinations(scope, 2)), scope)
+        for scope in combinations(range(len(domain.axes)), 3)
+        if domain.cells(scope) <= LARGEST_TABLE
+    ]
+    left = max(MOST_CANDIDATES - len(distances), 0)
+    return (*distances, *(scope for _, scope in sorted(threes, reverse=True)[:left]))
+
+
+def scored(
+    exact: Mapping[Scope, IntArray], law: CellLaw, domain: Domain, grains: Grains, deviation: float
+) -> dict[Scope, int]:
+    """Say by how many rows each table is further off than noise of a deviation would leave it."""
+    people = made_up(law, min(max(round(law.rows), 1), MOST_MADE_UP))
+    return {
+        scope: distance(table, _expected(people, scope, domain, law.rows), grains, scope)
+        - round(LEFT_BY_A_FIT * deviation * grains.cells(scope))
+        for scope, table in exact.items()
+    }
+
+
+def distance(exact: IntArray, public: IntArray, grains: Grains, scope: Scope) -> int:
+    """How far a table of groups is from one that is public, in rows: no unit moves it by more than the table."""
+    return int(np.abs(coarse(exact - public, grains.grain(scope))).sum())
+
+
+def _expected(people: IntArray, scope: Scope, domain: Domain, rows: float) -> IntArray:
+    """What a law says of a table, by people who are made up from it."""
+    places = np.ravel_multi_index(people[:, scope].T, [domain.sizes[at] for at in scope])
+    counts = np.bincount(places, minlength=domain.cells(scope))
+    return np.asarray(np.rint(counts * (rows / len(people))), np.int64)
+
+
+def blurred(grains: Grains, column: int, deviation: float) -> float:
+    """By how many rows noise of a deviation in the cells of a column puts its groups off."""
+    many = np.bincount(grains.columns[column])
+    return LEFT_BY_A_FIT * deviation * float(np.sqrt(many).sum())
