@@ -75,6 +75,19 @@ class VeiledRegression:
                 "A regression that keeps secrets needs the public number of rows. Declare rows in the schema."
             )
         self.noise((0,) * len(self.columns))  # refuses secrets that it says nothing of
+        self._refuse_coarse()
+
+    def _refuse_coarse(self) -> None:
+        """Refuse columns that vary by less than a step: rounded to it, how they lie about their mean tells the mean."""
+        for name in (self.target, *self.columns):
+            _, step = grid_of(self.promise.schema.coded(name))
+            for guard in self.secrets.guards:
+                if name != guard.secret.column and guard.combined({name: 1 / step}).least < self.rows:
+                    raise Refused(
+                        f"The column {name!r} is declared to vary by less than its step of {float(step):g}, and "
+                        "values that are rounded so coarsely are not normal: slopes would tell the secret "
+                        f"{guard.secret.title!r}. Declare a finer step, or ask for means."
+                    )
 
     @classmethod
     def of(cls, promise: Promise, given: Mapping[str, Any]) -> Self:

@@ -203,7 +203,9 @@ class Guarded:
             if not all(one.sufficient for one in self.linked):
                 said.append(
                     f"{secret.column!r} and the columns {names} are jointly normal, so that how rows lie about their "
-                    "mean says nothing of it."
+                    "mean says nothing of it. That values stand on the steps of the schema is not counted there: "
+                    "where a step is not small beside what a mean of all rows varies by, slopes may tell on which part "
+                    "of a step it lies."
                 )
         if self.counted:
             said.append(

@@ -13,6 +13,12 @@ E_γ of (b, w) is the mean over b of E_γ of w given b, each at most δ. ∎
 It fails where rows are not jointly normal: of a share of rows with a value, the spread of z tells the share, and slopes
 tell that spread. So a secret about a share or a count is refused, and so is a mean whose column is not declared
 normal together with the others.
+
+Rows on a grid are not normal either. Values that vary by less than a step are refused. Beyond that it is believed, and
+said, that the grid does not matter: whole rows about their mean have that mean's place between two steps in them, so
+slopes of few rows have some of it (16 rows that vary by a step: for means half a step apart their laws differ by 0.1).
+Where the mean of all rows varies by a step or more given the secret, λ of the covariance in squared steps over n,
+that place is uniform up to 2d exp(−2π²λ), whatever the mean is, and nothing is left of it.
 """
 
 import math
