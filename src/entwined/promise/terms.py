@@ -41,9 +41,9 @@ def carried(before: Mapping[str, Any], now: Mapping[str, Any], totals: Mapping[s
     """Give the losses charged under some terms as losses under others, never less, or refuse."""
     old, new, times = columns_of(before), columns_of(now), _resized(before, now)
     if totals:
-        _require_public(old, new)
         _require_same_unit(before, now)
         _require_one_batch(before, now)
+        _require_public(old, new)
     found: dict[str, Part] = {}
     for part in totals.values():
         column, where, together, filling, distance, number, reserved, apart = place = place_of(part.key)
