@@ -173,18 +173,21 @@ def counted_slip(rows: int, chances: list[float], variance: float) -> float:
 
 
 def summed_slip(rows: int, differences: list[float], sd: float, variance: float, times: int) -> float:
-    """The exact δ of a sum: normal numbers rounded to whole ones, cell by cell, wherever their means fall in a cell."""
+    """The exact δ of a sum: normal numbers rounded to what sums can be, wherever their means fall in a cell."""
     scale = times * math.sqrt(rows) * sd
     low, high = ends(rows)
     worst = 0.0
     for difference in differences:
         moved = times * difference * (high - low)
-        places = np.arange(-math.ceil(9 * scale + abs(moved)), math.ceil(9 * scale + abs(moved)) + 1)
-        edges = np.append(places - 0.5, places[-1] + 0.5)
-        for phase in (0.0, 0.25, 0.5):
-            means = phase, phase + moved
-            cells = (np.diff(stats.norm.cdf(edges, mean, scale)) for mean in means)
-            worst = max(worst, told_apart(*(signal.fftconvolve(one, discrete(variance)) for one in cells)))
+        reach = times * math.ceil((9 * scale + abs(moved)) / times)
+        edges = np.arange(-reach - times / 2, reach + times, times)
+        for phase in (0.0, times / 4, times / 2):
+            laws = []
+            for mean in (phase, phase + moved):
+                cells = np.zeros(2 * reach + 1)
+                cells[::times] = np.diff(stats.norm.cdf(edges, mean, scale))
+                laws.append(signal.fftconvolve(cells, discrete(variance)))
+            worst = max(worst, told_apart(*laws))
     return worst
 
 

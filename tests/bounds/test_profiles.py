@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 from functools import reduce
+from itertools import permutations
 
 import mpmath
 import numpy as np
@@ -20,7 +21,7 @@ from entwined.bounds.profiles.curves import (
     epsilon_at_delta,
 )
 from entwined.bounds.profiles.gaussian import gaussian_epsilon, largest_gaussian_rho
-from entwined.bounds.profiles.profile import Grid, PrivacyProfile
+from entwined.bounds.profiles.profile import Grid, PrivacyProfile, both_sides
 from entwined.bounds.profiles.sway import Carried, RowsSway, TiltSway
 from entwined.bounds.profiles.tails import TailLaw
 from entwined.errors import BadInput, BadLoss, DoesNotApply
@@ -274,6 +275,36 @@ def test_changes_one_after_another_add_their_shifts():
         assert found.deltas[seen] == pytest.approx(exact[seen], rel=5e-3)
 
 
+@pytest.mark.parametrize("reach", [0.5, 3.0, 20.0])
+def test_the_best_place_between_two_changes_is_found_nearly_as_if_all_were_tried(reach):
+    grid = Grid.up_to(reach, 200)
+    curves = [
+        GaussianCurve(0.4),
+        GaussianCurve(0.05),
+        LaplaceCurve(0.3),
+        PureCurve(1.5),
+        ConcentratedCurve(0.2),
+    ]
+    growth = np.exp(np.arange(-200, 201) * grid.step)
+    for one, other in permutations(
+        [PrivacyProfile.of(curve, grid).through(TiltSway(3.0)) for curve in curves], 2
+    ):
+        there, back = both_sides(one), both_sides(other)
+        tried = [
+            min(there[i + 200] + growth[i + 200] * back[k - i + 200] for i in range(k - 200, 201))
+            for k in range(201)
+        ]
+        found = one.beside(other).deltas
+        assert (found >= np.minimum(tried, 1.0) * (1 - 1e-14)).all()
+        assert found == pytest.approx(np.minimum(tried, 1.0), rel=0.06, abs=1e-12)
+
+
+def test_curves_read_at_once_are_each_of_them():
+    curves = [GaussianCurve(0.3), LaplaceCurve(0.7), GaussianCurve(0.0), GaussianCurve(4.0), PureCurve(1.0)]
+    found = PrivacyProfile.of_each(curves, GRID).deltas
+    assert (found == [PrivacyProfile.of(curve, GRID).deltas for curve in curves]).all()
+
+
 def test_nothing_changes_nothing():
     some, none = held(GaussianCurve(0.7)), held(GaussianCurve(0.0))
     assert some.beside(none).deltas == pytest.approx(some.deltas, rel=1e-12)
@@ -348,5 +379,6 @@ def test_what_leaves_the_grid_of_a_far_tail_is_counted_as_seen():
     whole = one.join(one).profile()
     assert (whole.deltas >= GaussianCurve(0.5 * math.sqrt(2)).at(grid.excess)).all()
     nothing = TailLaw.of(PrivacyProfile(grid, np.zeros(161)))
-    assert (nothing.join(one).profile().deltas >= one.profile().deltas).all()
+    for both in (nothing.join(one), one.join(nothing)):
+        assert (both.profile().deltas >= one.profile().deltas).all()
     assert nothing.profile().deltas.max() < 1e-14

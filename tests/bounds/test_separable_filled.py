@@ -11,7 +11,7 @@ import pytest
 from entwined.bounds import ConcentratedLoss, bound, calibrate, certify, verify
 from entwined.bounds.filled_blanks import laws_of_columns
 from entwined.bounds.profiles.curves import GaussianCurve, epsilon_at_delta
-from entwined.bounds.profiles.profile import Grid
+from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.separable import known_forest
 from entwined.bounds.separable_filled import (
     FilledConcentrated,
@@ -20,6 +20,7 @@ from entwined.bounds.separable_filled import (
     separable_blanks_filled_bound,
     swayed,
     telling_pairs,
+    told_by_others,
 )
 from entwined.bounds.separable_forms import (
     answers_shown,
@@ -170,6 +171,22 @@ def test_filling_hides_the_form_for_a_fraction_of_what_leaving_out_costs():
     assert within.max() < 0.65 * without.max()
     public = separable_public_form_without_knowledge_bound(left_out, replace(model, public=True)).per_unit
     assert (within[:-1] >= public[:-1] * (1 - 1e-5)).all()
+
+
+def test_what_others_tell_is_the_same_whoever_else_is_asked_about():
+    """It is passed down only to where it is asked for; what a leaf's own unit holds of other leaves is all there is."""
+    model, grid = sheets(12, 0.2), Grid.up_to(2.0, 160)
+    curves = [GaussianCurve(0.02 * (1 + j % 4)) for j in range(12)]
+    everyone = told_by_others(curves, model.answers, np.arange(12))(grid)
+    some = np.array([11, 0, 5])
+    for unit, profile in zip(some, told_by_others(curves, model.answers, some)(grid), strict=True):
+        assert (profile.deltas == everyone[unit].deltas).all()
+    alone = [curves[j] if j == 1 else GaussianCurve(0.0) for j in range(12)]
+    (told,) = told_by_others(alone, model.answers, np.array([0]))(grid)
+    (sway,) = (sways[1, 0] for _, sways in [known_forest(model.answers)])
+    assert told.deltas == pytest.approx(
+        PrivacyProfile.of(curves[1], grid).through(sway).deltas, rel=1e-6, abs=1e-13
+    )
 
 
 def test_a_law_that_is_not_that_of_the_answers_tells_the_form():

@@ -95,6 +95,19 @@ def test_a_regression_from_a_release_file(people, run):
     assert run("release", "release.toml", "-o", "again", "--yes")[0] == 0
 
 
+def test_slopes_are_those_of_the_rows_that_there_are(people, run):
+    """A number of rows that is declared wrongly does not let means into the slopes."""
+    lines = Path("people.csv").read_text().splitlines(keepends=True)
+    Path("people.csv").write_text("".join(lines[:31]))
+    write()
+    code, out, _ = run("release", "release.toml", "-o", "out", "--yes", "--json")
+    assert code == 0
+    (sheet,) = json.loads(out)["outputs"].values()
+    design = np.column_stack([people[:30, 1:], np.ones(30)])
+    exact = np.linalg.lstsq(design, people[:30, 0], rcond=None)[0]
+    assert [row["value"] for row in sheet["rows"][:2]] == pytest.approx(exact[:2].tolist(), abs=1e-4)
+
+
 @pytest.mark.parametrize(
     ("rows", "more", "said"),
     [

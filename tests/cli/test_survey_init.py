@@ -105,6 +105,28 @@ def test_the_number_of_rows_is_asked_for(folder, run, waves, monkeypatch):
     assert survey_init.rows_given(None) == 1234
 
 
+@pytest.mark.parametrize("words", [["none.csv"], ["pilot.csv", "none.csv"]])
+def test_a_file_that_is_missing_is_named_before_anything_is_asked(folder, run, words):
+    Path("pilot.csv").write_text("mood\n1\n2\n")
+    code, _, err = run("survey", "init", *words)
+    assert code == 2
+    assert "There is no file 'none.csv'" in err
+
+
+@pytest.mark.parametrize(("rows", "proposed"), [(48, 0), (240, 1)])
+def test_a_pilot_of_few_rows_supports_no_proposal_and_that_is_said(folder, run, rows, proposed):
+    lines = [f"{n % 2},{n % 2},{n * n % 7 % 3}" for n in range(rows)]
+    Path("pilot.csv").write_text("\n".join(["mood,again,other", *lines]))
+    code, out, _ = run("survey", "init", "pilot.csv", "--rows", "9")
+    assert (code, "so few support no proposal" in out) == (0, not proposed)
+    written = Path("survey.toml").read_text()
+    assert ("so few support no proposal" in written, written.count("[[decided]]")) == (not proposed, proposed)
+    said = document(
+        run("survey", "propose", "pilot.csv", "--schema", "schema.toml", "-o", "again.toml", "--json")
+    )
+    assert (said["decided"], said["warning"] is None) == (proposed, bool(proposed))
+
+
 class Terminal:
     """Somebody who types an answer."""
 

@@ -517,11 +517,11 @@ MODELS = {
     "groups of cells": (BadModel, "cells of a row", CELLS, Declared(Groups(2), by="home")),
     "a column twice": (BadModel, "each column once", CELLS, Declared(CHAIN, columns=("age", "age"))),
     "too few columns": (BadModel, "2 columns", CELLS, Declared(CHAIN, columns=("age", "gender"))),
-    "a series of persons": (
+    "a panel of persons": (
         Refused,
         "protects persons",
         Schema(PEOPLE, unit=Person("home", 2)).approve(),
-        Declared(CHAIN, by="gender", order="age"),
+        Declared(CHAIN, by="gender", order="age", panel=True),
     ),
 }
 

@@ -5,6 +5,7 @@ import json
 import math
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -336,7 +337,7 @@ def test_a_fit_is_a_minimum():
     assert (rows**2).sum(axis=1).max() <= 1 + 1e-12
     assert np.abs(rows).sum(axis=1).max() <= longest + 1e-12
     push, ridge = np.random.default_rng(1).laplace(0, 2, (rows.shape[1], 1)), 0.7
-    weights = classification.RidgeFit.of(rows, profiles.labels).minimisers(push, ridge)
+    weights = classification.RidgeFit.of(rows, profiles.labels).minimisers(push, np.array([ridge]))
     signs = 2.0 * profiles.labels - 1
     slope = ridge * weights + push - rows.T @ (signs / (1 + np.exp(signs * (rows @ weights[:, 0]))))[:, None]
     assert np.abs(slope).max() < 1e-4
@@ -414,6 +415,37 @@ def test_the_command_judges_every_figure_and_writes_one_page(tmp_path, monkeypat
         "utility.csv",
         "figure_2.svg",
     }
+
+
+def guessed(friends, leaked, shift, mechanism=noise_factors.PLAIN):
+    return inference.Guessed(mechanism, friends, 1.0, 1.0, 3.0, leaked, 2.0, 0.5, shift)
+
+
+def test_verdicts_are_words_for_what_was_computed():
+    """Other figures than those that were found have other verdicts, and other words beside them."""
+    within = verdicts._fifth([guessed(False, 1.0, 0.9)], [guessed(True, 2.5, 1.0)])
+    beyond = verdicts._fifth([guessed(False, 1.0, 0.9)], [guessed(True, 2.5, 1.4)])
+    assert (within.verdict, beyond.verdict) == (verdicts.WRONG, verdicts.REPRODUCED)
+    assert "above ε in 0 of 2 cases. So it does not" in within.why
+    assert "1.4 times ε, above ε in 1 of 2 cases. So the release itself" in beyond.why
+    leak = star.AddedLeak("friends", 1.0, 0.0, 3, 1.0, 0.2, 1.7, 2.0, 2.5)
+    for leaked, verdict in ((0.9, verdicts.REPRODUCED), (1.1, verdicts.WRONG)):
+        shielded = guessed(True, leaked, 0.5, noise_factors.PUBLISHED)
+        judged = verdicts._seventh(SimpleNamespace(guesses=[shielded], added=[leak]))
+        assert judged.verdict == verdict
+        assert "above the bound in 0 of 1 cases" in judged.why
+    one = closeness.Region("Here", 3.0, 100, 9, 9, (102, 1, 1))
+    other = closeness.Region("There", 30.0, 50, 9, 9, (100, 1, 1))
+    for lines, verdict in (((one,), verdicts.REPRODUCED), ((one, other), verdicts.NOT_REPRODUCIBLE)):
+        judged = verdicts._table_1(SimpleNamespace(regions=lines))
+        assert judged.verdict == verdict
+        assert ("There (30 km)" in judged.why) == (other in lines)
+    flat, sharp = np.full(4, 0.25), np.array([0.7, 0.1, 0.1, 0.1])
+    for prior, verdict in (
+        ((flat, sharp, 0), verdicts.REPRODUCED),
+        ((sharp, flat, 0), verdicts.NOT_REPRODUCIBLE),
+    ):
+        assert verdicts._fourth(SimpleNamespace(prior=inference.Prior(*prior))).verdict == verdict
 
 
 def test_bad_arguments_and_an_empty_folder_are_refused(tmp_path, monkeypatch):

@@ -236,6 +236,18 @@ def test_nothing_else_has_one():
     assert number(Count(where=parse("age > 3", ages)), ages, dependence=[series(columns=("state",))]) is None
 
 
+def test_what_is_too_large_to_follow_is_priced_by_its_loss():
+    schema = Schema((*COLUMNS[:2], Integer("pay", 10**9, 10**9 + 2)), most_rows=100).approve()
+    given = series(never_missing=("pay",))
+    planned = plan(schema, Total("pay"), leakage=1, dependence=[given], knowledge="model")
+    (proved,) = planned.promise.bounds(planned.promise.base(planned.charged)).values()
+    assert proved.theorem.name != "exact scalar of series"
+    long = Declared(MarkovChain(400, Box.exact(STEP), START), by="who", order="day", never_missing=("state",))
+    planned = plan(DAYS, ILL, leakage=1, dependence=[long], knowledge="model")
+    (proved,) = planned.promise.bounds(planned.promise.base(planned.charged)).values()
+    assert proved.theorem.name != "exact scalar of series"
+
+
 def test_what_has_to_be_believed_is_said():
     planned = plan(DAYS, ILL, leakage=1, dependence=[series()], knowledge="model")
     assert any("lacks a value" in line for line in planned.promise.trusted)

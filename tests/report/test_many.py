@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import itertools
+import math
 import re
 import time
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 from entwined.estimate.spans import Between
 from entwined.estimate.usefulness import Usefulness
 from entwined.report import plan_page, report_page
+from entwined.report.cells import ShareShown
 from entwined.report.findings import findings
 from entwined.report.multiples import FEW, topics
 from entwined.report.scales import factors, sums, times
@@ -120,7 +122,7 @@ def test_every_number_stands_in_a_table_with_headings_and_in_no_picture_alone(ma
         assert len(re.findall(r'<th scope="col"', card)) == 5
         lines = re.findall(
             r'<tr><th scope="row"><bdi>(.*?)</bdi></th><td class="b"><i style="[^"]*"></i></td>'
-            r'<td class="n">(.*?)</td><td class="n i">(.*?)</td><td class="n">(.*?)</td></tr>', card,
+            r'<td class="n">(.*?)</td><td class="n i">(.*?)</td><td class="n" title="95 % interval: [\d.]+ to [\d.]+ %">(.*?)</td></tr>', card,
         )  # fmt: skip
         low, high = answer.interval
         assert [float(share) for *_, share in lines] == pytest.approx(
@@ -130,6 +132,20 @@ def test_every_number_stands_in_a_table_with_headings_and_in_no_picture_alone(ma
             (f"{one}", f"{least} to {most}".replace("-", "−")) for one, least, most in zip(answer.value, low, high, strict=True)
         ]  # fmt: skip
         assert [name.replace("<wbr>", "") for name, *_ in lines][2] == "Neither agree nor disagree"
+
+
+@pytest.mark.parametrize(
+    ("share", "written"),
+    [
+        ((0.2345, 0.21009, 0.258901), ("23.4 %", "21.0 to 25.9 %")),
+        ((0.29, 0.29, 0.29), ("29.0 %", "29.0 to 29.0 %")),
+        ((0.231, 0.1, 0.401), ("23 %", "10 to 41 %")),
+        ((math.nan, math.nan, math.nan), ("", "")),
+    ],
+)
+def test_a_share_has_the_digits_that_its_interval_leaves_it_and_that_is_rounded_outwards(share, written):
+    shown = ShareShown.of(*share)
+    assert (shown.value, shown.interval) == written
 
 
 def test_bars_and_whiskers_are_as_long_as_their_numbers(made, page):

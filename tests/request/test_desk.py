@@ -49,6 +49,9 @@ def test_names_conditions_frames_and_comparisons(door):
     assert found.to_polars().shape == frame.shape
     apart = door.compare(found).difference(old, women)
     assert apart.low <= 0 <= apart.high
+    assert door.compared(found, "old", "women").found == apart
+    with pytest.raises(BadQuery, match="nothing is called 'men'"):
+        door.compared(found, "old", "men")
     assert str(found["women"].value) in repr(found)
     again = door.sql("SELECT count(*) AS women FROM t WHERE sex = 'f'", leakage="0.5")
     assert again.names == ("women",)

@@ -187,6 +187,16 @@ def test_one_question_in_two_words_is_one(folder):
     assert [one.ranks_within for one in strict.forecasts] == [30, 30]
 
 
+def test_what_is_decided_is_predicted_alone(folder):
+    """A release goes one way: of the others it says what they leak, and not what errors they would have."""
+    asked = read(folder, TOP + '[[dependence]]\nmodel = {kind = "groups", largest = 3}\n' + QUERY)
+    before, decided = outlook(asked), outlook(asked, decided=True)
+    assert decided.forecasts == before.forecasts
+    assert [way for way, _ in decided.ways] == [way for way, _ in before.ways]
+    assert all(found for way, found in before.ways if way.applies)
+    assert [bool(found) for _, found in decided.ways] == [way is decided.proposed for way, _ in decided.ways]
+
+
 def test_models_may_stand_in_files(folder):
     (folder / "model.json").write_text('{"kind": "groups", "largest": 3}')
     found = read(folder, TOP + '[[dependence]]\nmodel = "model.json"\n' + QUERY)

@@ -53,6 +53,37 @@ def holders_tab(browser, house):
     context.close()
 
 
+FAINT = """() => {
+  const numbers = color => color.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(c => c / 255)
+    .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0);
+  const behind = one => {
+    for (let at = one; at; at = at.parentElement) {
+      const found = numbers(getComputedStyle(at).backgroundColor);
+      if (found.length < 4 || found[3] > 0) return found;
+    }
+    return [255, 255, 255];
+  };
+  const wrong = [];
+  for (const one of document.querySelectorAll("body *")) {
+    const words = [...one.childNodes].some(node => node.nodeType === 3 && node.textContent.trim());
+    if (!words || !one.checkVisibility() || one.closest("[disabled], svg, option")) continue;
+    const style = getComputedStyle(one);
+    const pair = [light(numbers(style.color)), light(behind(one))].sort((a, b) => b - a);
+    const size = parseFloat(style.fontSize);
+    const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
+    if ((pair[0] + 0.05) / (pair[1] + 0.05) < (large ? 3 : 4.5)) wrong.push(one.outerHTML.slice(0, 100));
+  }
+  return wrong;
+}"""
+
+
+def faint_words(tab):
+    """What on the page has less contrast than WCAG AA asks for: 4.5, or 3 where letters are large."""
+    return tab.evaluate(FAINT)
+
+
 def fits_a_phone(tab, url):
     """Whether a page is no wider than a phone, and every field has its words."""
     tab.set_viewport_size({"width": 375, "height": 800})

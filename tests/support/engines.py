@@ -233,21 +233,27 @@ def picked(schema, columns, rows, by, most, first=None):
     return list(itertools.chain.from_iterable(group[:most] for group in ordered))
 
 
-def persons(schema, columns, by, most):
-    """The persons who are kept of each group, by who they are, each with the rows that count."""
+def persons(schema, columns, by, most, step=None):
+    """The persons who are kept of each group, by who they are, each with the rows that count; one a step if there are."""
     names = [column.name for column in schema.columns if isinstance(column, Coded)]
     rows = coded(dataclasses.replace(schema, unit=Rows()), columns)
-    mine, homes = defaultdict(list), defaultdict(set)
+    mine, homes, steps = defaultdict(list), defaultdict(set), defaultdict(set)
     for at, row in enumerate(rows):
         who, home = (shared(schema, columns, row, at, name) for name in (schema.unit.column, by))
         if who is not None:
             mine[who].append([row[name] for name in names])
             homes[who] |= set() if home is None else {home}
+            there = None if step is None else shared(schema, columns, row, at, step)
+            steps[who] |= set() if there is None else {there}
     groups = defaultdict(list)
     for who, found in mine.items():
-        if homes[who]:
+        if homes[who] and (step is None or steps[who]):
             groups[min(homes[who])].append((sorted(found)[: schema.unit.most], who))
-    first = [sorted(group, key=lambda one: (one[0][0], one[1]))[:most] for group in groups.values()]
+    ordered = [sorted(group, key=lambda one: (one[0][0], one[1])) for group in groups.values()]
+    if step is not None:
+        taken = [{min(steps[one[1]]): one for one in reversed(group)} for group in ordered]
+        ordered = [[group[at] for at in sorted(group)] for group in taken]
+    first = [group[:most] for group in ordered]
     return {
         who: [dict(zip(names, row, strict=True)) for row in found] for group in first for found, who in group
     }

@@ -1,6 +1,5 @@
 """An engine in a few lines of plain Python, which the tests of the door release from."""
 
-from entwined.errors import BadQuery
 from entwined.schema import Categorical, Coded, Integer, Person, Text
 from support.exact_answers import exact_answer
 
@@ -34,14 +33,14 @@ class MemoryTable:
         return [exact_answer(aggregate, rows) for aggregate in aggregates]
 
     def persons(self, rows, unit, column, most, first):
-        """Of the persons at one place only the first; who is at several is at the least of them."""
-        if first is not None:
-            raise BadQuery("The steps of a series are rows, and the schema protects persons.")
+        """Of the persons at one place only the first; who is at several is at the least of them, and so with steps."""
         none = {one.name: one.missing_code for one in self.schema.columns if isinstance(one, Coded)}
-        homes, groups = {}, {}
+        homes, steps, groups = {}, {}, {}
         for row in rows:
             if row[column] != none.get(column):
                 homes.setdefault(row[unit.column], set()).add(row[column])
+            if first is not None and row[first] != none[first]:
+                steps.setdefault(row[unit.column], set()).add(row[first])
         for row in self.picked(
             rows, unit.column, unit.most, None
         ):  # person after person, by their first rows
@@ -51,6 +50,9 @@ class MemoryTable:
         kept = []
         for group in groups.values():
             order = sorted(group, key=lambda who: ([group[who][0][name] for name in none], who))
+            if first is not None:
+                there = {min(steps[who]): who for who in reversed(order) if who in steps}
+                order = [there[step] for step in sorted(there)]
             kept += [row for who in order[:most] for row in group[who]]
         return kept
 

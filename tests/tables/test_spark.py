@@ -24,6 +24,7 @@ from support.folded import check_folds, fold
 from support.grouped import check_groups
 from support.random_tables import COLUMNS, random_aggregate, random_table, said
 from support.raw_values import RAW, codes_by_row, differences, table_of
+from support.seated import check_seats
 from support.weighed import check_weights
 
 pytestmark = [
@@ -47,6 +48,8 @@ def test_spark_answers_exactly(tmp_path):
     (tmp_path / "bands").mkdir()
     check_bands(engines.spark_frame, tmp_path / "bands")
     check_homes(engines.spark_frame, tmp_path, ways=WAYS[:1])
+    (tmp_path / "seats").mkdir()
+    check_seats(engines.spark_frame, tmp_path / "seats")
     check_versions(tmp_path / "versions")
     check_description(tmp_path / "described")
 

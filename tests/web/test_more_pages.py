@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from playwright.sync_api import expect
 
-from support.browsing import fits_a_phone, holders_house, needs_chromium
+from support.browsing import faint_words, fits_a_phone, holders_house, needs_chromium
 from support.postgres import new_schema
 
 pytestmark = needs_chromium
@@ -78,6 +78,7 @@ def test_a_model_learned_from_a_public_file_is_drawn_with_its_strongest_ties(tab
     assert "odds change up to" in first
     assert tab.get_attribute("figure.model svg", "aria-label").startswith("2 ties between 3 of 3")
     assert fits_a_phone(tab, f"{house.url}/p/answers/depends")
+    assert faint_words(tab) == []
     tab.goto(f"{house.url}/p/answers/depends")
     tab.click("text=Keep and go on")  # as it is
     expect(tab.locator("h1")).to_have_text("What is asked")
@@ -103,6 +104,7 @@ def test_synthetic_data_are_described_made_up_and_inspected_on_the_page(tab, hou
         tab.click("text=Make them up")
     assert len(waiting.value.path().read_text().splitlines()) == 8
     assert fits_a_phone(tab, f"{house.url}/p/answers/synthetic")
+    assert faint_words(tab) == []
     tab.goto(f"{house.url}/p/answers/synthetic?leakage=2&mode=correlated")
     expect(tab.locator("#describe")).to_be_disabled()  # the cap is 3, and 2 are spent
     for link, words in (("How good it is, in public", "noise"), ("Beside the real rows", "holder")):

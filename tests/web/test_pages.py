@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from entwined.web.visits import STEPS
-from support.browsing import fits_a_phone, holders_house, needs_chromium
+from support.browsing import faint_words, fits_a_phone, holders_house, needs_chromium
 from support.warm import entwined
 
 TABLE = "harm &<b>.csv"
@@ -120,6 +120,7 @@ def test_names_and_labels_that_mean_harm_are_shown_and_never_run(tab, house):
     ):
         assert fits_a_phone(tab, f"{house.url}/{page}"), page
         assert tab.locator("img[src=x]").count() == 0
+        assert faint_words(tab) == [], page
     tab.goto(f"{house.url}/p/survey/plan")
     assert "onerror" in tab.inner_text("#planned")
     tab.keyboard.press("Tab")

@@ -1,12 +1,16 @@
 """Whoever asks most does not keep others waiting, and the command starts what it says."""
 
 import asyncio
+import pickle
+import socket
+from types import SimpleNamespace
 
 import pytest
 import uvicorn
 from typer.testing import CliRunner
 
 from entwined.cli.app import app
+from entwined.web import workers
 from entwined.web.guard import Porter
 from entwined.web.refusals import TurnedAway
 from entwined.web.turns import Turns
@@ -60,6 +64,27 @@ def test_the_command_serves_this_machine_alone_and_prints_a_start_that_is_good_o
     assert isinstance(started["app"], Porter)
     assert started["app"]._hosts == {"127.0.0.1:8421", "localhost:8421", "[::1]:8421"}
     started["app"]._app.state.house.close()
+
+
+def test_several_processes_are_given_all_that_they_need_to_serve(tmp_path, monkeypatch):
+    folder, started = people(tmp_path), {}
+    monkeypatch.setattr(
+        workers.Workers, "of", lambda *given: started.update(given=given) or SimpleNamespace(run=int)
+    )
+    words = ["serve", str(folder), "--offer", str(folder / "people.toml"), "--port", "8422", "--workers", "3"]
+    monkeypatch.setattr(workers, "bound", lambda *_: socket.socket())  # the port may be somebody's
+    said = CliRunner().invoke(app, words)
+    assert said.exit_code == 0, said.output
+    assert "without the page" in said.output
+    make, listening, number = started["given"]
+    listening.close()
+    made = pickle.loads(pickle.dumps(make))()  # noqa: S301  (as it is sent to each of them)
+    assert number == 3
+    assert made._hosts == {"127.0.0.1:8422", "localhost:8422", "[::1]:8422"}
+    assert made._app.state.sessions is None
+    made._app.state.house.close()
+    refused = CliRunner().invoke(app, [*words, "--table", "postgresql://h/d?table=p"])
+    assert refused.exit_code != 0
 
 
 def test_tokens_are_made_listed_and_ended_at_the_command_line(tmp_path):

@@ -9,8 +9,18 @@ import numpy as np
 
 from entwined.errors import DoesNotApply
 from entwined.numbers import IntArray
-from entwined.queries.aggregates import Aggregate, DegreesOf, FoldOf, MovesOf, Single, TableOf, TotalsOf
+from entwined.queries.aggregates import (
+    Aggregate,
+    DegreesOf,
+    FoldOf,
+    MovesOf,
+    Single,
+    TableOf,
+    TotalsOf,
+)
 from entwined.queries.axes import Axis, Term
+from entwined.queries.graphs import BoundedDegreesOf
+from entwined.queries.homes import HomesOf
 
 Codes: TypeAlias = Mapping[str, int]
 
@@ -44,10 +54,22 @@ class RowAdds:
             f"How often the ids in {one.columns} are named is no sum over rows. Attack a count or a total."
         )
 
+    def bounded(self, one: BoundedDegreesOf) -> IntArray:
+        """Refuse: which edges are kept hangs on all rows."""
+        raise DoesNotApply(
+            f"How many edges the ids in {one.columns} have is no sum over rows. Attack a count or a total."
+        )
+
     def moves(self, one: MovesOf) -> IntArray:
         """Refuse: a move is between two rows."""
         raise DoesNotApply(
             f"How often {one.state!r} goes from a value to another is no sum over rows. Attack a count or a total."
+        )
+
+    def homes(self, one: HomesOf) -> IntArray:
+        """Refuse: what a household says is read from several rows."""
+        raise DoesNotApply(
+            f"A table of households by {one.table.seats.by!r} is no sum over rows. Attack a count or a total."
         )
 
     def fold(self, one: FoldOf) -> IntArray:

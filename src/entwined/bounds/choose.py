@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, Generic
 
+from entwined.bounds.affiliation import affiliation_bound
 from entwined.bounds.attributes.parameter_quilt import parameter_quilt_bound
 from entwined.bounds.blocks import block_messages_bound, block_transport_bound
 from entwined.bounds.concentrated_group import concentrated_group_bound
@@ -105,6 +106,7 @@ THEOREMS: tuple[Theorem, ...] = (
     network_quilt_bound,
     elimination_bound,
     elimination_without_knowledge_bound,
+    affiliation_bound,
     pairwise_bound,
     pairwise_scale_bound,
     ties_bound,

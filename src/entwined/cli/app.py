@@ -18,6 +18,7 @@ from entwined.cli import (
     calibrate,
     demo,
     describe,
+    households,
     init,
     inspect,
     key,
@@ -60,6 +61,7 @@ app.add_typer(key.app)
 app.add_typer(learn_what.app)
 app.add_typer(survey.app)
 app.command("synth")(synth.command)
+app.command("households")(households.command)
 app.command("inspect")(inspect.command)
 app.command("bound")(bound.command)
 app.command("calibrate")(calibrate.command)

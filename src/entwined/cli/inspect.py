@@ -86,7 +86,7 @@ def write_in_public(description: Path, output: Path, *, as_document: bool) -> "P
         ]
         for bar in word.bars[:MOST_LINES]
     ]
-    heads = ["table", "#cells", "#± people in a cell", "#of 100 misplaced", "#as a sample of"]
+    heads = ["table", "#cells", f"#± {word.counted} in a cell", "#of 100 misplaced", "#as a sample of"]
     printed("What was counted, worst first", heads, worst)
     say(f"{len(word.measured):,} pairs of columns were counted together, {len(word.unmeasured):,} were not.")
     return word

@@ -2,7 +2,7 @@
 
 import typer
 
-from entwined.cli import learn, learn_chain, learn_ties
+from entwined.cli import learn, learn_chain, learn_covariance, learn_ties
 from entwined.cli.first_unnamed import FirstUnnamed
 
 
@@ -15,8 +15,9 @@ class ColumnsLearned(FirstUnnamed):
 app = typer.Typer(
     name="learn",
     cls=ColumnsLearned,
-    help="Learn a dependence model: between columns, a chain over steps, or ties between people.",
+    help="Learn a dependence model: between columns, a chain over steps, a covariance, or ties between people.",
 )
 app.command("columns")(learn.command)
 app.command("chain")(learn_chain.command)
+app.command("covariance")(learn_covariance.command)
 app.command("ties")(learn_ties.command)

@@ -18,10 +18,11 @@ from entwined.cli.arguments import (
     confirmed,
 )
 from entwined.cli.plan import counted_whole, periods_left, show_sheet, worst
-from entwined.cli.show import as_json, number, progress, say
+from entwined.cli.show import as_json, number, progress, say, table
 
 if TYPE_CHECKING:
     from entwined.estimate.answers import Release
+    from entwined.estimate.compared import ComparedNumbers
     from entwined.forecast.prospects import Prospects
     from entwined.report.formats import Format
     from entwined.request.bill import Bill
@@ -174,12 +175,15 @@ def written(  # noqa: PLR0913, PLR0917  (all that goes into a folder)
         key=key,
         also=also,
         computed=computed,
+        compared=done.compared,
     )
 
 
 def told(output: Path, files: "list[Path]", done: "Fulfilled", ahead: "Prospects") -> Document:
     """Say what was written as JSON."""
-    there = {"folder": str(output), "files": [path.name for path in files]}
+    there: Document = {"folder": str(output), "files": [path.name for path in files]}
+    if done.compared:
+        there["comparisons"] = [one.document for one in done.compared]
     return {**there, "usefulness": usefulness(done.release, ahead), "budget": done.funds.document}
 
 
@@ -220,12 +224,24 @@ def _say(output: Path, files: "list[Path]", done: "Fulfilled", key: "Key | None"
     """Say what was written, what it cost, and how to check it."""
     names = ", ".join(path.name for path in files)
     say(f"Released {len(done.release.answers)} statistics into {output}: {names}.")
+    show_compared(done.compared)
     say(spent(done.funds.document, stored=done.was_stored))
     say(f"receipt {done.funds.receipt}")
     if key is not None:
         say(f"The certificate is signed with the key {key.public.fingerprint}.")
     say(f"Check the promise with: entwined verify {output / 'certificate.json'}")
     warn(done.release, ahead)
+
+
+def show_compared(compared: "Sequence[ComparedNumbers]") -> None:
+    """Print what numbers say about each other."""
+    from entwined.report.cells import compared_line
+
+    shown = [compared_line(one) for one in compared]
+    if shown:
+        columns = ["comparison", "kind", "one", "other", "#value", "#from", "#to", "#confidence"]
+        keys = ("name", "kind", "one", "other", "value", "low", "high", "confidence")
+        table("Comparisons", columns, [[line[key] for key in keys] for line in shown])
 
 
 def spent(budget: Document, *, stored: bool, protected: bool = True) -> str:

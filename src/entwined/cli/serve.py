@@ -61,6 +61,10 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     require_web()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # many small sums: threads for one would only wait
     place = Serving(folder, tuple(offer or ()), host, port, tuple(required_names(host, name or [])), issuer)
+    if table and (workers > 1 or not place.is_here):
+        raise BadInput(
+            "--table is for the page, which is not served here. Leave it out, or --workers and --host."
+        )
     if workers == 1:
         _alone(place, table or [])
     else:

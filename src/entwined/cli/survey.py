@@ -55,8 +55,10 @@ def propose(
     write_whole(output, found.text(relative(pilot, output), relative(schema, output)))
     if as_document:
         counts = {"forms": len(found.forms), "decided": len(found.decided), "missing": len(found.missing)}
-        as_json({"proposals": str(output), **counts})
+        as_json({"proposals": str(output), **counts, "warning": found.why_none or None})
         return
+    if found.why_none:
+        say(f"WARNING: {found.why_none}")
     say(
         f"{len(found.forms)} forms and {len(found.decided)} columns that others decide are proposed in {output}."
     )

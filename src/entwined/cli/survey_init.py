@@ -57,15 +57,17 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
     """Write a schema of answers from a public pilot and its labels, and propose forms and what others decide."""
     from entwined.survey.proposals import Proposals
     from entwined.survey.questionnaire import Questionnaire
+    from entwined.tables.files import checked_path
 
     schema, proposals = folder / "schema.toml", folder / "survey.toml"
     for path in (schema, proposals):
         if path.exists():
             raise BadInput(f"{path} is there already. Give another folder with -o, so that it is not lost.")
+    checked_path(pilot, folder=True)  # what is not there is said before anything is asked
+    there = None if table is None else columns_of(table)
     size = rows_given(rows)
     with progress():
         codes = tuple(code.strip() for code in missing.split(",") if code.strip())
-        there = None if table is None else columns_of(table)
         found = Questionnaire.of(pilot, size, missing=codes, most=most, there=there)
         shown = Proposals.of(pilot, found.schema)
     folder.mkdir(parents=True, exist_ok=True)
@@ -109,7 +111,7 @@ def show(
         counts = {"forms": len(shown.forms), "decided": len(shown.decided), "skips": len(shown.skips)}
         aside = [{"column": one.column, "reason": one.reason} for one in found.aside]
         told = {"schema": str(schema), "proposals": str(proposals), "questions": len(found.schema.columns)}
-        as_json({**told, "set_aside": aside, **counts, "next": following})
+        as_json({**told, "set_aside": aside, **counts, "warning": shown.why_none or None, "next": following})
         return
     say(
         f"{len(found.schema.columns)} questions are in {schema}; what the pilot shows of them is in {proposals}:"
@@ -118,6 +120,8 @@ def show(
         f"{len(shown.forms)} forms, {len(shown.decided)} columns that others decide, {len(shown.skips)} questions that "
         "are asked of some."
     )
+    if shown.why_none:
+        say(f"WARNING: {shown.why_none}")
     if found.aside:
         rows = [[one.column, one.reason] for one in found.aside]
         show_table(f"{len(rows)} columns are set aside", ["column", "why"], rows)

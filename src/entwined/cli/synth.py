@@ -3,20 +3,32 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from entwined.cli.arguments import DeltaOption, JsonOption, KeyFile, ReceiptOption, YesOption
+from entwined.cli.household_options import (
+    ChildOption,
+    HeadOption,
+    HouseholdOption,
+    HouseholdWish,
+    LargestOption,
+    PartnerOption,
+    RoleOption,
+    SharedOption,
+    YoungerOption,
+)
 from entwined.cli.release import OutputOption, confirm_price, outputs, show_computed, spent
 from entwined.cli.show import as_json, progress, say
 from entwined.errors import BadInput
 
 if TYPE_CHECKING:
-    from entwined.report.synthetic_folder import Making, WantedRows
+    from entwined.report.synthetic_folder import WantedRows
     from entwined.request.computed import Computed
     from entwined.request.request import Request
     from entwined.request.tasks import Task
+    from entwined.synthetic.reading import Making
 
 RANDOM = "random"
 MOST_COPIES = 1000
@@ -36,6 +48,13 @@ ModeOption = Annotated[
 RowsOption = Annotated[
     int | None, typer.Option("--rows", help="How many rows; about as many as there are, unless given.")
 ]
+LeakageOption = Annotated[str | None, typer.Option("--leakage", help="The most that it may leak.")]
+LossOption = Annotated[str | None, typer.Option("--loss", help="Its nominal ε, instead of a leakage.")]
+SchemaOption = Annotated[
+    Path | None, typer.Option("--schema", help="The schema of a table, or of a description.")
+]
+LedgerOption = Annotated[str | None, typer.Option("--ledger", help="The ledger of a table.")]
+CapOption = Annotated[str | None, typer.Option("--cap", help="The most that a new ledger may leak.")]
 CopiesOption = Annotated[int, typer.Option("--copies", help="How many tables of so many rows.")]
 FormatOption = Annotated[
     list[str] | None, typer.Option("--format", help="csv or parquet; repeat it for both. Usually both.")
@@ -46,42 +65,51 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     source: Source,
     output: OutputOption,
     mode: ModeOption = None,
-    leakage: Annotated[str | None, typer.Option("--leakage", help="The most that it may leak.")] = None,
-    loss: Annotated[str | None, typer.Option("--loss", help="Its nominal ε, instead of a leakage.")] = None,
+    leakage: LeakageOption = None,
+    loss: LossOption = None,
     rows: RowsOption = None,
     copies: CopiesOption = 1,
     format_names: FormatOption = None,
-    schema_file: Annotated[
-        Path | None, typer.Option("--schema", help="The schema of a table, or of a description.")
-    ] = None,
-    ledger: Annotated[str | None, typer.Option("--ledger", help="The ledger of a table.")] = None,
-    cap: Annotated[str | None, typer.Option("--cap", help="The most that a new ledger may leak.")] = None,
+    schema_file: SchemaOption = None,
+    ledger: LedgerOption = None,
+    cap: CapOption = None,
     delta: DeltaOption = None,
+    household: HouseholdOption = None,
+    largest: LargestOption = None,
+    role: RoleOption = None,
+    head: HeadOption = None,
+    partner: PartnerOption = None,
+    child: ChildOption = None,
+    shared: SharedOption = None,
+    younger: YoungerOption = None,
     receipt: ReceiptOption = None,
     key_file: KeyFile = None,
     as_document: JsonOption = False,  # noqa: FBT002
     yes: YesOption = False,  # noqa: FBT002
 ) -> None:
     """Make up rows that are like a table's: described once under a budget, generated as often as wanted."""
+    wanted = _wanted(output, rows, copies, format_names)
+    if mode == RANDOM:
+        _at_random(source, output, wanted, as_document=as_document)
+    elif source.suffix == ".json":
+        _again(source, schema_file, output, wanted, as_document=as_document)
+    else:
+        lists = {"head": head, "partner": partner, "child": child, "shared": shared}
+        wish = _Wish(mode, HouseholdWish(household, largest, role, lists, younger), (leakage, loss))
+        with progress():
+            request = wish.request(source, (schema_file, ledger, cap, delta))
+        _described(request, output, wanted, key_file, receipt, as_document=as_document, yes=yes)
+
+
+def _wanted(output: Path, rows: int | None, copies: int, formats: Sequence[str] | None) -> "WantedRows":
+    """Say what is to be written; refuse copies that nobody wants, and a folder that is not free."""
     from entwined.report import require_free
     from entwined.report.synthetic_folder import WantedRows
 
     if not 1 <= copies <= MOST_COPIES:
         raise BadInput(f"--copies {copies}. Give 1 to {MOST_COPIES:,}.")
     require_free(output)
-    wanted = WantedRows(rows, copies, tuple(format_names or ("csv", "parquet")))
-    if mode == RANDOM:
-        _at_random(source, output, wanted, as_document=as_document)
-    elif source.suffix == ".json":
-        _again(source, schema_file, output, wanted, as_document=as_document)
-    else:
-        about, amounts = {} if mode is None else {"mode": mode}, (leakage, loss)
-        if source.suffix == ".toml":
-            with progress():
-                request = _from_file(source, about, amounts)
-        else:
-            request = _of_table(source, about, amounts, (schema_file, ledger, cap, delta))
-        _described(request, output, wanted, key_file, receipt, as_document=as_document, yes=yes)
+    return WantedRows(rows, copies, tuple(formats or ("csv", "parquet")))
 
 
 def _at_random(source: Path, output: Path, wanted: "WantedRows", *, as_document: bool) -> None:
@@ -103,12 +131,11 @@ def _again(
     source: Path, schema_file: Path | None, output: Path, wanted: "WantedRows", *, as_document: bool
 ) -> None:
     """Write more rows of a description: it was paid for."""
-    from entwined.report.synthetic_folder import rows_of
-    from entwined.synthetic import read_description
+    from entwined.synthetic.reading import making, read_synthetic
 
     with progress():
-        found = read_description(source, schema_file)
-    _written(output, wanted, rows_of(found), as_document=as_document)
+        found = read_synthetic(source, schema_file)
+    _written(output, wanted, making(found), as_document=as_document)
 
 
 def _written(output: Path, wanted: "WantedRows", made: "Making", *, as_document: bool) -> None:
@@ -127,39 +154,55 @@ def _written(output: Path, wanted: "WantedRows", made: "Making", *, as_document:
         say(f"Made up {', '.join(names)} in {output}. Nothing was read and nothing was charged.")
 
 
-def _task(about: dict[str, Any], amounts: tuple[str | None, str | None], given: "Sequence[Task]") -> "Task":
-    """Take the description that a file asks for, changed as options say, or the usual one."""
-    from entwined.mechanisms.marginals.synthesis import Synthesis
-    from entwined.numbers import positive_fraction
-    from entwined.request.tasks import Task
-    from entwined.synthetic.description import NAME
+class _Wish:
+    """What is asked for by options: a mode or households, and what they may cost."""
 
-    leakage, loss = (
-        None if one is None else positive_fraction(one, name)
-        for one, name in zip(amounts, ("Leakage", "Loss"), strict=True)
-    )
-    for one in given:
-        if one.kind is Synthesis:
-            mine = (one.leakage, one.loss) if leakage is None and loss is None else (leakage, loss)
-            return replace(one, name=NAME, given={**one.given, **about}, leakage=mine[0], loss=mine[1])
-    if leakage is None and loss is None:
-        raise BadInput(
-            "Nothing says how much a synthetic table may leak. Give --leakage 1, or a [[mechanism]] of kind synthesis."
+    def __init__(
+        self, mode: str | None, homes: HouseholdWish, amounts: tuple[str | None, str | None]
+    ) -> None:
+        if mode is not None and homes.is_given:
+            raise BadInput("Households have a mode of their own. Leave --mode out.")
+        self.about = homes.fields if homes.is_given else {} if mode is None else {"mode": mode}
+        self.homes, self.amounts = homes, amounts
+
+    def request(
+        self, source: Path, terms: tuple[Path | None, str | None, str | None, str | None]
+    ) -> "Request":
+        """Read what is to be described: a release file, or a table with its terms."""
+        from entwined.request.request_file import read_request
+
+        if source.suffix == ".toml":
+            return self.homes.protecting(read_request(source, lambda given: (self.task(given),)))
+        return self.homes.protecting(_of_table(source, self.task(()), terms))
+
+    def task(self, given: "Sequence[Task]") -> "Task":
+        """Take the description that a file asks for, changed as options say, or the usual one."""
+        from entwined.mechanisms.households.household_tables import HouseholdTables
+        from entwined.mechanisms.marginals.synthesis import Synthesis
+        from entwined.numbers import positive_fraction
+        from entwined.request.tasks import Task
+        from entwined.synthetic.description import NAME
+
+        leakage, loss = (
+            None if one is None else positive_fraction(one, name)
+            for one, name in zip(self.amounts, ("Leakage", "Loss"), strict=True)
         )
-    return Task(NAME, Synthesis, about, leakage, loss)
-
-
-def _from_file(source: Path, about: dict[str, Any], amounts: tuple[str | None, str | None]) -> "Request":
-    from entwined.request.request_file import read_request
-
-    return read_request(source, lambda given: (_task(about, amounts, given),))
+        usual = HouseholdTables if self.homes.is_given else Synthesis
+        for one in given:
+            if one.kind is usual or (one.kind is HouseholdTables and not self.about):
+                mine = (one.leakage, one.loss) if leakage is None and loss is None else (leakage, loss)
+                about = {**one.given, **self.about}
+                return replace(one, name=NAME, given=about, leakage=mine[0], loss=mine[1])
+        if leakage is None and loss is None:
+            raise BadInput(
+                "Nothing says how much a synthetic table may leak. Give --leakage 1, or a [[mechanism]] of kind "
+                f"{usual.kind}."
+            )
+        return Task(NAME, usual, self.about, leakage, loss)
 
 
 def _of_table(
-    source: Path,
-    about: dict[str, Any],
-    amounts: tuple[str | None, str | None],
-    terms: tuple[Path | None, str | None, str | None, str | None],
+    source: Path, task: "Task", terms: tuple[Path | None, str | None, str | None, str | None]
 ) -> "Request":
     """Describe a table without a release file."""
     from entwined.numbers import positive_fraction
@@ -176,7 +219,7 @@ def _of_table(
         questions=(),
         cap=None if cap is None else positive_fraction(cap, "Cap"),
         delta=None if delta is None else positive_fraction(delta, "δ"),
-        tasks=(_task(about, amounts, ()),),
+        tasks=(task,),
     )
 
 

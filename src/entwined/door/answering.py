@@ -44,5 +44,6 @@ class Picking(Protocol):
         without one is left out, and of the rows with the same one only the first by all codes is taken. A row without
         a value in the column is left out. Where persons are protected, they are what is picked, after their rows: of
         the persons who share a value the first `most` by their first rows, a person of several values having the least
-        of them, with all of their rows that count; a column `first` is refused then.
+        of them, with all of their rows that count. With a column `first` a person has the least of its codes too: one
+        without any is left out, and of the persons with the same one only the first is taken.
         """

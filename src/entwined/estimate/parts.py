@@ -8,7 +8,7 @@ from the laws of the noise alone. The interval has every share that the drawn in
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -125,8 +125,8 @@ class Wholes:
         if best is None or (best.statistic == own.statistic and not is_table):
             return None
         if is_table and own.is_as_good_as(best):
-            return partial(_of_table, own, own.published, sum(answer.numbers[0]))
-        return partial(_of_another, own, (own if is_table else best).published, best.noisy)
+            return _worked_out_once(partial(_of_table, own, own.published))
+        return _worked_out_once(partial(_of_another, own, (own if is_table else best).published, best.noisy))
 
 
 def _subject(statistic: Statistic) -> Subject:
@@ -148,22 +148,28 @@ def _divided(ends: tuple[Any, Any, Any], whole: int, cells: slice) -> Shares:
     return _rounded(*(np.array(one[cells], dtype=np.float64) / whole for one in ends))
 
 
-def _of_table(own: Whole, whole: float, drawn: int, cells: slice) -> Shares:
+def _worked_out_once(find: Callable[[], Shares]) -> Dividing:
+    """Give the shares of some cells of those that are worked out when the first are asked for."""
+    whole = cache(find)
+    return lambda cells: Shares(*(one[cells] for one in whole()))
+
+
+def _of_table(own: Whole, whole: float) -> Shares:
     """Divide by the sum of all cells of the table, as published and as drawn."""
     (numbers,) = own.answer.numbers
-    inside = np.array(numbers[cells], dtype=np.float64)
     if len(numbers) == 1:
         return _rounded(*[np.ones(1)] * 3)
+    inside = np.array(numbers, dtype=np.float64)
     one, others = ErrorLaw.of([1], [own.noise]), ErrorLaw((Weighted(1.0, own.noise, len(numbers) - 1),))
-    rest = Noisy(drawn - inside, others)
+    rest = Noisy(sum(numbers) - inside, others)
     ends = _or_any(lambda: share_interval(Noisy(inside, one), rest, CONFIDENCE, FEW))
-    return _beside(own.values[cells], whole, ends)
+    return _beside(own.values, whole, ends)
 
 
-def _of_another(own: Whole, whole: float, total: Noisy, cells: slice) -> Shares:
+def _of_another(own: Whole, whole: float, total: Noisy) -> Shares:
     """Divide by a sum that was released with noise of its own; the cells of a table still add up to all of it."""
-    part = Noisy(np.array(own.answer.numbers[0][cells], dtype=np.float64), ErrorLaw.of([1], [own.noise]))
-    return _beside(own.values[cells], whole, _or_any(lambda: part_interval(part, total, CONFIDENCE)))
+    part = Noisy(np.array(own.answer.numbers[0], dtype=np.float64), ErrorLaw.of([1], [own.noise]))
+    return _beside(own.values, whole, _or_any(lambda: part_interval(part, total, CONFIDENCE)))
 
 
 def _or_any(found: Callable[[], Bounds]) -> Bounds:

@@ -40,17 +40,18 @@ def trend(before: Estimated, after: Estimated, *, independent: bool = True) -> T
     found = after.value - before.value
     pairs = (before.sample, after.sample), (before.population, after.population)
     if not independent:
-        sample, population = (_subtracted(*pair) for pair in pairs)
+        sample, population = (subtracted(*pair) for pair in pairs)
         return Trend(found, sample, population, 2 * before.confidence - 1)
-    sample, population = (_recovered((before.value, one), (after.value, two)) for one, two in pairs)
+    sample, population = (recovered((before.value, one), (after.value, two)) for one, two in pairs)
     return Trend(found, sample, population, before.confidence)
 
 
-def _subtracted(before: Ends, after: Ends) -> Ends:
+def subtracted(before: Ends, after: Ends) -> Ends:
+    """Give the ends of what is left, whatever two errors have to do with each other."""
     return after[0] - before[1], after[1] - before[0]
 
 
-def _recovered(before: tuple[Fraction, Ends], after: tuple[Fraction, Ends]) -> Ends:
+def recovered(before: tuple[Fraction, Ends], after: tuple[Fraction, Ends]) -> Ends:
     """Add up the squares of the distances from each value to its ends."""
     (old, (old_low, old_high)), (new, (new_low, new_high)) = before, after
     below = math.hypot(new - new_low, old_high - old)

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from entwined.bounds import ConcentratedLoss, Knowledge
+from entwined.bounds.affiliation import affiliation_bound
 from entwined.bounds.choose import ask
 from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.separable import (
@@ -46,6 +47,7 @@ STEPS: Final = 24
 THEOREMS: Final[tuple[Theorem, ...]] = (
     message_passing_bound,
     transport_bound,
+    affiliation_bound,
     separable_messages_bound,
     separable_transport_bound,
     separable_group_bound,

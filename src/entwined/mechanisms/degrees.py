@@ -17,7 +17,7 @@ from entwined.noise import Additive
 from entwined.numbers import Amount, FloatArray, positive_fraction
 from entwined.promise.part import Part
 from entwined.promise.promise import Promise
-from entwined.queries import DegreesOf, Sensitivity, Statistic, everything
+from entwined.queries import BoundedDegreesOf, DegreesOf, Sensitivity, Statistic, everything
 from entwined.schema import Schema
 from entwined.schema.raw import is_text, is_whole
 
@@ -72,6 +72,12 @@ class Degrees:
     A row names one id a column: m is the number of columns, 2 for edges, so that one edge more or less moves the
     histogram by 4. Where the unit is a person with at most k rows, whose id is one of two columns, all of these name
     that same id: m = k + 1. In one column that is the person's own m = 1.
+
+    Where the unit is a node with all of its edges, every id is cut to D edges first, and other ids move by at most D
+    in sum (`tables/edge_bounding`): at most D of them, each by leaving one number and entering another. The node itself
+    enters one number. That is D + 1 up and D down: 2D + 1 in L1 and (D + 1)² + D² squared. If a node has other edges
+    than before, let a and b of them be kept before and after: at most a + b ids move, and the node itself, unless it
+    has D both times. So at most 2D of all ids move, and numbers by 4D in L1 and 2 (2D)² squared.
     """
 
     kind: ClassVar[str] = "degrees"
@@ -80,6 +86,7 @@ class Degrees:
     most: int
     loss: Fraction
     noise: Additive
+    bound: int | None = None
 
     @classmethod
     def of(cls, promise: Promise, columns: Sequence[str], most: int, loss: Amount) -> Self:
@@ -100,8 +107,15 @@ class Degrees:
             )
         for name in named:
             promise.schema.grouping(name)
+        nodes = promise.schema.unit.nodes
+        if nodes is not None and named != nodes.columns:
+            raise BadQuery(
+                f"columns = {list(named)!r:.80}, and the schema protects nodes that are named by "
+                f"{list(nodes.columns)}. Name these two."
+            )
         worst = worst_change(promise, _statistic(promise.schema, named, most))
-        return cls(named, most, exact, promise.measure.added(exact, worst))
+        bound = None if nodes is None else nodes.most
+        return cls(named, most, exact, promise.measure.added(exact, worst), bound)
 
     @classmethod
     def maker(cls, promise: Promise, given: Mapping[str, Any]) -> Callable[[Fraction], Self]:
@@ -136,9 +150,9 @@ class Degrees:
         statistic = _statistic(promise.schema, self.columns, self.most)
         return losses(promise, [(statistic, Fraction(1))], self.loss)
 
-    def needs(self, schema: Schema) -> tuple[DegreesOf, ...]:  # noqa: ARG002  (it knows its columns)
+    def needs(self, schema: Schema) -> tuple[DegreesOf | BoundedDegreesOf, ...]:
         """One count of counts."""
-        return (_counted(self.columns, self.most),)
+        return (_counted(schema, self.columns, self.most),)
 
     def run(self, read: Read, schema: Schema) -> bytes:
         """Count and add noise."""
@@ -154,7 +168,8 @@ class Degrees:
     @property
     def words(self) -> str:
         """What it computes."""
-        return f"Degrees by {' and '.join(self.columns)}, up to {self.most}"
+        cut = "" if self.bound is None else f", every id cut to {self.bound} edges"
+        return f"Degrees by {' and '.join(self.columns)}, up to {self.most}{cut}"
 
     @property
     def expected(self) -> Sheet:
@@ -188,15 +203,27 @@ def likeness(first: Sequence[float], second: Sequence[float]) -> float:
     return 1.0 - float(np.abs(one - other).sum()) / whole if whole else 1.0
 
 
-def _counted(columns: tuple[str, ...], most: int) -> DegreesOf:
+def _counted(schema: Schema, columns: tuple[str, ...], most: int) -> DegreesOf | BoundedDegreesOf:
+    nodes = schema.unit.nodes
+    if nodes is not None:
+        return BoundedDegreesOf(nodes.columns, nodes.most, most, everything())
     return DegreesOf(columns, most, everything())
 
 
 def _statistic(schema: Schema, columns: tuple[str, ...], most: int) -> Statistic:
     """The histogram, and how far one of the rows of a unit moves it: all of them move it no further together."""
+    asked = _counted(schema, columns, most)
+    if schema.unit.nodes is not None:
+        return _of_nodes(asked, schema.unit.nodes.most)
     rows = schema.unit.most_rows
     own = schema.unit.id_column in columns
     moved = Fraction((len(columns) - 1) * rows + 1 if own else len(columns) * rows, rows)
-    return Statistic(
-        _counted(columns, most), Sensitivity(2 * moved, 4 * moved), agrees=False, concentration=HALF
-    )
+    return Statistic(asked, Sensitivity(2 * moved, 4 * moved), agrees=False, concentration=HALF)
+
+
+def _of_nodes(asked: DegreesOf | BoundedDegreesOf, bound: int) -> Statistic:
+    """The histogram of a graph that was cut, and how far a node with all of its edges moves it."""
+    entering, changing = 2 * bound + 1, 4 * bound
+    squared = Fraction((bound + 1) ** 2 + bound**2, entering**2)
+    row = Sensitivity(Fraction(entering), Fraction(changing))
+    return Statistic(asked, row, agrees=False, concentration=Sensitivity(squared, Fraction(1, 2)))

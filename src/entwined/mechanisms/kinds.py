@@ -8,9 +8,11 @@ from entwined.errors import BadCertificate
 from entwined.mechanisms.batch import Batch
 from entwined.mechanisms.classifiers.regression import LinearSVM, LogisticRegression
 from entwined.mechanisms.degrees import Degrees
+from entwined.mechanisms.households.household_tables import HouseholdTables
 from entwined.mechanisms.identity import Identity
 from entwined.mechanisms.k_means import KMeans
 from entwined.mechanisms.marginals.synthesis import Synthesis
+from entwined.mechanisms.moments import NoisyMoments
 from entwined.mechanisms.offered import Offered
 from entwined.mechanisms.streams.followed import Followed
 from entwined.mechanisms.streams.stream import Stream
@@ -32,19 +34,24 @@ class Readable(Protocol):
 
 OFFERED: Final[Mapping[str, type[Offered]]] = {
     one.kind: one
-    for one in (KMeans, Degrees, Identity, LogisticRegression, LinearSVM, VeiledRegression, Synthesis, Stream)
+    for one in (
+        *(KMeans, Degrees, Identity, LogisticRegression, LinearSVM, VeiledRegression),
+        *(Synthesis, HouseholdTables, Stream),
+    )
 }
 """What a release file may ask for."""
 KINDS: Final[tuple[Readable, ...]] = (
     Batch,
     StructureSearch,
     TransitionCounts,
+    NoisyMoments,
     KMeans,
     Degrees,
     Identity,
     LogisticRegression,
     LinearSVM,
     Synthesis,
+    HouseholdTables,
     VeiledAnswers,
     VeiledRegression,
     Stream,

@@ -10,20 +10,21 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 
 from entwined.bounds.attributes.guards import SecretGuard
+from entwined.bounds.attributes.joint_noise import gaussian_of
 from entwined.bounds.attributes.on_grid import MOST_TAKEN, whole_noise
 from entwined.bounds.attributes.regressed import fineness, told_by_grid
 from entwined.canonical import Document, canonical
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery, Refused
+from entwined.mechanisms.moment_sums import MomentSums
 from entwined.mechanisms.sheet import Sheet
-from entwined.noise import DiscreteGaussian
 from entwined.numbers import Amount, FloatArray
 from entwined.promise.part import Part
 from entwined.promise.places import key_of
 from entwined.promise.promise import Promise
 from entwined.promise.secrets import FIRST_LINE, KEPT_BY, KeptSecrets, but_for
-from entwined.queries import Aggregate, SumOf, Term, everything, is_missing
-from entwined.queries.terms import grid_of, middle_term
+from entwined.queries import Aggregate, CountOf, everything
+from entwined.queries.terms import grid_of
 from entwined.schema import Schema
 
 ONCE: Final = Fraction(1)
@@ -50,8 +51,9 @@ class VeiledRegression:
     Theorem. What `run` returns keeps every secret of the promise by its own ε and δ, under its class of laws. Rows are
     not protected, and one mark is charged, so that nothing follows.
 
-    Proof. Slopes are made of n Σ ab − Σ a Σ b alone, in whole numbers, and rounded; noise of the sum of what they
-    leave over is chosen by them: `bounds/attributes/regressed`, on whole numbers by `bounds/attributes/on_grid`.
+    Proof. Slopes are made of n Σ ab − Σ a Σ b alone, in whole numbers and with the rows that there are, and rounded;
+    noise of the sum of what they leave over is chosen by them: `bounds/attributes/regressed`, on whole numbers by
+    `bounds/attributes/on_grid`.
     """
 
     kind: ClassVar[str] = "linear_regression"
@@ -169,57 +171,34 @@ class VeiledRegression:
         return (Part(key_of(everything(), None), ONCE, ONCE),)
 
     @property
-    def _terms(self) -> tuple[Term, ...]:
-        """What rows say: the target first, from the middle of each column, so that a missing value adds nothing."""
-        schema = self.promise.schema
-        found = []
-        for name in (self.target, *self.columns):
-            column = schema.coded(name)
-            grid_of(column)
-            found.append(middle_term(name, ((0, column.levels - 1),)))
-        return tuple(found)
-
-    @property
-    def _steps(self) -> list[Fraction]:
-        """What one whole number of each column stands for."""
-        return [grid_of(self.promise.schema.coded(one.column))[1] / one.factor for one in self._terms]
+    def sums(self) -> MomentSums:
+        """What is read: the target first."""
+        return MomentSums(self.promise.schema, (self.target, *self.columns))
 
     @property
     def _fine(self) -> int:
         """How many parts of a step slopes are rounded to."""
         schema = self.promise.schema
-        return fineness(self.rows, max(one.factor * schema.coded(one.column).levels for one in self._terms))
+        return fineness(
+            self.rows, max(one.factor * schema.coded(one.column).levels for one in self.sums.terms)
+        )
 
-    def needs(self, schema: Schema) -> Sequence[Aggregate]:
-        """All sums of columns, and of their products two by two."""
-        terms, there = self._terms, [is_missing(schema.coded(one.column)).false for one in self._terms]
-        alone = [SumOf(term, inside) for term, inside in zip(terms, there, strict=True)]
-        for at, term in enumerate(terms):
-            alone.append(SumOf(Term(term.column, 2, term.factor, term.offset), there[at]))
-            alone += [
-                SumOf(Term(term.column, 1, term.factor, term.offset, other), there[at] & inside)
-                for other, inside in zip(terms[:at], there, strict=False)
-            ]
-        return alone
+    def needs(self, schema: Schema) -> Sequence[Aggregate]:  # noqa: ARG002  (it knows its schema)
+        """How many rows there are, all sums of columns, and of their products two by two."""
+        return [CountOf(everything()), *(one.aggregate for one in self.sums.statistics)]
 
     def run(self, read: Read, schema: Schema) -> bytes:
         """Read all sums at once; slopes of what is centred, and noise for what they leave over."""
-        sums = [int(one[0]) for one in read(self.needs(schema))]
-        sides = len(self.columns) + 1
-        first, products = sums[:sides], iter(sums[sides:])
+        rows, *numbers = (int(one[0]) for one in read(self.needs(schema)))
+        first, products = self.sums.told(numbers)
+        sides = len(first)
         scatter = np.zeros((sides, sides))
-        for at in range(sides):
-            for other in (at, *range(at)):
-                centred = self.rows * next(products) - first[at] * first[other]
-                scatter[at, other] = scatter[other, at] = float(centred)
+        for (at, other), product in products.items():
+            scatter[at, other] = scatter[other, at] = float(rows * product - first[at] * first[other])
         slopes = self._rounded(scatter)
-        variance = self.noise(slopes)
+        noise = gaussian_of(self.noise(slopes))
         exact = self._fine * first[0] - sum(slope * one for slope, one in zip(slopes, first[1:], strict=True))
-        drawn = (
-            exact
-            if not variance
-            else exact + int(DiscreteGaussian.of_variance(variance).add(np.zeros(1, np.int64))[0])
-        )
+        drawn = exact if noise is None else exact + int(noise.add(np.zeros(1, np.int64))[0])
         return canonical([list(slopes), str(drawn)]).encode()
 
     def _rounded(self, scatter: FloatArray) -> tuple[int, ...]:
@@ -231,10 +210,10 @@ class VeiledRegression:
 
     def noise(self, slopes: Sequence[int]) -> Fraction:
         """The variance of the noise that keeps every secret, for the sum that these slopes leave over."""
-        steps, parts = self._steps, (self._fine, *(-one for one in slopes))
+        steps, parts = self.sums.steps, (self._fine, *(-one for one in slopes))
         names = (self.target, *self.columns)
         weights = {name: part / step for name, part, step in zip(names, parts, steps, strict=True)}
-        grain = math.gcd(*(part * term.factor for part, term in zip(parts, self._terms, strict=True)))
+        grain = math.gcd(*(part * term.factor for part, term in zip(parts, self.sums.terms, strict=True)))
         found = (
             whole_noise(guard.combined(weights), *self._kept(guard), grain) for guard in self.secrets.guards
         )
@@ -263,7 +242,7 @@ class VeiledRegression:
 
     def shown(self, output: VeiledCoefficients) -> Sheet:
         """The coefficients, and the deviation of their noise."""
-        steps, centres = self._steps, self._centres
+        steps, centres = self.sums.steps, self.sums.centres
         slopes = [
             Fraction(one, self._fine) * steps[0] / step
             for one, step in zip(output.slopes, steps[1:], strict=True)
@@ -274,7 +253,7 @@ class VeiledRegression:
             + output.total * unit
             - sum((slope * centre for slope, centre in zip(slopes, centres[1:], strict=True)), Fraction(0))
         )
-        law = DiscreteGaussian.of_variance(output.variance) if output.variance else None
+        law = gaussian_of(output.variance)
         spread = (
             (0.0, 0.0)
             if law is None
@@ -283,15 +262,6 @@ class VeiledRegression:
         rows = [(name, float(slope), 0.0, 0.0) for name, slope in zip(self.columns, slopes, strict=True)]
         heads = ("coefficient", "value", "deviation of its noise", "95 % ±")
         return Sheet(heads, (*rows, ("intercept", float(intercept), *spread)), self._notes)
-
-    @property
-    def _centres(self) -> list[Fraction]:
-        """The values that whole numbers are counted from."""
-        found = []
-        for term in self._terms:
-            origin, step = grid_of(self.promise.schema.coded(term.column))
-            found.append(origin - step * Fraction(term.offset, term.factor))
-        return found
 
     @property
     def _notes(self) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ from entwined.queries import Aggregate
 from entwined.queries.row_weights import RowWeights
 from entwined.schema import Schema
 
+LARGEST: Final = 10**6  # what a row may add, signs left out
 BETTER: Final = 1e-6  # how much less has to leak for a price that a second release would undo
 
 
@@ -99,6 +100,10 @@ class SingleNumbers:
             self._weight(number.added, dict(zip(states, codes, strict=True)))
             for codes in product(*map(range, sizes))
         )
+        if max(map(abs, weights)) > LARGEST:
+            raise DoesNotApply(
+                "What a row adds is too large to follow every sum. A bound for all queries covers it."
+            )
         return SeriesSum(weights, float_below(number.scale), one.model.units)
 
     def _weight(self, added: RowWeights, row: dict[str, int]) -> int:

@@ -16,8 +16,9 @@ replacement costs.
 
 Where persons are protected, persons are kept, each with the rows that count: the first k of a group (the first of a
 node) in an order of each person's own rows. A person's group is the least that any of the person's rows names, so it
-is public as that column is, and both arguments hold word for word of persons instead of rows. A series is refused:
-its steps are rows.
+is public as that column is, and both arguments hold word for word of persons instead of rows. So it is in a series,
+whose steps are then persons: a person stands at the least step that any of the person's rows names, and of several at
+one step the first counts. A panel is refused: it charges rows by their own steps, and a person may have rows at many.
 
 Why a series may be cut at its end. The steps kept are the first by the `order` column, which is public, and they
 are a chain of that length. What is known of later steps, all or some of them or any function of each, multiplies
@@ -177,6 +178,11 @@ class Declared:
                 "planning only. Declare it, learn it from a public table, or learn it with a budget."
             )
         theorems_of(self.trusting)
+        if schema.unit.shares_rows and not isinstance(self.model, Independent):
+            raise Refused(
+                f"The model {self.title!r} is about {schema.unit.many} that have values of their own, and an edge is "
+                "of two of them. Protect rows to declare what depends on what between edges, or leave the model out."
+            )
         if not isinstance(self.model, ADMITTED):
             raise Refused(
                 f"The model {self.title!r} is {self.model.kind}, and no release is made under such a model. Declare "
@@ -268,10 +274,11 @@ def _check_kept(given: Declared, schema: Schema) -> None:
         raise BadModel("Independent rows have no groups. Leave `by` out.")
     if not isinstance(given.model, SERIES):
         return
-    if schema.unit.person is not None:
+    if schema.unit.person is not None and (given.panel or isinstance(given.model, EndlessChain)):
         raise Refused(
-            f"The steps of a series by {given.by!r} are rows, and the schema protects persons, who may have several. "
-            "Protect rows, or declare groups by that column."
+            f"The model {given.title!r} is over a panel or has no end, where steps are rows, and the schema protects "
+            "persons, who may have several at different steps. Protect rows, or declare a series in which each step is "
+            "a person."
         )
     if given.order is None:
         raise BadModel(f"A series by {given.by!r} has no order. Name the column that orders its steps.")

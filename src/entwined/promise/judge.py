@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import product
 from typing import Final, TypeVar
 
+from entwined.bounds.affiliation import affiliation_bound
 from entwined.bounds.calibrate import CLOSE, largest_multiple
 from entwined.bounds.choose import Bound, known, theorems_taking
 from entwined.bounds.curve import Curve, Probe
@@ -51,6 +52,7 @@ SLOW: Final = (  # the most units with which these take milliseconds
     (self_avoiding_walks_bound, 24),
     (elimination_bound, 5),
     (elimination_without_knowledge_bound, 5),
+    (affiliation_bound, 10),
     (path_messages_bound, 128),
     (path_transport_bound, 128),
 )

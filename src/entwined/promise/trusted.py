@@ -18,7 +18,14 @@ KNOWN: Final = (
     "What column {name!r} says is public and is not protected, and the models hold for whoever knows it."
 )
 ONE_HOME: Final = (
-    "A person whose rows have several values of {by!r} depends only on those who share the least of them."
+    "A {each} whose rows have several values of {by!r} depends only on those who share the least of them."
+)
+ORDERED: Final = (
+    "Column {order!r} orders the steps of a series; it is public and never the same twice. (Of {many} with the same "
+    "one only the first by their codes is used.)"
+)
+ONE_STEP: Final = (
+    "A person whose rows have several values of {order!r} is the step of the least of them, and of no other."
 )
 OUTSIDE: Final = {
     "any": "Each column outside the model is worked out from a single column of the model, perhaps with "
@@ -123,14 +130,14 @@ def _of_rows(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[
     if given.by:
         yield PUBLIC.format(by=given.by)
         if schema.unit.person is not None:
-            yield ONE_HOME.format(by=given.by)
+            yield ONE_HOME.format(by=given.by, each=each)
         yield from ids_compared(schema, given.by)
     if given.model.by_distance:
         who = f"Those who share a value of {given.by!r}" if given.by else "Those who depend on each other"
         yield GROUP_OF_VALUES.format(who=who, title=given.title, most=given.most, many=schema.unit.many)
     elif isinstance(given.model, Coupled) and not given.by:
         yield f"Each {each} is one unit of the {given.title} model, or independent of all of them."
-    yield from _of_steps(given, knowledge)
+    yield from _of_steps(given, schema, knowledge)
     if given.model.has_values:
         yield from _of_states(given, schema, each)
     if given.panel and not given.missing_says_nothing:
@@ -141,13 +148,14 @@ def _of_rows(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[
         yield PRESENCE.format(each=each)
 
 
-def _of_steps(given: Declared, knowledge: Knowledge) -> Iterator[str]:
-    """Say what it takes for rows to be the steps of a series."""
+def _of_steps(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[str]:
+    """Say what it takes for rows or persons to be the steps of a series."""
     if given.order:
-        yield (
-            f"Column {given.order!r} orders the steps of a series; it is public and never the same twice. (Of rows "
-            "with the same one only the first by their codes is used.)"
+        yield ORDERED.format(
+            order=given.order, many=schema.unit.many if schema.unit.person is None else "persons"
         )
+    if given.order and schema.unit.person is not None:
+        yield ONE_STEP.format(order=given.order)
     if given.panel:
         yield EVERY_STEP.format(order=given.order, title=given.title)
     elif (

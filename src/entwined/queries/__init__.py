@@ -33,7 +33,9 @@ from entwined.queries.custom import Custom
 from entwined.queries.documents import query_from
 from entwined.queries.expressions import Col, Expression, col
 from entwined.queries.filled import FilledHistogram
+from entwined.queries.graphs import BoundedDegreesOf
 from entwined.queries.groups import GroupBy
+from entwined.queries.homes import HomesOf
 from entwined.queries.parser import parse
 from entwined.queries.predicate import Predicate, Ranges, codes_in, everything, nothing, predicate_from
 from entwined.queries.quantile import Maximum, Median, Minimum, Quantile
@@ -51,6 +53,7 @@ __all__ = [
     "Aggregate",
     "Answer",
     "Axis",
+    "BoundedDegreesOf",
     "Col",
     "Condition",
     "Count",
@@ -64,6 +67,7 @@ __all__ = [
     "FoldOf",
     "GroupBy",
     "Histogram",
+    "HomesOf",
     "Layers",
     "Marginal",
     "Maximum",

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Final, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -17,9 +17,13 @@ from entwined.errors import BadQuery
 from entwined.numbers import Codes, IntArray
 from entwined.queries.axes import Axis, Term
 from entwined.queries.predicate import Predicate
-from entwined.queries.row_numbers import RowNumbers, together, within
+from entwined.queries.row_numbers import RowNumbers, only_seen, together, within
 from entwined.queries.sensitivity import Sensitivity
 from entwined.schema.raw import is_whole
+
+if TYPE_CHECKING:
+    from entwined.queries.graphs import BoundedDegreesOf
+    from entwined.queries.homes import HomesOf
 
 MOST_FOLDED: Final = 2**20  # integers a row
 END: Final = 2**63
@@ -35,6 +39,8 @@ class Aggregate(ABC):
 
     __slots__ = ()
     where: Predicate
+    of_units: ClassVar[bool] = False
+    """Whether what moves it is told of whole units, however many rows they have."""
 
     @property
     @abstractmethod
@@ -279,7 +285,7 @@ class FoldOf(Aggregate):
         try:
             with np.errstate(all="ignore"):
                 found: object = self.function(
-                    _seen(codes) if self.adds_codes else codes.astype(np.int64, order="C")
+                    only_seen(codes) if self.adds_codes else codes.astype(np.int64, order="C")
                 )
         except Exception:  # noqa: BLE001  (whatever it is, its words may come from private rows)
             return None
@@ -288,13 +294,6 @@ class FoldOf(Aggregate):
     def asked_of(self, engine: "Asking[Made]") -> Made:
         """Have it folded."""
         return engine.fold(self)
-
-
-def _seen(codes: Codes) -> Codes:
-    """Let codes be looked at that are added up themselves: nobody may write to them."""
-    view = codes.view()
-    view.flags.writeable = False
-    return view
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,3 +377,9 @@ class Asking(Protocol[Made_co]):
 
     def moves(self, one: MovesOf) -> Made_co:
         """Have steps counted by their state and the next one's."""
+
+    def bounded(self, one: "BoundedDegreesOf") -> Made_co:
+        """Have edges cut to so many an id, and ids counted by how many they have."""
+
+    def homes(self, one: "HomesOf") -> Made_co:
+        """Have households counted by what their members say."""

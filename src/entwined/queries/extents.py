@@ -3,7 +3,17 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from entwined.queries.aggregates import Aggregate, DegreesOf, FoldOf, MovesOf, Single, TableOf, TotalsOf
+from entwined.queries.aggregates import (
+    Aggregate,
+    DegreesOf,
+    FoldOf,
+    MovesOf,
+    Single,
+    TableOf,
+    TotalsOf,
+)
+from entwined.queries.graphs import BoundedDegreesOf
+from entwined.queries.homes import HomesOf
 from entwined.queries.terms import extremes_inside
 from entwined.schema import Schema
 
@@ -51,6 +61,14 @@ class _Extents:
         """Every row may name other ids in each of its columns."""
         return 0, self.rows * len(one.columns)
 
+    def bounded(self, one: BoundedDegreesOf) -> Extent:  # noqa: ARG002  (whatever its bound)
+        """Every row may name two ids that no other does."""
+        return 0, 2 * self.rows
+
     def moves(self, one: MovesOf) -> Extent:  # noqa: ARG002  (whatever its columns)
         """Every row but the first of a series comes after one."""
+        return 0, self.rows
+
+    def homes(self, one: HomesOf) -> Extent:  # noqa: ARG002  (whatever its sides)
+        """A household or a member is in one cell at most."""
         return 0, self.rows

@@ -29,6 +29,13 @@ def together(numbers: IntArray, most: int, exact: type) -> IntArray:
     return np.where((np.abs(numbers).sum(axis=1, dtype=exact) > most)[:, np.newaxis], 0, numbers)
 
 
+def only_seen(codes: Codes) -> Codes:
+    """Let codes be looked at that are added up themselves: nobody may write to them."""
+    view = codes.view()
+    view.flags.writeable = False
+    return view
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RowNumbers:
     """Numbers of rows, and the group of each row where there are several; a row of no group adds nothing.

@@ -51,8 +51,8 @@ class Statistic:
         return self.choice is not None
 
     def sensitivity(self, schema: Schema) -> Sensitivity:
-        """Give the change that one unit of at most k rows can make."""
-        return self.row * schema.unit.most_rows
+        """Give the change that one unit of at most k rows can make; some statistics know it of whole units."""
+        return self.row if self.aggregate.of_units else self.row * schema.unit.most_rows
 
     def squared(self, moved: Sensitivity) -> Sensitivity:
         """Give the squared L2 change where this is the L1 change."""

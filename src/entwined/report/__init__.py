@@ -6,6 +6,7 @@
     certificate ─> claims: what it promises, in words ────────┴─> release_page ─> folder: all of it, or nothing
     plan ─> plan_page        attack ─> attack_page        plan of a stream ─> stream_page
 
+`model_drawing` and `relations_drawing` put what hangs together on a `wheel`; `synthetic_folder` writes made-up tables.
 `page` fills templates; `scales`, `charts` and `drawings` draw; many statistics are sorted into `sections` and shown as
 `multiples`, in a plan as a `plan_sheet`; `fits` reads what is of use, `ways` compares ways to protect, `stronger` shows
 the sensitivity curve, `cells` and `words` write numbers and texts.

@@ -1,17 +1,20 @@
 """One released number as people read it: in the digits that its interval leaves it."""
 
 import math
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final
 
 from entwined.canonical import Document
+from entwined.estimate.compared import ComparedNumbers
 from entwined.queries.spoken import moment
 from entwined.report.findings import Cell, Finding
 from entwined.report.words import digits_for, exactly, number, readable
 
 MOST_LINES: Final = 40  # numbers of a statistic on a page; all are in the values
 COARSE: Final = 0.05  # half-widths of shares that leave no decimal of a percentage
+CLOSE: Final = 1e-6  # of the last digit: shares are given in millionths, which floats do not hold exactly
 
 
 def line_of(cell: Cell) -> Document:
@@ -30,6 +33,22 @@ def line_of(cell: Cell) -> Document:
     }
 
 
+def compared_line(one: ComparedNumbers) -> Document:
+    """Write a comparison in as many digits as its interval leaves it."""
+    found = one.found
+    digits = digits_for((found.high - found.low) / 2)
+    return {
+        "name": readable(one.wish.name),
+        "kind": one.wish.kind,
+        "one": readable(" · ".join(map(str, one.wish.one))),
+        "other": readable(" · ".join(map(str, one.wish.other))),
+        "value": "–" if found.value is None else number(found.value, digits),
+        "low": number(found.low, digits, towards=-1),
+        "high": number(found.high, digits, towards=1),
+        "confidence": f"{float(100 * one.confidence):.3g} %",
+    }
+
+
 def to_minute(value: Any, *, up: bool = False) -> str:
     """Write a time to the minute.
 
@@ -40,15 +59,27 @@ def to_minute(value: Any, *, up: bool = False) -> str:
     return moment(minute + timedelta(minutes=1) if up and minute < value else minute)
 
 
-def shares_of(finding: Finding) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class ShareShown:
+    """A percentage, and between which the truth lies with the confidence of the page, rounded outwards."""
+
+    value: str
+    interval: str
+
+    @classmethod
+    def of(cls, share: float, low: float, high: float) -> "ShareShown":
+        """Write a share with the decimals that its interval leaves it; nothing of one that is no number."""
+        if math.isnan(share):
+            return cls("", "")
+        digits = 0 if high - low > 2 * COARSE else 1
+        fine = 10**digits
+        ends = math.floor(100 * low * fine + CLOSE) / fine, math.ceil(100 * high * fine - CLOSE) / fine
+        return cls(f"{100 * share:.{digits}f} %", f"{ends[0]:.{digits}f} to {ends[1]:.{digits}f} %")
+
+
+def shares_of(finding: Finding) -> list[ShareShown]:
     """Write counts as percentages of their whole; none where they are parts of nothing, or are shares themselves."""
     if finding.dividing is None or finding.query.is_share:
         return []
     found = finding.dividing(slice(0, MOST_LINES))
-    return [_percentage(*map(float, one)) for one in zip(*found, strict=True)]
-
-
-def _percentage(share: float, low: float, high: float) -> str:
-    if math.isnan(share):
-        return ""
-    return f"{100 * share:.0f} %" if high - low > 2 * COARSE else f"{100 * share:.1f} %"
+    return [ShareShown.of(*map(float, one)) for one in zip(*found, strict=True)]

@@ -11,11 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from entwined.canonical import Document
 from entwined.dependence import Dependence, Edged
 from entwined.dependence.graph_files import named_from
 from entwined.door.certificate import CERTIFICATE, covering, signed
 from entwined.errors import BadInput, EntwinedError, Refused
 from entwined.estimate.answers import Release
+from entwined.estimate.compared import ComparedNumbers
 from entwined.report.computed_files import write_certified, write_json, write_sheets
 from entwined.report.computed_page import computed_page
 from entwined.report.findings import Finding, findings
@@ -23,7 +25,7 @@ from entwined.report.formats import Format
 from entwined.report.release_page import report_page
 from entwined.report.values import write_values
 from entwined.request.computed import Computation
-from entwined.request.published import NUMBERS, OURS, file_digests
+from entwined.request.published import COMPARISONS, NUMBERS, OURS, file_digests
 from entwined.schema import Schema, write_schema
 from entwined.signing import Key
 from entwined.writing import drafted
@@ -63,17 +65,18 @@ def write_release(  # noqa: PLR0913  (all that goes into a folder)
     key: Key | None = None,
     also: Sequence[Format] = (),
     computed: Sequence[Computation] = (),
+    compared: Sequence[ComparedNumbers] = (),
 ) -> list[Path]:
     """Write all that people and programs need of a release into a new folder."""
     edges = _edge_files(models)
     named = findings(release, names, schema)
-    page = partial(
-        report_page, release, names=names, schema=schema, outlook=outlook, budget=budget, computed=computed
-    )
+    about: Document = {"names": names, "schema": schema, "outlook": outlook, "budget": budget}
+    page = partial(report_page, release, **about, computed=computed, compared=compared)
 
     def fill(draft: Path) -> list[str]:
         write_values(named, draft)
         write_json(draft / NUMBERS, release.document())
+        _write_compared(draft, compared)
         write_schema(schema, draft / "schema.toml")
         _copy_edges(edges, draft)
         write_sheets(draft, computed)
@@ -84,6 +87,11 @@ def write_release(  # noqa: PLR0913  (all that goes into a folder)
         return failed
 
     return write_files(folder, fill)
+
+
+def _write_compared(draft: Path, compared: Sequence[ComparedNumbers]) -> None:
+    if compared:
+        write_json(draft / COMPARISONS, {"comparisons": [one.document for one in compared]})
 
 
 def write_computed(  # noqa: PLR0913  (all that goes into a folder)

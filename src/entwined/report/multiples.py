@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from entwined.canonical import Document
 from entwined.estimate.usefulness import Usefulness
-from entwined.report.cells import MOST_LINES, line_of, shares_of
+from entwined.report.cells import MOST_LINES, ShareShown, line_of, shares_of
 from entwined.report.drawings import Drawing, drawing_of, suits_bars
 from entwined.report.findings import Cell, Finding
 from entwined.report.scales import Scale, sums
@@ -30,6 +30,7 @@ class CardLine:
     value: str
     interval: str
     share: str
+    share_interval: str
     style: str
 
 
@@ -77,12 +78,12 @@ class Card:
     @property
     def bars(self) -> list[CardLine]:
         """The numbers, as many as are shown."""
-        shares = itertools.chain(self.shares, itertools.repeat(""))
+        shares = itertools.chain(self.shares, itertools.repeat(ShareShown("", "")))
         cells = itertools.islice(self.finding.cells(), MOST_LINES)
         return [self._bar(cell, share) for cell, share in zip(cells, shares, strict=False)]
 
     @cached_property
-    def shares(self) -> list[str]:
+    def shares(self) -> list[ShareShown]:
         """The numbers as percentages, where they are parts of a whole."""
         return shares_of(self.finding)
 
@@ -126,10 +127,16 @@ class Card:
         """Whether some number was moved out of its interval to agree with others."""
         return any(cell.is_outside for cell in self.finding.cells())
 
-    def _bar(self, cell: Cell, share: str) -> CardLine:
+    def _bar(self, cell: Cell, share: ShareShown) -> CardLine:
         line = line_of(cell)
-        interval = " to ".join(line["interval"]) if line["interval"] else ""
-        return CardLine(" · ".join(line["names"]), line["value"], interval, share, _style(cell, self.scale))
+        return CardLine(
+            " · ".join(line["names"]),
+            line["value"],
+            " to ".join(line["interval"]) if line["interval"] else "",
+            share.value,
+            share.interval,
+            _style(cell, self.scale),
+        )
 
 
 @dataclass(frozen=True, slots=True)

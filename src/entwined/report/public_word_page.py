@@ -61,8 +61,8 @@ def _lead(word: PublicWord) -> str:
     first, last = word.bars[0], word.bars[-1]
     pairs = len(word.measured) + len(word.unmeasured)
     return (
-        f"{len(word.bars):,} tables of about {word.rows:,.0f} people were counted with noise. Noise puts from "
-        f"{of_a_hundred(last.misplaced)} to {of_a_hundred(first.misplaced)} people of 100 in a wrong cell of them. Of "
+        f"{len(word.bars):,} tables of about {word.rows:,.0f} {word.counted} were counted with noise. Noise puts from "
+        f"{of_a_hundred(last.misplaced)} to {of_a_hundred(first.misplaced)} of 100 in a wrong cell of them. Of "
         f"{pairs:,} pairs of columns {len(word.measured):,} were counted together; the others never."
     )
 

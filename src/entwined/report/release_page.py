@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from entwined.canonical import Document
 from entwined.estimate.answers import Release
+from entwined.estimate.compared import ComparedNumbers
 from entwined.queries.spoken import condition
-from entwined.report.cells import MOST_LINES, line_of, shares_of
+from entwined.report.cells import MOST_LINES, compared_line, line_of, shares_of
 from entwined.report.claims import SOURCES, Claims, model_words, times, worst
 from entwined.report.computed_page import shown as shown_computed
 from entwined.report.drawings import drawing_of
@@ -26,7 +27,7 @@ LONGEST_AGREEMENT: Final = 2000
 LONGEST_BELIEF: Final = 700  # more is folded: hundreds of columns may be named
 
 
-def report_page(
+def report_page(  # noqa: PLR0913  (all that a page shows)
     release: Release,
     *,
     names: Sequence[str],
@@ -34,11 +35,11 @@ def report_page(
     outlook: Mapping[str, Any],
     budget: Mapping[str, Any],
     computed: Sequence[Computation] = (),
+    compared: Sequence[ComparedNumbers] = (),
 ) -> str:
     """Write the report as one HTML file that needs nothing else."""
     promise = Claims(release.certificate)
     found = findings(release, names, schema)
-    many = len(found) > FEW
     return rendered(
         "report.html",
         title=readable(outlook.get("title") or "Released statistics"),
@@ -50,12 +51,8 @@ def report_page(
         kept=promise.kept,
         factor=times(promise.leakage),
         schema=schema,
-        many=many,
-        asked=len(found),
-        found=[] if many else [_shown(one) for one in found],
-        topics=topics(found) if many else [],
+        **_numbers(found),
         rivals=outlook.get("rivals", ()),
-        numbers=sum(one.size for one in found),
         agreement=readable(condition(release.agreement, schema), LONGEST_AGREEMENT),
         models=[_model(model) for model in promise.models],
         ways=ways_of(outlook),
@@ -65,7 +62,20 @@ def report_page(
         budget=_budget(promise, budget),
         useful=useful_release(release.under(schema), outlook),
         computed=shown_computed(computed),
+        compared=[compared_line(one) for one in compared],
     )
+
+
+def _numbers(found: Sequence[Finding]) -> Document:
+    """Show each statistic by itself, or by their topics where they are many."""
+    many = len(found) > FEW
+    return {
+        "many": many,
+        "asked": len(found),
+        "numbers": sum(one.size for one in found),
+        "found": [] if many else [_shown(one) for one in found],
+        "topics": topics(found) if many else [],
+    }
 
 
 def _budget(promise: Claims, given: Mapping[str, Any]) -> BudgetShown:
@@ -101,7 +111,8 @@ def _shown(finding: Finding) -> Document:
     lines = [line_of(cell) for cell in itertools.islice(finding.cells(), MOST_LINES)]
     shares = shares_of(finding)
     for line, share in zip(lines, shares, strict=bool(shares)):
-        line["share"] = share
+        line["share"] = share.value
+        line["share_interval"] = share.interval
     return {
         "shares": bool(shares),
         "name": readable(finding.name),

@@ -1,23 +1,14 @@
 """A synthetic table as a folder: described under a budget, made up, and covered by one certificate."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
-from entwined.canonical import Document
-from entwined.errors import BadInput
-from entwined.mechanisms.marginals.synthesis import Synthesis
 from entwined.report.folder import write_computed
 from entwined.request.computed import Computed, compute
-from entwined.request.request import Request
 from entwined.request.tasks_outlook import TasksOutlook
 from entwined.signing import Key
-from entwined.synthetic import DescribedTable, MadeUpRows
 from entwined.synthetic.files import FORMATS, write_dictionary, write_rows
-
-Making: TypeAlias = Callable[[int | None], MadeUpRows]
-"""How so many rows are made; about as many as there are, unless a number is given."""
+from entwined.synthetic.reading import Making, described, making
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +27,14 @@ class WantedRows:
         write_dictionary(folder, made(self.rows))
 
 
-def rows_of(found: DescribedTable) -> Making:
-    """Make rows of a description."""
-    return lambda many: MadeUpRows(found.schema, found.size if many is None else many, found)
-
-
 def describe_into(
     output: Path, ahead: TasksOutlook, wanted: WantedRows, key: Key | None = None, receipt: str | None = None
 ) -> tuple[list[Path], Computed]:
     """Charge, describe, make up rows, and write both with their certificate."""
     request = ahead.request
     done = compute(request, receipt)
-    described = _description(request, done.found[0].numbers)
+    (mechanism,) = request.mechanisms
+    found = described(mechanism, str(done.found[0].numbers["drawn"]), request.schema)
     files = write_computed(
         output,
         computed=done.found,
@@ -56,13 +43,6 @@ def describe_into(
         budget=done.funds.document,
         models=[one.model for one in request.dependence],
         key=key,
-        also=lambda draft: wanted.write(draft, rows_of(described)),
+        also=lambda draft: wanted.write(draft, making(found)),
     )
     return files, done
-
-
-def _description(request: Request, numbers: Document) -> DescribedTable:
-    (mechanism,) = request.mechanisms
-    if not isinstance(mechanism, Synthesis):
-        raise BadInput("The request is for no synthetic table. Give a [[mechanism]] of kind synthesis.")
-    return DescribedTable.of(mechanism, mechanism.output(str(numbers["drawn"]).encode()), request.schema)

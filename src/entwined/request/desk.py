@@ -13,6 +13,7 @@ from entwined.door.door import Door, Passed
 from entwined.door.witnessed import witness_of
 from entwined.errors import BadInput, BadQuery
 from entwined.estimate.answers import Release
+from entwined.estimate.compared import ComparedNumbers, Kind, NamedNumbers, WantedComparison
 from entwined.estimate.comparisons import Comparing
 from entwined.ledger import History
 from entwined.ledger.calendar import Allowance
@@ -155,6 +156,18 @@ class Desk(Door):
         """Compare released counts: differences, ratios, shares and bands, with intervals that hold; it is free."""
         batch = Batch.from_document(release.certificate["mechanism"], self.promise)
         return Comparing.of(batch, release)
+
+    def compared(
+        self,
+        release: Release,
+        one: str | tuple[str, ...],
+        other: str | tuple[str, ...],
+        kind: Kind = "difference",
+    ) -> ComparedNumbers:
+        """Compare two numbers of a release by their names, cells of tables as ("by sex", "f"); it is free."""
+        batch = Batch.from_document(release.certificate["mechanism"], self.promise)
+        named = [(number,) if isinstance(number, str) else tuple(number) for number in (one, other)]
+        return NamedNumbers(batch, release, release.names).compared(WantedComparison(kind, kind, *named))
 
     @property
     def budget(self) -> Purse:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from entwined.door.door import Door
 from entwined.door.witnessed import witness_of
 from entwined.estimate.answers import Release
+from entwined.estimate.compared import ComparedNumbers, NamedNumbers
 from entwined.ledger import Book
 from entwined.mechanisms.batch import Batch
 from entwined.request.bill import Bill
@@ -22,6 +23,7 @@ class Fulfilled:
     funds: Funds
     was_stored: bool
     """Whether the same had been asked before of the same rows, so that nothing new was charged."""
+    compared: tuple[ComparedNumbers, ...] = ()
 
 
 def fulfil(
@@ -61,7 +63,10 @@ def fulfil(
             periods=after.periods,
             series_in_all=planned.promise.series_in_all(after.parts),
         )
-        return Fulfilled(found, funds, was_stored=before.entries == after.entries)
+        names = tuple(question.name for question in request.questions)
+        numbers = NamedNumbers(planned, found, names, request.impossible)
+        stored = before.entries == after.entries
+        return Fulfilled(found, funds, stored, numbers.all(request.comparisons))
 
 
 def require_entry(place: str, receipt: str) -> None:

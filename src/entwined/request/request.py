@@ -9,6 +9,7 @@ from typing import Final
 
 from entwined.bounds import Knowledge
 from entwined.errors import BadInput, BadQuery
+from entwined.estimate.compared import WantedComparison
 from entwined.forecast.forecast import Assumed
 from entwined.forecast.wanted import fitted
 from entwined.ledger.calendar import Calendar
@@ -61,7 +62,8 @@ class Request:
     answer has to be, and the batch costs what that takes. `rows` is about how many rows there are, in the
     holder's words: it only serves to predict the errors of means, variances and quantiles. `impossible` are conditions
     that no row meets, by the holder's word: numbers that agree are made so that none does. Where `secrets` are kept the
-    questions are one task. A `reserve` is what may ever be shown of each column, in as many batches as fit.
+    questions are one task. A `reserve` is what may ever be shown of each column, in as many batches as fit;
+    `comparisons` are made of the answers, for nothing.
     """
 
     table: str
@@ -85,6 +87,7 @@ class Request:
     reserve: Reserve | None = None
     noise: str = ""
     warnings: tuple[str, ...] = ()
+    comparisons: tuple[WantedComparison, ...] = ()
 
     def __post_init__(self) -> None:
         self.schema.require_approval()
@@ -95,6 +98,9 @@ class Request:
         self._require_amounts()
         for question in self.questions:
             question.query.check(self.schema)
+        asked = {question.name: question.query.bound(self.schema) for question in self.questions}
+        for wish in self.comparisons:
+            wish.check(asked, self.schema)
         self.promise  # noqa: B018  (it refuses models that do not fit the schema)
 
     def _require_amounts(self) -> None:
@@ -206,7 +212,7 @@ class Request:
         if self.secrets is not None:
             asked = {question.name: question.query.by_public_rows(self.schema) for question in questions}
             return replace(self, tasks=(VeiledTask.of(asked, leakage, loss),))
-        return replace(self, questions=questions, leakage=leakage, loss=loss, tasks=())
+        return replace(self, questions=questions, leakage=leakage, loss=loss, tasks=(), comparisons=())
 
 
 def _distinct(questions: tuple[Question, ...]) -> tuple[Question, ...]:

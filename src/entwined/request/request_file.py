@@ -14,6 +14,7 @@ from entwined.dependence import Dependence, model_from, read_model
 from entwined.dependence.contents import read_bytes, text_of
 from entwined.dependence.syntax import LONG_KEY
 from entwined.errors import BadInput, BadModel, BadQuery, EntwinedError
+from entwined.estimate.compared import COMPARED_BY, WantedComparison
 from entwined.ledger.calendar import Calendar
 from entwined.mechanisms.kinds import OFFERED
 from entwined.numbers import positive_fraction
@@ -34,11 +35,13 @@ LARGEST_FILE: Final = 1_000_000
 TOP: Final = (
     "title", "table", "schema", "ledger", "cap", "calendar", "leakage", "loss", "knowledge", "delta", "consistent",
     "impossible", "expected_rows", "dependence", "query", "mechanism", "secret", "individuals", "reserve", "noise",
+    "comparison",
 )  # fmt: skip
 ABOUT_MODEL: Final = (
     "name", "model", "by", "order", "columns", "missing_says_nothing", "worked_out", "trusting", "panel",
     "never_missing",
 )  # fmt: skip
+ABOUT_COMPARISON: Final = ("name", "kind", "one", "other")
 ABOUT_QUERY: Final = ("name", "kind", "sql", "where", "within", "share", *SHAPES)
 ABOUT_ANY: Final = ("kind", "name", "within", "share")
 ABOUT_TASK: Final = ("kind", "name", "leakage", "loss")
@@ -88,12 +91,14 @@ def read_request(
             tasks=instead(list(_tasks(fields, Task))) if instead else tuple(_tasks(fields, Task)),
             noise=_one_of(fields, "noise", ("", "laplace", "gaussian"), ""),
             reserve=Reserve.of(fields["reserve"]) if "reserve" in fields else None,
+            comparisons=() if instead else tuple(_comparisons(fields)),
         )
 
 
 def _keeping(fields: Mapping[str, Any], schema: Schema, folder: Path, secrets: ReadSecrets) -> Request:
     """Make the request of a release that keeps secrets: its questions leave together."""
-    unused = sorted(fields.keys() & {"consistent", "impossible", "calendar", "reserve", "noise"})
+    others = {"consistent", "impossible", "calendar", "reserve", "noise", "comparison"}
+    unused = sorted(fields.keys() & others)
     if unused:
         raise BadInput(f"A release that keeps secrets has no {unused[0]}. Leave it out.")
     if secrets.kept.individuals == (_amount(fields, "leakage") is _amount(fields, "loss") is None):
@@ -242,6 +247,30 @@ def _models(fields: Mapping[str, Any], folder: Path) -> Iterator[Declared]:
                 panel=given.get("panel", False),
                 never_missing=_names(given, "never_missing"),
             )
+
+
+def _comparisons(fields: Mapping[str, Any]) -> Iterator[WantedComparison]:
+    for number, given in enumerate(_entries(fields, "comparison"), start=1):
+        with placed(f"[[comparison]] {number}"):
+            _known(given, ABOUT_COMPARISON, "A comparison")
+            one, other = (_named(given, key) for key in ("one", "other"))
+            kind = _one_of(given, "kind", COMPARED_BY, COMPARED_BY[0])
+            yield WantedComparison(_text(given, "name", f"{kind} {number}"), kind, one, other)
+
+
+def _named(fields: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """Read the name of a query, or the name and the labels of a cell."""
+    given = fields.get(key)
+    found = [given] if isinstance(given, str) else given
+    if (
+        not isinstance(found, list)
+        or not found
+        or not all(isinstance(one, str | int | float) for one in found)
+    ):
+        raise BadInput(
+            f'{key} = {given!r:.60}. Give the name of a query, or of a table and a cell in it: ["by sex", "f"].'
+        )
+    return tuple(found)
 
 
 def _names(fields: Mapping[str, Any], key: str, what: str = "columns' names") -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from entwined.bounds.attributes.chance_boxes import ChanceBox, Chances
 from entwined.bounds.attributes.guarded import Guarded
 from entwined.bounds.attributes.guards import SecretGuard
 from entwined.bounds.attributes.joint_secrets import TOGETHER
+from entwined.bounds.attributes.learned_covariance import LearnedCovariance
 from entwined.bounds.attributes.linked import Linked, from_covariance
 from entwined.bounds.attributes.noisy_columns import ValueSets
 from entwined.bounds.attributes.quilt_guard import ParameterSecret, QuiltGuard
@@ -68,7 +69,7 @@ def read_secrets(
         if TOGETHER in one:
             guards.append(read_together(one, _rows(one, schema), known))
             continue
-        guard = _guarded(one, schema, known)
+        guard = _guarded(one, schema, folder, known)
         guards.append(guard)
         for truth in listed(one, "truth"):
             warnings += [
@@ -80,7 +81,7 @@ def read_secrets(
     return ReadSecrets(KeptSecrets(tuple(guards), individuals is None), tuple(warnings))
 
 
-def _guarded(given: Mapping[str, Any], schema: Schema, known: Known) -> Guarded:
+def _guarded(given: Mapping[str, Any], schema: Schema, folder: Path, known: Known) -> Guarded:
     secret = _secret(given, schema)
     linked: list[Linked] = []
     counted: list[tuple[str, Chances]] = []
@@ -91,11 +92,14 @@ def _guarded(given: Mapping[str, Any], schema: Schema, known: Known) -> Guarded:
             linked.append(_linked(law, known))
     told = read_correlation(given)
     joint = given.get("covariance")
+    if isinstance(joint, str) and not linked and told is None:
+        learned = LearnedCovariance.read(folder / joint)
+        return Guarded(secret, learned.linked(secret.column), tuple(counted), None, learned.words)
     if joint is not None:
         if linked or told or not isinstance(joint, dict) or joint.keys() != {"columns", "matrix"}:
             raise BadInput(
-                f"The secret {secret.title!r}: give covariance = {{columns = [...], matrix = [[...]]}} alone, "
-                "without other laws."
+                f"The secret {secret.title!r}: give covariance = {{columns = [...], matrix = [[...]]}}, or a file that "
+                "was learned, alone, without other laws."
             )
         found = from_covariance(secret.column, joint["columns"], joint["matrix"])
         linked, told = list(found.columns), found.correlation

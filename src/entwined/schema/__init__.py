@@ -1,7 +1,7 @@
 """Step 2: what is public.
 
     schema.toml <─> files <─> schema.Schema ─┬─ columns: what a value can be, and its code (`categories`, `grids`)
-                                             ├─ unit: whose secret is protected, a row, a person or a cell
+                                             ├─ unit: whose secret is protected, a row, a person, a household or a cell
                                              └─ neighbours, rows, most_rows, and the digest that the holder approved
 
 `bands` are coarser looks at a column, `raw` says how any raw value is read, `comparison` when two ids are one. Nothing
@@ -24,7 +24,7 @@ from entwined.schema.columns import (
 )
 from entwined.schema.files import approve, read_schema, write_schema
 from entwined.schema.schema import Schema
-from entwined.schema.unit import Cells, Neighbours, Person, Rows, Unit
+from entwined.schema.unit import Cells, Household, Neighbours, Nodes, Person, Rows, Unit
 
 __all__ = [
     "Bands",
@@ -34,9 +34,11 @@ __all__ = [
     "Coded",
     "Column",
     "Comparable",
+    "Household",
     "Integer",
     "Moment",
     "Neighbours",
+    "Nodes",
     "Numeric",
     "Ordered",
     "Person",

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Final, Literal, TypeAlias, get_args
 
-from entwined.canonical import Document
+from entwined.canonical import Document, canonical
 from entwined.errors import BadQuery, BadSchema
 from entwined.schema.raw import number_not_text, number_of, text_of
 
@@ -155,3 +155,8 @@ def _is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def alike(column: Column) -> str:
+    """Say how a column is declared, but for what it is called: two with the same words name things alike."""
+    return canonical({key: value for key, value in column.document.items() if key not in ("name", "label")})

@@ -27,7 +27,9 @@ SIGNED: Final = ("approved_key", "approved_signature")
 TOP: Final = {"unit", "neighbours", "most_rows", "rows", "approved", "approved_digest", "column", *SIGNED}
 HEAD: Final = """\
 # What is public about a table. Review every line: nothing is learned from rows later.
-# unit: what is protected: {kind = "rows"}, {kind = "cells"} or {kind = "person", column = "id", most = 5}
+# unit: what is protected: {kind = "rows"}, {kind = "cells"}, {kind = "person", column = "id", most = 5},
+#   {kind = "household", column = "home", most = 5} or, for the degrees of a graph alone,
+#   {kind = "nodes", columns = ["from", "to"], most = 50}
 # neighbours: "replace" (a unit's value changes, their number is public) or "add_remove" (it may be absent)
 # most_rows: no table under this schema has more rows
 # outside: where a value beyond the bounds goes: "clamp" (the nearest end) or "missing"

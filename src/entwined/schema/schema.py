@@ -12,9 +12,10 @@ from typing import Final, get_args
 from entwined.canonical import Document
 from entwined.errors import BadQuery, BadSchema, Unapproved
 from entwined.schema.bands import Bands
+from entwined.schema.column import alike
 from entwined.schema.columns import Coded, Column, Ordered, Text
 from entwined.schema.raw import is_whole
-from entwined.schema.unit import Neighbours, Rows, Unit
+from entwined.schema.unit import Neighbours, Nodes, Rows, Unit
 from entwined.showing import Tabled
 from entwined.signing import Key, Signature
 
@@ -84,8 +85,19 @@ class Schema(Tabled):
                     f"The person column {person!r} is not declared. Add it, as type text perhaps."
                 )
             self.grouping(person)
+        if self.unit.nodes is not None:
+            self._check_nodes(self.unit.nodes)
         if self.unit.by_column and self.neighbours != "replace":
             raise BadSchema('A cell cannot be added or removed. With unit cells give neighbours = "replace".')
+
+    def _check_nodes(self, nodes: Nodes) -> None:
+        """Require ids that are listed alike: the order of edges is that of their codes, whatever the table holds."""
+        one, other = (self._by_name.get(name) for name in nodes.columns)
+        if not (isinstance(one, Coded) and isinstance(other, Coded)) or alike(one) != alike(other):
+            raise BadSchema(
+                f"Nodes are named by {' and '.join(nodes.columns)}. Declare both alike, as whole numbers between "
+                "bounds or as categories."
+            )
 
     def _check_rows(self) -> None:
         if not is_whole(self.most_rows) or not 1 <= self.most_rows <= MOST_ROWS:

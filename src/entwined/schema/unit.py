@@ -1,15 +1,16 @@
-"""Whose secret is protected: a row, a person with a bounded number of rows, or one cell."""
+"""Whose secret is protected: a row, a person or a household with a bounded number of rows, or one cell."""
 
 from abc import ABC
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal, TypeAlias
 
 from entwined.canonical import Document
-from entwined.errors import BadSchema
+from entwined.errors import BadQuery, BadSchema
 from entwined.schema.raw import is_text, is_whole
 
 Neighbours: TypeAlias = Literal["replace", "add_remove"]
 MOST_ROWS_EACH: Final = 1_000_000
+ENDS: Final = ("one end of an edge", "the other")
 
 
 class Unit(ABC):
@@ -36,6 +37,8 @@ class Unit(ABC):
     """Whether a loss falls on each column that is read by itself, and not on whole rows."""
     may_be_absent: ClassVar[bool] = False
     """Whether a unit that takes part may be without any row in the table, also where units are replaced."""
+    shares_rows: ClassVar[bool] = False
+    """Whether a row belongs to several units, so that units have no values of their own."""
 
     @property
     def most_rows(self) -> int:
@@ -45,6 +48,11 @@ class Unit(ABC):
     @property
     def person(self) -> "Person | None":
         """The unit, if it is all rows of a person."""
+        return None
+
+    @property
+    def nodes(self) -> "Nodes | None":
+        """The unit, if it is an id of a graph with all of its edges."""
         return None
 
     @property
@@ -87,10 +95,10 @@ class Person(Unit):
 
     def __post_init__(self) -> None:
         if not is_text(self.column):
-            raise BadSchema(f"A person's rows share the column {self.column!r}. Give a column's name.")
+            raise BadSchema(f"A {self.name}'s rows share the column {self.column!r}. Give a column's name.")
         if not is_whole(self.most) or not 1 <= self.most <= MOST_ROWS_EACH:
             raise BadSchema(
-                f"A person has at most {self.most!r} rows. Give a number from 1 to {MOST_ROWS_EACH:,}."
+                f"A {self.name} has at most {self.most!r} rows. Give a number from 1 to {MOST_ROWS_EACH:,}."
             )
 
     @property
@@ -102,6 +110,18 @@ class Person(Unit):
     def document(self) -> Document:
         """The unit as the fields of its file."""
         return super().document | {"column": self.column, "most": self.most}
+
+
+@dataclass(frozen=True)
+class Household(Person):
+    """All rows with the same value in `column` are the members of one household; at most `most` of them are used."""
+
+    kind: ClassVar[str] = "household"
+    name: ClassVar[str] = "household"
+    words: ClassVar[str] = "all rows of one household"
+    content: ClassVar[str] = "what all rows about your household together say"
+    presence: ClassVar[str] = "whether the rows about your household are in the table at all"
+    many: ClassVar[str] = "households"
 
 
 @dataclass(frozen=True)
@@ -122,6 +142,54 @@ class Cells(Unit):
     by_column: ClassVar[bool] = True
 
 
+@dataclass(frozen=True)
+class Nodes(Unit):
+    """Each id of a graph is a unit, with all edges that name it in either of two `columns`; rows are edges.
+
+    An edge is a row of two units. So units have no rows of their own, and nothing is released but what is proved for a
+    node with all of its edges: degrees, after every id was cut to `most` edges.
+    """
+
+    columns: tuple[str, str]
+    most: int
+    kind: ClassVar[str] = "nodes"
+    name: ClassVar[str] = "node"
+    words: ClassVar[str] = "all edges of one node"
+    content: ClassVar[str] = "what all edges that name you together say"
+    presence: ClassVar[str] = "whether any edge names you at all"
+    many: ClassVar[str] = "nodes"
+    may_be_absent: ClassVar[bool] = True
+    shares_rows: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(self.columns))
+        names: list[str] = list(self.columns)
+        if len(names) != len(ENDS) or len(set(names)) < len(ENDS) or not all(map(is_text, names)):
+            raise BadSchema(f"Nodes are named by {names!r:.80}. Name the two columns of an edge.")
+        if not is_whole(self.most) or not 1 <= self.most <= MOST_ROWS_EACH:
+            raise BadSchema(
+                f"A node keeps at most {self.most!r} edges. Give a number from 1 to {MOST_ROWS_EACH:,}."
+            )
+
+    @property
+    def nodes(self) -> "Nodes":
+        """The unit itself."""
+        return self
+
+    @property
+    def most_rows(self) -> int:
+        """Refuse: rows belong to two nodes each, and a node may have any number of them."""
+        raise BadQuery(
+            "The schema protects nodes with all of their edges, and this is no degree distribution. Ask for degrees, "
+            "or protect rows, which are single edges."
+        )
+
+    @property
+    def document(self) -> Document:
+        """The unit as the fields of its file."""
+        return super().document | {"columns": list(self.columns), "most": self.most}
+
+
 def unit_from(fields: object) -> Unit:
     """Make a unit of the fields of its file."""
     match fields:
@@ -131,7 +199,11 @@ def unit_from(fields: object) -> Unit:
             return Cells()
         case {"kind": "person", "column": str(column), "most": int(most), **rest} if not rest:
             return Person(column, most)
+        case {"kind": "household", "column": str(column), "most": int(most), **rest} if not rest:
+            return Household(column, most)
+        case {"kind": "nodes", "columns": [str(one), str(other)], "most": int(most), **rest} if not rest:
+            return Nodes((one, other), most)
     raise BadSchema(
-        f'unit = {fields!r}. Give {{kind = "rows"}}, {{kind = "cells"}} or '
-        '{kind = "person", column = "id", most = 5}.'
+        f'unit = {fields!r}. Give {{kind = "rows"}}, {{kind = "cells"}}, {{kind = "person", column = "id", most = 5}}, '
+        '{kind = "household", column = "home", most = 5} or {kind = "nodes", columns = ["from", "to"], most = 50}.'
     )

@@ -37,6 +37,7 @@ RANDOM: Final = (
     0.05  # nats; who is asked what says more than this about no answer, if forms were drawn at random
 )
 KEYS: Final = {"pilot", "schema", "table", "smoothing", "decided", "form", "missing"}
+LEAST_ROWS: Final = 50  # of a pilot that anything is proposed from
 HEAD: Final = """\
 # What {pilot} shows of the questionnaire. Set confirmed = true where it holds by design, whatever people answer:
 # a column that is worked out from another one needs no histogram of its own, and a form that was drawn at random
@@ -73,6 +74,8 @@ class Proposals:
     def of(cls, pilot: str | Path, schema: Schema) -> "Proposals":
         """Look at a public table; what another column decides is sought with every form kept."""
         codes = public_codes(pilot, schema)
+        if codes.rows < LEAST_ROWS:
+            return cls(Path(pilot).name, schema, codes, (), ())
         pairs = pair_counts(codes)
         blanks = blank_codes(pairs)
         found = tuple(form for form in forms(pairs, blanks) if form.information < RANDOM)
@@ -83,12 +86,24 @@ class Proposals:
         missing = tuple(_missing(pairs, schema, found))
         return cls(Path(pilot).name, schema, codes, decided, found, missing, skips, mixed)
 
+    @property
+    def why_none(self) -> str:
+        """Say that the pilot is too small to propose anything; nothing if it is not."""
+        if self.pilot.rows >= LEAST_ROWS:
+            return ""
+        return (
+            f"The pilot has {self.pilot.rows:,} rows, and so few support no proposal: what looks like a rule in them "
+            f"may be chance. Give a pilot of {LEAST_ROWS} rows or more; else every column is released and paid for by "
+            "itself."
+        )
+
     def text(self, pilot: str, schema: str, table: str = "") -> str:
         """Write them for the holder, nothing confirmed; `table` is the private one, if it is known."""
         private = f"table = {json.dumps(table)}\n" if table else ""
         places = {"pilot": json.dumps(pilot), "schema": json.dumps(schema), "table": private}
         head = HEAD.format(smoothing=SMOOTHING, **places)
-        return head + "".join([*self._entries(), *self._comments()])
+        none = f"\n# {self.why_none}\n" if self.why_none else ""
+        return head + none + "".join([*self._entries(), *self._comments()])
 
     def _comments(self) -> Iterator[str]:
         if self.skips:

@@ -21,6 +21,7 @@ from entwined.synthetic.likeness import MEAN_OF_A_NORMAL
 
 TIMES: Final = (0.1, 0.5, 1.0, 2.0, 10.0)
 CONFIDENCE: Final = Fraction(19, 20)
+PEOPLE: Final = "people"
 UNREADABLE: Final = (
     "The description has no tables of noisy counts. Give the description.json that `entwined synth` wrote."
 )
@@ -46,6 +47,8 @@ class PublicWord:
     rows: float
     columns: tuple[str, ...]
     bars: tuple[ErrorBar, ...]
+    counted: str = PEOPLE
+    """What one row stands for."""
 
     @property
     def measured(self) -> tuple[tuple[str, str], ...]:
@@ -86,6 +89,7 @@ class PublicWord:
             "format": "entwined inspection, publishable 1",
             "from": "the released noise alone; no row was read",
             "rows": self.rows,
+            "counted": self.counted,
             "columns": list(self.columns),
             "tables": [bar._asdict() for bar in self.bars],
             "relations_measured": list(map(list, self.measured)),
@@ -102,27 +106,39 @@ def _mean(shares: Iterable[float]) -> float:
     return float(np.mean([min(share, 1.0) for share in shares]))
 
 
-def public_word(columns: Sequence[str], tables: Iterable[Mapping[str, Any]]) -> PublicWord:
-    """Work out the error bar of every table of noisy counts, the worst first."""
+def public_word(
+    columns: Sequence[str], tables: Iterable[Mapping[str, Any]], parts: int = 1, counted: str = PEOPLE
+) -> PublicWord:
+    """Work out the error bar of every table of noisy counts, which are in so many parts each, the worst first."""
     try:
         read = [
             (
                 tuple(map(str, one["columns"])),
-                np.array(one["counts"], np.float64).ravel(),
+                np.array(one["counts"], np.float64).ravel() / parts,
                 noise_from(one["noise"]),
             )
             for one in tables
         ]
         if not columns or not read or any(not counts.size for _, counts, _ in read):
             raise BadInput(UNREADABLE)
-        rows = max(1.0, _rows([(counts, float(noise.variance)) for _, counts, noise in read]))
-        bars = [
-            _bar(names, counts, float(noise.variance), float(noise.half_width(CONFIDENCE)), rows)
-            for names, counts, noise in read
+        laws = [
+            (float(noise.variance) / parts**2, float(noise.half_width(CONFIDENCE)) / parts)
+            for *_, noise in read
         ]
+        sums = [(counts, variance) for (_, counts, _), (variance, _) in zip(read, laws, strict=True)]
+        alike = [
+            one for one, (names, *_) in zip(sums, read, strict=True) if counted == PEOPLE or _is_whole(names)
+        ]
+        rows = max(1.0, _rows(alike))
+        bars = [_bar(names, counts, *law, rows) for (names, counts, _), law in zip(read, laws, strict=True)]
     except (KeyError, TypeError, ValueError, AttributeError):
         raise BadInput(UNREADABLE) from None
-    return PublicWord(rows, tuple(columns), tuple(sorted(bars, key=lambda bar: -bar.misplaced)))
+    return PublicWord(rows, tuple(columns), tuple(sorted(bars, key=lambda bar: -bar.misplaced)), counted)
+
+
+def _is_whole(names: Iterable[str]) -> bool:
+    """Whether a table has every household in it: each has a head, and not each has members of other kinds."""
+    return all(name.startswith("head.") or "." not in name for name in names)
 
 
 def _rows(tables: Sequence[tuple["np.ndarray[Any, np.dtype[np.float64]]", float]]) -> float:
@@ -155,7 +171,11 @@ def word_of(document: Mapping[str, Any]) -> PublicWord:
     """Read what a description file says: the columns of its mechanism, and the tables that were drawn."""
     try:
         columns = [str(one["column"]) for one in document["certificate"]["mechanism"]["columns"]]
-        tables = json.loads(document["drawn"])["tables"]
+        drawn = json.loads(document["drawn"])
+        if "parts" in drawn:
+            places = dict.fromkeys(name for one in drawn["tables"] for name in one["columns"])
+            return public_word(list(places), drawn["tables"], int(drawn["parts"]), "households")
+        tables = drawn["tables"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise BadInput(UNREADABLE) from None
     return public_word(columns, tables)

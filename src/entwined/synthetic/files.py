@@ -4,7 +4,7 @@ import csv
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from entwined.errors import BadInput
 from entwined.schema import Schema
+from entwined.synthetic.household_rows import MadeUpHouseholds
 from entwined.synthetic.rows import MadeUpRows
 from entwined.writing import harmless
 
@@ -21,9 +22,11 @@ HEADINGS: Final = ("column", "type", "label", "values", "missing", "in the synth
 MOST_SHOWN: Final = 12
 MADE_UP: Final = "Rows are made up; nobody in them ever was."
 
+SyntheticRows: TypeAlias = MadeUpRows | MadeUpHouseholds
+
 
 def write_rows(
-    folder: Path, rows: MadeUpRows, formats: Sequence[str] = FORMATS, stem: str = "synthetic"
+    folder: Path, rows: SyntheticRows, formats: Sequence[str] = FORMATS, stem: str = "synthetic"
 ) -> list[Path]:
     """Write rows block by block, in one or more formats at once."""
     unknown = [one for one in formats if one not in FORMATS]
@@ -60,7 +63,7 @@ def _texts(column: pa.Array) -> pa.Array:
     return pa.DictionaryArray.from_arrays(coded.indices, plain).dictionary_decode()
 
 
-def write_dictionary(folder: Path, rows: MadeUpRows) -> list[Path]:
+def write_dictionary(folder: Path, rows: SyntheticRows) -> list[Path]:
     """Write what each column means and how its values came about, for programs and for people."""
     lines = [_line(name, rows) for name in rows.names]
     table = folder / "dictionary.csv"
@@ -82,7 +85,7 @@ def _bar(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
-def _line(name: str, rows: MadeUpRows) -> tuple[str, ...]:
+def _line(name: str, rows: SyntheticRows) -> tuple[str, ...]:
     schema = rows.schema
     column = schema.column(name)
     if name in schema.text_columns:
@@ -104,7 +107,9 @@ def _missing(schema: Schema, name: str) -> str:
     return f"empty; in the source also {', '.join(codes)}" if codes else "empty"
 
 
-def _made(rows: MadeUpRows, name: str) -> str:
+def _made(rows: SyntheticRows, name: str) -> str:
+    if name not in rows.domain.names:
+        return "unique ids; none is copied"
     axis = rows.domain.axes[rows.domain.names.index(name)]
     if rows.description is None:
         return "any declared value by chance; nothing was read"

@@ -4,7 +4,7 @@ These are rows without noise. No charge is made for them because nothing of them
 written to files that say so in their names and first lines.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -12,9 +12,10 @@ import numpy as np
 
 from entwined.errors import BadInput, BadTable, EntwinedError, HolderError
 from entwined.learning.codes import MOST_VALUES, Codes
+from entwined.numbers import IntArray
 from entwined.queries.axes import Axis
 from entwined.schema import Coded, Rows, Schema
-from entwined.tables.every_row import every_row
+from entwined.tables.every_row import every_member, every_row
 from entwined.tables.rows import CodedRows
 from entwined.tables.source import engine_of
 
@@ -96,10 +97,25 @@ def _bare(schema: Schema, axes: Sequence[Axis]) -> Schema:
     return replace(schema, columns=columns, unit=Rows(), rows=None, approved_digest="", signature=None)
 
 
+def members_of(source: Any, schema: Schema, names: Sequence[str], by: str) -> tuple[IntArray, IntArray]:
+    """Read the holder's rows for a rehearsal: the number of each one's household, and the codes of some columns."""
+    schema.require_approval()
+    found = _opened(source, schema, lambda rows: every_member(rows, names, by))
+    if not len(found):
+        raise HolderError("The table has no rows that name a household. Give another, or another column.")
+    return found[:, 0], found[:, 1:]
+
+
 def _read(source: Any, schema: Schema, axes: Sequence[Axis]) -> Codes:
+    found = _opened(source, schema, lambda rows: every_row(rows, [axis.column for axis in axes]))
+    cells = [cells_of(found[:, at], axis) for at, axis in enumerate(axes)]
+    return Codes.of({axis.column: axis.cells for axis in axes}, np.stack(cells, axis=1))
+
+
+def _opened(source: Any, schema: Schema, read: Callable[[CodedRows], IntArray]) -> IntArray:
     engine = engine_of(source, declared={one.name: one for one in schema.columns})
     try:
-        found = every_row(CodedRows(schema, engine), [axis.column for axis in axes])
+        return read(CodedRows(schema, engine))
     except EntwinedError:
         raise
     except Exception:  # noqa: BLE001  (its words may hold cells of rows)
@@ -108,11 +124,9 @@ def _read(source: Any, schema: Schema, axes: Sequence[Axis]) -> Codes:
         ) from None
     finally:
         engine.close()
-    cells = [_cells(found[:, at], axis) for at, axis in enumerate(axes)]
-    return Codes.of({axis.column: axis.cells for axis in axes}, np.stack(cells, axis=1))
 
 
-def _cells(codes: np.ndarray[Any, np.dtype[np.int64]], axis: Axis) -> np.ndarray[Any, np.dtype[np.int64]]:
+def cells_of(codes: IntArray, axis: Axis) -> IntArray:
     """Give the cell of every code, missing in the last."""
     inside = np.searchsorted(np.asarray(axis.starts), codes, side="right") - 1
     return np.where(codes < axis.levels, inside, axis.cells - 1)

@@ -197,6 +197,10 @@ class Duck:
             """End the moment; what was made in it stays or goes."""
             self._cursor.execute("COMMIT" if kept else "ROLLBACK")
 
+        def in_turn(self, statement: str, fold: Fold) -> list[int]:
+            """Fold batches as DuckDB streams them, which keeps the order of a statement that has one."""
+            return self._run(lambda: fold(self._batches(statement)))
+
         def _batches(self, statement: str) -> Iterator[Codes]:
             yield from map(side_by_side, self._cursor.sql(statement).to_arrow_reader(ROWS_AT_ONCE))
 

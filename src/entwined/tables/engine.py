@@ -54,6 +54,9 @@ class Reader(Protocol):
         Where rows lie in several places, each is folded there and what they give is added up.
         """
 
+    def in_turn(self, statement: str, fold: Fold) -> list[int]:
+        """Run a statement that gives integers in an order, and fold all of its rows here, in that order."""
+
 
 class Holding(Protocol):
     """Scanned rows that may be kept."""

@@ -38,3 +38,18 @@ def every_step(rows: CodedRows, *, state: str, order: str, by: str | None) -> In
     with rows.engine.reading() as reader:
         found = reader.rows(statement([*taken, ("seen", seen), ("told", told)], wanted))
     return np.array(found, np.int64).reshape(-1, 3)
+
+
+def every_member(rows: CodedRows, names: Sequence[str], by: str) -> IntArray:
+    """Give the number of the household and the codes of the named columns, a line a row that names a household."""
+    everybody = rows.of_everybody()
+    raw = () if everybody.is_coded(by) else (by,)
+    taken, last = everybody.steps(everybody.in_order((*names, *(() if raw else (by,)))), raw)
+    ids, compared = everybody.named((by,), "written")
+    codes = ", ".join(everybody.code(name) for name in names)
+    seen = f"SELECT {ids[0]} AS written, {codes} FROM {last}"
+    told = f"SELECT {compared} AS who, {codes} FROM seen"
+    wanted = f"SELECT DENSE_RANK() OVER (ORDER BY who) AS who, {codes} FROM told WHERE who IS NOT NULL"
+    with everybody.engine.reading() as reader:
+        found = reader.rows(statement([*taken, ("seen", seen), ("told", told)], wanted))
+    return np.array(found, np.int64).reshape(-1, 1 + len(names))

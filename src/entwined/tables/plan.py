@@ -14,7 +14,6 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from entwined.canonical import canonical
 from entwined.errors import BadQuery, QueryTooComplex
 from entwined.numbers import IntArray
 from entwined.queries.aggregates import (
@@ -28,16 +27,21 @@ from entwined.queries.aggregates import (
     TotalsOf,
 )
 from entwined.queries.axes import Axis, Term
+from entwined.queries.graphs import BoundedDegreesOf
+from entwined.queries.homes import HomesOf
 from entwined.queries.predicate import Predicate, codes_in
 from entwined.queries.query import MOST_CELLS, TOO_LARGE
+from entwined.queries.seats import Seats
 from entwined.queries.terms import moves_inside
-from entwined.schema import Column, Schema
+from entwined.schema import Schema
+from entwined.schema.column import alike
 from entwined.tables.folding import check_fold, tabled
 
 FEW_CELLS: Final = 2**16
 FEW_BANDS: Final = 32
 MANY_CELLS: Final = 2**20
 SAFE_DECIMAL: Final = 10**37
+MOST_AT_ONCE: Final = 32  # tables of households in one statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,8 @@ class Found:
     folds: Sequence[IntArray]
     degrees: Sequence[IntArray]
     moves: Sequence[IntArray]
+    bounded: Sequence[IntArray]
+    homes: Sequence[IntArray]
 
     def counts(self, table: TableOf) -> IntArray:
         """Give a table of counts, from itself or from a larger one."""
@@ -70,6 +76,8 @@ class Plan:
     folds: tuple[FoldOf, ...]
     degrees: tuple[DegreesOf, ...]
     moves: tuple[MovesOf, ...]
+    bounded: tuple[BoundedDegreesOf, ...]
+    homes: tuple[tuple[HomesOf, ...], ...]
     makers: tuple[Maker, ...]
 
 
@@ -84,6 +92,8 @@ def plan(schema: Schema, aggregates: Iterable[Aggregate]) -> Plan:
         tuple(wanted.folds),
         tuple(wanted.named),
         tuple(wanted.moved),
+        tuple(wanted.cut),
+        wanted.batches,
         makers,
     )
 
@@ -99,6 +109,8 @@ class _Wanted(Asking[Maker]):
     folds: list[FoldOf] = field(default_factory=list)
     named: list[DegreesOf] = field(default_factory=list)
     moved: list[MovesOf] = field(default_factory=list)
+    cut: list[BoundedDegreesOf] = field(default_factory=list)
+    housed: dict[HomesOf, None] = field(default_factory=dict)
 
     def single(self, one: Single) -> Maker:
         """Fetch one number."""
@@ -138,8 +150,7 @@ class _Wanted(Asking[Maker]):
 
     def degrees(self, one: DegreesOf) -> Maker:
         """Have the engine count how often each id is named, and then how many are named so often."""
-        alike = {_without_name(self.schema.grouping(name)) for name in one.columns}
-        if len(alike) > 1:
+        if len({alike(self.schema.grouping(name)) for name in one.columns}) > 1:
             raise BadQuery(
                 f"The columns {', '.join(one.columns)} are declared in different ways, and one id might be two. "
                 "Declare them alike."
@@ -163,10 +174,38 @@ class _Wanted(Asking[Maker]):
         at = len(self.moved) - 1
         return lambda found: found.moves[at]
 
+    def bounded(self, one: BoundedDegreesOf) -> Maker:
+        """Have edges come in order, each once."""
+        self.cut.append(one)
+        at = len(self.cut) - 1
+        return lambda found: found.bounded[at]
 
-def _without_name(column: Column) -> str:
-    """Say how a column is declared, but for what it is called."""
-    return canonical({key: value for key, value in column.document.items() if key not in ("name", "label")})
+    def homes(self, one: HomesOf) -> Maker:
+        """Have the engine bring the members of each household together."""
+        seats, unit = one.table.seats, self.schema.unit
+        if (seats.by, seats.most) != (unit.id_column, unit.most_rows) or not one.where.is_everything:
+            raise BadQuery(
+                f"Households by {seats.by!r} of at most {seats.most} are counted, and the schema protects other units. "
+                "Build the question on this schema."
+            )
+        self.housed[one] = None
+        return lambda found: found.homes[_place_in(self.batches, one)]
+
+    @property
+    def batches(self) -> tuple[tuple[HomesOf, ...], ...]:
+        """The tables of households that one statement can ask for: of the same members, and not too many."""
+        alike: dict[tuple[Seats, int], list[HomesOf]] = {}
+        for one in self.housed:
+            alike.setdefault((one.table.seats, one.table.member), []).append(one)
+        return tuple(
+            tuple(some[start : start + MOST_AT_ONCE])
+            for some in alike.values()
+            for start in range(0, len(some), MOST_AT_ONCE)
+        )
+
+
+def _place_in(batches: Sequence[Sequence[HomesOf]], one: HomesOf) -> int:
+    return [each for batch in batches for each in batch].index(one)
 
 
 def _by_code(table: TableOf) -> TableOf:
@@ -178,6 +217,11 @@ def _by_code(table: TableOf) -> TableOf:
 
 def _checked(schema: Schema, given: Aggregate) -> Aggregate:
     """Give an aggregate whose condition leaves out rows without a cell or value."""
+    if schema.unit.shares_rows != given.of_units:
+        raise BadQuery(
+            f"The schema protects {schema.unit.kind}, and this is no answer about them. Ask for degrees of nodes where "
+            "nodes are protected, and for nothing else there."
+        )
     sides = given.sides
     for name, size in (*given.where.sizes.items(), *((axis.column, axis.levels + 1) for axis in sides)):
         if schema.coded(name).size != size:

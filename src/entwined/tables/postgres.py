@@ -190,6 +190,10 @@ class Postgres:
             """Fold batches that are fetched from a cursor of the server, one after another."""
             return fold(self._held.batches(statement, lambda: self._batches(statement)))
 
+        def in_turn(self, statement: str, fold: Fold) -> list[int]:
+            """Fold batches in the order of the cursor."""
+            return fold(self._batches(statement))
+
         def _batches(self, statement: str) -> Iterator[IntArray]:
             with self._link.cursor("fold", binary=True) as cursor:
                 cursor.execute(statement.encode())

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
-from entwined.errors import BadQuery, BadTable
+from entwined.errors import BadTable
 from entwined.schema import Coded, Person, Rows, Schema
 from entwined.tables.coding import fits_a_case, is_dear, long_list
 from entwined.tables.comparing import refuse_uncertain, together
@@ -51,11 +51,6 @@ class CodedRows:
             if picking is not None:
                 grouping = self.schema.grouping(picking.column)
                 refuse_uncertain(grouping, self.shown(grouping.name))
-        if self.first is not None and self.homes is not None:
-            raise BadQuery(
-                f"The steps of a series by {self.first!r} are rows, and the schema protects persons. Protect rows, or "
-                "pick without an order."
-            )
 
     @property
     def by_person(self) -> Person | None:
@@ -113,9 +108,16 @@ class CodedRows:
             and is_dear(self.schema.coded(name), shown.kind)
         )
 
-    def steps(self, coded: Sequence[str], raw: Sequence[str] = ()) -> tuple[Steps, str]:
-        """Give the steps from the source to rows with these codes, other columns raw, and the last step's name."""
-        if self.kept_as and not raw:
+    def from_source(self) -> "CodedRows":
+        """Give the same rows as they are read, also where their codes are kept."""
+        return replace(self, kept_as="")
+
+    def steps(self, coded: Sequence[str], raw: Sequence[str] = (), before: str = "") -> tuple[Steps, str]:
+        """Give the steps from the source to rows with these codes, other columns raw, and the last step's name.
+
+        Where rows are picked, those come first that `before`, a number made of a row's own codes, puts first.
+        """
+        if self.kept_as and not raw and not before:
             codes = ", ".join(
                 f"CAST({self.code(name)} AS {usual_type(self.schema.coded(name))}) AS {self.code(name)}"
                 for name in coded
@@ -129,7 +131,7 @@ class CodedRows:
         named = {one.column for one in (person, self.homes) if one is not None}.union(raw)
         kept = tuple(self.in_order(named - set(everything)))
         steps, last = self._coded(everything, kept)
-        steps = [*steps, *self._picked(person, everything, last, raw)]
+        steps = [*steps, *self._picked(person, everything, last, raw, before)]
         if self.homes is None:
             return steps, "picked"
         return [*steps, *self._few_a_home(self.homes, everything)], "at_home"
@@ -190,7 +192,9 @@ class CodedRows:
             joins += f" LEFT JOIN {relation} AS {list_name} ON {rows}.{raw} = {list_name}.value"
         return f"SELECT {', '.join(found)} FROM {rows}{joins}"
 
-    def _picked(self, person: Person, coded: Sequence[str], rows: str, raw: Sequence[str]) -> Steps:
+    def _picked(
+        self, person: Person, coded: Sequence[str], rows: str, raw: Sequence[str], before: str = ""
+    ) -> Steps:
         """Keep at most so many rows a person: the first by all their codes, whatever else the table holds.
 
         Rows with equal codes are interchangeable; where ids are read `raw`, these come after codes. A row that names
@@ -198,10 +202,11 @@ class CodedRows:
         of the rows of one step the first by all codes stays: which steps are kept depends on nothing but that column.
         """
         who = self._together(person.column)
-        home = "" if self.homes is None else f", {self._home(self.homes, who)} AS home"
+        home = "" if self.homes is None else f", {self._home(self.homes, who)} AS home{self._step(who)}"
         steps = [("grouped", f"SELECT {rows}.*, {who} AS who{home} FROM {rows}")]
-        by_codes = ", ".join((*map(self.code, coded), *map(self.raw, raw))) or "who"
-        if self.first is None:
+        first = (before,) if before else ()
+        by_codes = ", ".join((*first, *map(self.code, coded), *map(self.raw, raw))) or "who"
+        if self.first is None or self.homes is not None:
             return [*steps, *_first("grouped", "picked", "who", by_codes, person.most, "who IS NOT NULL")]
         step, none = self.code(self.first), self.schema.coded(self.first).missing_code
         there = f"who IS NOT NULL AND {step} <> {none}"
@@ -244,6 +249,16 @@ class CodedRows:
         """
         return f"MIN({self._together(homes.column)}) OVER (PARTITION BY {who})"
 
+    def _step(self, who: str) -> str:
+        """Give the step of a person in a series: the least that any of the person's rows names, kept or not.
+
+        It hangs on the column of steps alone, which is public, as a person's group hangs on that of groups.
+        """
+        if self.first is None:
+            return ""
+        code, none = self.code(self.first), self.schema.coded(self.first).missing_code
+        return f", MIN(CASE WHEN {code} <> {none} THEN {code} END) OVER (PARTITION BY {who}) AS step_of"
+
     def _few_a_home(self, homes: Person, coded: Sequence[str]) -> Steps:
         """Keep at most so many persons a group, each with all rows that were picked of them; nobody without a group.
 
@@ -253,14 +268,22 @@ class CodedRows:
         other rows: if those come before the last kept, that one goes again, else they are not kept; either way one
         person took the place of one. Adding or removing a person does one half of this. Only a person who moves to
         another group, which is public, replaces one in each.
+
+        In a series persons are steps: one a step, the first by their first rows, and the first steps. Which steps those
+        are is public, so other rows of a person put another person at one step at most, and who is there no longer lets
+        at most one later step in.
         """
         order = ", ".join((*map(self.code, coded), "who"))
-        turn = f"ROW_NUMBER() OVER (PARTITION BY home ORDER BY {order}) AS place"
+        persons = "turn_picked = 1 AND home IS NOT NULL"
+        if self.first is None:
+            turn = f"ROW_NUMBER() OVER (PARTITION BY home ORDER BY {order}) AS place"
+            places = [("places", f"SELECT who AS person, {turn} FROM picked WHERE {persons}")]
+        else:
+            first = _first("picked", "steps", "home, step_of", order, 1, f"{persons} AND step_of IS NOT NULL")
+            turn = "ROW_NUMBER() OVER (PARTITION BY home ORDER BY step_of) AS place"
+            places = [*first, ("places", f"SELECT who AS person, {turn} FROM steps")]
         return [
-            (
-                "places",
-                f"SELECT who AS person, {turn} FROM picked WHERE turn_picked = 1 AND home IS NOT NULL",
-            ),
+            *places,
             (
                 "at_home",
                 f"SELECT picked.* FROM picked JOIN places ON who = person WHERE place <= {homes.most}",

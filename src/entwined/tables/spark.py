@@ -193,6 +193,11 @@ class Spark:
             parts = [fold(()), *([int(text) for text in row.sums] for row in found)]
             return [sum(numbers) for numbers in zip(*parts, strict=True)]
 
+        def in_turn(self, statement: str, fold: Fold) -> list[int]:
+            """Bring the rows here, as they are sorted, and fold them."""
+            found = self._session.sql(statement).toArrow()
+            return fold(map(side_by_side, found.to_batches(ROWS_AT_ONCE)))
+
 
 class HeldFrames:
     """Frames of scanned rows by statement, kept by Spark where they lie for as long as rows are lent.

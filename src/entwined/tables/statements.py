@@ -14,12 +14,25 @@ import numpy as np
 
 from entwined.numbers import IntArray
 from entwined.progress import report
-from entwined.queries.aggregates import Aggregate, DegreesOf, FoldOf, MovesOf, Single, TableOf, TotalsOf
+from entwined.queries.aggregates import (
+    Aggregate,
+    DegreesOf,
+    FoldOf,
+    MovesOf,
+    Single,
+    TableOf,
+    TotalsOf,
+)
 from entwined.queries.axes import Axis, Term
+from entwined.queries.graphs import BoundedDegreesOf
+from entwined.queries.homes import HomesOf
 from entwined.queries.predicate import Predicate
+from entwined.tables.cells import along, grouped
 from entwined.tables.conditions import holds
-from entwined.tables.engine import Reader
+from entwined.tables.edge_bounding import degree_counts
+from entwined.tables.engine import Fold, Reader
 from entwined.tables.folding import Folding
+from entwined.tables.homes import households_in
 from entwined.tables.plan import Found, Plan, largest_term, whole
 from entwined.tables.rows import CodedRows
 from entwined.tables.steps import Steps, statement
@@ -79,7 +92,7 @@ class Statement:
         ]
         listed = ", ".join(f"{key} AS k{at}" for at, key in enumerate(keys))
         steps = [*steps, ("keyed", f"SELECT {listed} FROM {last}{self._filter(shared)}")]
-        steps = [*steps, ("counted", _grouped([f"k{at}" for at in range(len(wanted))]))]
+        steps = [*steps, ("counted", grouped([f"k{at}" for at in range(len(wanted))]))]
         if late:
             return self._coded_late(steps, wanted, late)
         cell = ", ".join(f"k{at}" for at in range(len(wanted)))
@@ -181,6 +194,16 @@ class Statement:
             steps, f"SELECT 0 AS which, {cell} AS cell, COUNT(*) AS n FROM moves GROUP BY state, onto"
         )
 
+    def edges(self, one: BoundedDegreesOf) -> str:
+        """Ask for pairs of different ids, the smaller first, each pair once, in rising order."""
+        steps, last = self.rows.steps(self.rows.in_order(one.columns))
+        a, b = map(self.rows.code, one.columns)
+        levels = self.rows.schema.coded(one.columns[0]).levels
+        ends = [f"CASE WHEN {a} < {b} THEN {first} ELSE {then} END" for first, then in ((a, b), (b, a))]
+        named = f"{a} <> {b} AND {a} < {levels} AND {b} < {levels}"
+        steps = [*steps, ("ends", f"SELECT {ends[0]} AS n0, {ends[1]} AS n1 FROM {last} WHERE {named}")]
+        return statement(steps, "SELECT DISTINCT n0, n1 FROM ends ORDER BY n0, n1")
+
     def _columns(self, wanted: Sequence[Aggregate]) -> list[str]:
         return self.rows.in_order(name for one in wanted for name in one.reads)
 
@@ -199,24 +222,11 @@ class Statement:
         """Number the cells, the last axis fastest; −1 outside the condition."""
         number = "0"
         for at, axis in enumerate(axes):
-            cell = self._along(axis)
+            cell = along(axis, self.rows.code(axis.column))
             number = f"({number}) * {axis.cells} + {cell}" if at else cell
         if where is None or where.is_everything:
             return number
         return f"CASE WHEN {self._holds(where)} THEN {number} ELSE -1 END"
-
-    def _along(self, axis: Axis) -> str:
-        code = self.rows.code(axis.column)
-        if axis.cuts:
-            return banded(code, (*axis.cuts, axis.levels) if axis.keeps_missing else axis.cuts)
-        if axis.width == 1:
-            return code
-        quotient = (
-            f"CAST(({code} - {code} % {axis.width}) / {axis.width} AS INTEGER)"  # whole in every engine
-        )
-        if not axis.keeps_missing:
-            return quotient
-        return f"CASE WHEN {code} >= {axis.levels} THEN {axis.cells - 1} ELSE {quotient} END"
 
     def _term(self, term: Term) -> str:
         largest = largest_term(term, self.rows.schema)
@@ -237,27 +247,9 @@ class Statement:
         )
 
 
-def banded(code: str, starts: Sequence[int], first: int = 0) -> str:
-    """Number the range that a code lies in, by halves: few comparisons a row, however many ranges there are."""
-    if len(starts) == 1:
-        return str(first)
-    half = len(starts) // 2
-    below, above = banded(code, starts[:half], first), banded(code, starts[half:], first + half)
-    return f"CASE WHEN {code} < {starts[half]} THEN {below} ELSE {above} END"
-
-
 def _narrow(size: int) -> str:
     """Name the smallest type that every engine has for so many codes."""
     return next((name for most, name in NARROW if size <= most), "BIGINT")
-
-
-def _grouped(names: Sequence[str]) -> str:
-    listed = ", ".join(names)
-    if len(names) == 1:
-        return f"SELECT 0 AS which, {listed}, COUNT(*) AS n FROM keyed GROUP BY {listed}"
-    which = " ".join(f"WHEN GROUPING({name}) = 0 THEN {at}" for at, name in enumerate(names))
-    sets = ", ".join(f"({name})" for name in names)
-    return f"SELECT CASE {which} END AS which, {listed}, COUNT(*) AS n FROM keyed GROUP BY GROUPING SETS ({sets})"
 
 
 @dataclass(frozen=True)
@@ -269,7 +261,8 @@ class Prepared:
     tables: tuple[tuple[str, tuple[TableOf, ...]], ...]
     totals: tuple[tuple[str, tuple[TotalsOf, ...]], ...]
     folds: tuple[tuple[str, Folding], ...]
-    own: tuple[tuple[str, tuple[DegreesOf | MovesOf, ...]], ...]
+    own: tuple[tuple[str, tuple[DegreesOf | MovesOf | HomesOf, ...]], ...]
+    edges: tuple[tuple[str, Fold], ...]
 
     def answers(self, reader: Reader) -> list[IntArray]:
         """Read the rows, once a statement."""
@@ -290,10 +283,12 @@ class Prepared:
             for ask, alone in self._said(self.own, self.scans - len(self.own))
             for counts in _counts(reader.counts(ask), alone)
         ]
-        named = len(self.plan.degrees)
+        cut = [whole(reader.in_turn(ask, fold)) for ask, fold in self.edges]
+        named, moved = len(self.plan.degrees), len(self.plan.moves)
         report(READING, self.scans, self.scans)
         counted = tuple(zip(self.plan.tables, tables, strict=True))
-        found = Found(singles, counted, totals, folds, own[:named], own[named:])
+        seen = own[:named], own[named:][:moved]
+        found = Found(singles, counted, totals, folds, *seen, cut, own[named + moved :])
         return [make(found) for make in self.plan.makers]
 
     @property
@@ -320,6 +315,11 @@ def prepared(rows: CodedRows, plan: Plan) -> Prepared:
         (
             *((asked.degrees(one), (one,)) for one in plan.degrees),
             *((asked.moves(one), (one,)) for one in plan.moves),
+            *((households_in(rows, [one.table for one in batch]), batch) for batch in plan.homes),
+        ),
+        tuple(
+            (asked.edges(one), degree_counts(one, rows.schema.coded(one.columns[0]).levels))
+            for one in plan.bounded
         ),
     )
 
@@ -329,7 +329,7 @@ def _batches(wanted: tuple[One, ...], most: int) -> Iterator[tuple[One, ...]]:
         yield wanted[start : start + most]
 
 
-def _counts(found: IntArray, wanted: Sequence[TableOf | DegreesOf | MovesOf]) -> list[IntArray]:
+def _counts(found: IntArray, wanted: Sequence[TableOf | DegreesOf | MovesOf | HomesOf]) -> list[IntArray]:
     """Lay (table, cell, count) rows out as whole tables; what was not found is 0, what is outside is left out."""
     inside = found[found[:, 1] >= 0]
     cells = []

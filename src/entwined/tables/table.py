@@ -75,7 +75,9 @@ class Table:
         without one is left out, and of the rows with the same one only the first by all codes is taken. A row without
         a value in the column is left out. Where persons are protected, they are what is picked, after their rows: of
         the persons who share a value the first `most` by their first rows, a person of several values having the least
-        of them, with all of their rows that count. The engine stays this table's: close this one only.
+        of them, with all of their rows that count. With a column `first` a person has the least of its codes too: one
+        without any is left out, and of the persons with the same one only the first is taken. The engine stays this
+        table's: close this one only.
         """
         self._require_open()
         return Table(self.schema, self._rows.engine, Person(column, most), first, resident=self._is_resident)

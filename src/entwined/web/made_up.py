@@ -15,7 +15,7 @@ from entwined.mechanisms.marginals.synthesis import MODES, Synthesis
 from entwined.numbers import positive_fraction
 from entwined.report.inspection_page import inspection_page
 from entwined.report.public_word_page import public_word_page
-from entwined.report.synthetic_folder import WantedRows, describe_into, rows_of
+from entwined.report.synthetic_folder import WantedRows, describe_into
 from entwined.request.funds import require_funds
 from entwined.request.published import verify_published
 from entwined.request.request_file import read_request
@@ -27,6 +27,7 @@ from entwined.synthetic.description import NAME
 from entwined.synthetic.error_bars import word_of
 from entwined.synthetic.files import write_rows
 from entwined.synthetic.inspection import DESCRIPTION, SCHEMA, compared
+from entwined.synthetic.reading import making
 from entwined.web.projects import REQUEST, Project
 
 FOLDER: Final = re.compile(r"synthetic-(\d{1,6})")
@@ -120,7 +121,7 @@ class MadeUp:
         """Make up more rows of a description, as CSV: it was paid for."""
         found = read_description(self.folder(number) / DESCRIPTION)
         with tempfile.TemporaryDirectory() as name:
-            (path,) = write_rows(Path(name), rows_of(found)(counted(rows)), ("csv",))
+            (path,) = write_rows(Path(name), making(found)(counted(rows)), ("csv",))
             return path.read_bytes()
 
     def in_public(self, number: int) -> str:

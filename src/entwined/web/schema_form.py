@@ -74,7 +74,7 @@ def schema_from(before: Schema, given: Mapping[str, str]) -> Schema:
     ]
     kind = given.get("unit", "rows")
     unit: Document = {"kind": kind}
-    if kind == "person":
+    if kind in ("person", "household"):
         unit |= {
             "column": given.get("person", ""),
             "most": _whole(given, "person_most", "most rows of a person"),

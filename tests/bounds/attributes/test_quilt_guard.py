@@ -7,12 +7,13 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from entwined.bounds.attributes.laplace_noise import least_laplace, shown_of
 from entwined.bounds.attributes.noisy_columns import ValueSets
 from entwined.bounds.attributes.quilt_guard import ParameterSecret, QuiltGuard
-from entwined.bounds.attributes.together import curve, keeps, noise_of
+from entwined.bounds.attributes.together import curve, keeps, noise_of, veil_keeps
 from entwined.bounds.profiles.gaussian import largest_gaussian_rho
 from entwined.dependence import BayesNet, Graph, Variable
-from entwined.errors import BadInput, BadLoss, BadModel
+from entwined.errors import BadInput, BadLoss, BadModel, Unreachable
 from entwined.promise.secrets import KeptSecrets
 from entwined.queries.plain import PlainSum
 from support.parameter_networks import random_network
@@ -95,6 +96,47 @@ def test_one_answer_and_several_keep_what_is_promised():
         hidden += truth > 0.2 * float(DELTA)
     assert free > 2
     assert hidden > 0
+
+
+def test_laplace_noise_keeps_epsilon_for_certain():
+    """Two answers with scales of their own: the largest log ratio of their joint law, on random networks."""
+    rng, free, near = np.random.default_rng(53), 0, []
+    for _ in range(60):
+        drawn = random_network(rng, 4)
+        place = int(rng.integers(len(drawn.network.names)))
+        (one, first), (two, second) = drawn_sum(rng, drawn), drawn_sum(rng, drawn)
+        kept = ParameterSecret(
+            drawn.network.names[place], (), 1, Fraction(str(rng.choice([0.3, 1, 2]))), Fraction(0)
+        )
+        guard = QuiltGuard.of(kept, drawn.network)
+        try:
+            least = least_laplace((guard,), (one, two))
+        except Unreachable:
+            continue
+        noise = least.at_least([Fraction(int(rng.integers(0, 4))), Fraction(0)]) if any(least.own) else least
+        assert veil_keeps((guard,), (one, two), noise)
+        found = log_ratio(laws_of(drawn, place, [first, second]), [float(scale) for scale in noise.own])
+        assert found <= float(kept.epsilon) * (1 + 1e-9)
+        assert found <= shown_of(guard, (one, two), noise)
+        free += noise.is_none
+        near.append(found / float(kept.epsilon))
+    assert 1 < free < 40
+    assert max(near) > 0.8
+
+
+def log_ratio(laws, scales):
+    """The largest log ratio of outputs under independent Laplace noise: reached at outputs among the answers' ends."""
+    shape = laws[0].shape
+    outputs = []
+    for law in laws:
+        seen = law
+        for axis, (size, scale) in enumerate(zip(shape, scales, strict=True)):
+            places = np.arange(size)
+            kernel = np.exp(-np.abs(places[:, None] - places) / scale) if scale else np.eye(size)
+            seen = np.moveaxis(np.tensordot(kernel, seen, (1, axis)), 0, axis)
+        outputs.append(seen)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return max(float(np.nanmax(np.log(p) - np.log(q), initial=0.0)) for p, q in permutations(outputs, 2))
 
 
 def test_what_a_quilt_shows_is_not_spent_twice():

@@ -65,6 +65,17 @@ def test_noise_of_the_intercept_is_enough_for_every_slope_and_hardly_more(slopes
         assert slip(shift, own + 0.64 * noise) > DELTA
 
 
+def test_the_protected_column_may_be_in_the_regression():
+    """It moves by itself, and has no spread of its own given its mean."""
+    moved = guard().combined({"weight": Fraction(1), "income": Fraction(3)})
+    slope, rest = (
+        COVARIANCE[0, 1] / COVARIANCE[0, 0],
+        COVARIANCE[1, 1] - COVARIANCE[0, 1] ** 2 / COVARIANCE[0, 0],
+    )
+    assert float(moved.shift) == pytest.approx(ROWS * 4 * abs(slope + 3))
+    assert float(moved.least) == pytest.approx(ROWS * rest)
+
+
 def tables(rng, mean, turns):
     """Rows of jointly normal columns, moved so that their mean income is exactly this."""
     own = rng.multivariate_normal([30, 80, 170, 40], COVARIANCE, (turns, ROWS))

@@ -1,7 +1,8 @@
 """Noise for how far a secret moves a law: exact divergences of small laws are never above δ, and less noise fails."""
 
 import math
-from itertools import permutations
+from fractions import Fraction
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy.stats import norm
 
 from entwined.audit.lower_bound import audit
 from entwined.bounds.attributes.moves import MOST_NEAR, VectorLaw, near_first, ways
+from entwined.bounds.attributes.two_normals import analytic_ratio
 from entwined.bounds.attributes.wasserstein_noise import (
     laplace_for_laws,
     noise_for_laws,
@@ -128,6 +130,11 @@ def test_the_renyi_way_is_sound_and_never_needs_less():
         assert exact_slip(*pair, type(gaussian)("Gaussian", max(deviation, 0.0)), epsilon) <= DELTA * (
             1 + 1e-7
         )
+    for shift, epsilon, delta in product((0.5, 3.0), (0.1, 1.0, 4.0), (1e-6, 1e-2)):  # one normal answer
+        pair = law([0.0], [1.0]), law([shift], [1.0])
+        exact = noise_for_laws([pair], epsilon, delta, ["Gaussian"]).scale
+        assert exact <= renyi_deviation([pair], epsilon, delta)
+        assert exact == pytest.approx(shift * analytic_ratio(Fraction(epsilon), Fraction(delta)), rel=1e-6)
     moved = law([0.0], [1.0]), law([1.0], [1.0])
     order = np.linspace(1.01, 60, 20_000)
 

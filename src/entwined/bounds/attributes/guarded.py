@@ -35,13 +35,14 @@ class Guarded:
 
     `linked` are laws of columns of numbers and `counted` laws of rows with a condition; several of one column, or
     of one condition, are a list of which any may be true. `correlation` is that of the columns' values in a row, in the
-    order in which the columns come first.
+    order in which the columns come first. `learned` says where laws come from, if they were not declared.
     """
 
     secret: ColumnSecret
     linked: tuple[Linked, ...] = ()
     counted: tuple[tuple[str, Chances], ...] = ()
     correlation: tuple[tuple[Fraction, ...], ...] | None = None
+    learned: str = ""
     free: ClassVar[str] = "the spread that the data have by themselves keeps every secret"
 
     def __post_init__(self) -> None:
@@ -212,6 +213,11 @@ class Guarded:
                     f"{secret.column!r} and the columns {names} are jointly normal, so that how rows lie about their "
                     "mean says nothing of it."
                 )
+        if self.learned:
+            said.append(
+                f"{secret.title}: its laws are {self.learned}; but for that chance they hold the true one, if rows "
+                "there were drawn by the same law, and were normal and independent."
+            )
         if self.counted:
             said.append(
                 f"Given {secret.column!r}, each row is counted with the chances that were declared, exactly or between "
@@ -233,6 +239,7 @@ class Guarded:
             "linked": [one.document for one in self.linked],
             "counted": [{"where": where, "chances": law.document} for where, law in self.counted],
             "correlation": told,
+            **({"learned": self.learned} if self.learned else {}),
         }
 
     @classmethod
@@ -244,4 +251,5 @@ class Guarded:
             tuple(map(Linked.from_document, given["linked"])),
             tuple((one["where"], chances_from(one["chances"])) for one in given["counted"]),
             told and tuple(tuple(map(fraction_from, row)) for row in told),
+            given.get("learned", ""),
         )

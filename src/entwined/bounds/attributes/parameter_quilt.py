@@ -42,7 +42,7 @@ def parameter_quilt_bound(asked: NoisyColumns, network: BayesNet) -> Leakage:
     is for sets Q that hold all of A. A quilt with remote columns R, independent of φ_i given φ_Q, is the case Q ∪ R,
     since e_{Q∪R} = e_Q; and the sets Q ⊆ A are enough, since leaving out columns that are not asked about lowers e and
     moves nothing. A set of values is a mixture of them, and ratios of mixtures are at most the largest ratio. Where the
-    law of i and of its causes is known, the ratio is linear-fractional in each row of chances (`network_members`).
+    law of i and of its causes is known, the ratio is linear-fractional in each row of chances, and largest at a corner.
 
     Source. Zhang, Ohrimenko, Cummings (2022), Theorem 3; that quilts of asked columns are the best, and a quilt for
     each pair of values, are new here.

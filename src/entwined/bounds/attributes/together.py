@@ -36,7 +36,8 @@ def veil_of(guards: tuple[SecretGuard, ...], asked: tuple[PlainSum, ...]) -> Vei
 def veil_keeps(guards: tuple[SecretGuard, ...], asked: tuple[PlainSum, ...], noise: VeilNoise) -> bool:
     """Whether noise keeps every secret for all answers, whoever made it."""
     if isinstance(noise, LaplaceNoise):
-        return all(shown_of(one, asked, noise) <= float_below(one.secret.epsilon) for one in guards)
+        kept = (shown_of(one, asked, noise) <= float_below(one.secret.epsilon) for one in guards)
+        return is_pure(guards) and all(kept)
     return not is_pure(guards) and keeps(guards, asked, noise)
 
 

@@ -6,6 +6,7 @@ its digits where ε is small.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Protocol
@@ -48,14 +49,17 @@ class GaussianCurve:
 
     def at(self, excess: FloatArray) -> FloatArray:
         """Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ)."""
-        from scipy.special import ndtr
+        return np.zeros(np.shape(excess)) if self.shift == 0 else gaussian_deltas(self.shift, excess)
 
-        if self.shift == 0:
-            return np.zeros(np.shape(excess))
-        middle, half = np.log1p(excess) / self.shift, self.shift / 2
-        above, below = ndtr(half - middle), (1 + excess) * ndtr(-half - middle)
-        sharp = 1 + middle**2 + half**2  # how much a rounded argument moves a tail
-        return np.asarray(np.clip(above - below + ROUNDING * sharp * (above + below) + TINY, 0.0, 1.0))
+
+def gaussian_deltas(shift: float | FloatArray, excess: FloatArray) -> FloatArray:
+    """Read the curve of Gaussian noise at γ = 1 + excess, or those of several shifts above 0."""
+    from scipy.special import ndtr
+
+    middle, half = np.log1p(excess) / shift, shift / 2
+    above, below = ndtr(half - middle), (1 + excess) * ndtr(-half - middle)
+    sharp = 1 + middle**2 + half**2  # how much a rounded argument moves a tail
+    return np.asarray(np.clip(above - below + ROUNDING * sharp * (above + below) + TINY, 0.0, 1.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,16 @@ class ConcentratedCurve:
             slack = ROUNDING * sum(map(np.abs, terms))
             least = np.minimum(least, np.exp(np.minimum(sum(terms) + slack, 0.0)))
         return np.minimum(least * (1 + ROUNDING) + TINY, 1.0)
+
+
+def read_at(curves: Sequence[ProfileCurve], excess: FloatArray) -> FloatArray:
+    """Read curves at γ = 1 + excess, a row each; those of Gaussian noise at once."""
+    shifts = np.array([one.shift if isinstance(one, GaussianCurve) else 0.0 for one in curves])
+    found = np.empty((len(curves), excess.size))
+    found[shifts > 0] = gaussian_deltas(shifts[shifts > 0, None], excess)
+    for place in np.flatnonzero(shifts == 0).tolist():
+        found[place] = curves[place].at(excess)
+    return found
 
 
 def epsilon_at_delta(curve: ProfileCurve, delta: Fraction | float) -> float:

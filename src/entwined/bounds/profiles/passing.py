@@ -1,7 +1,7 @@
 """Profiles passed from unit to unit: along chains, through forests of factors, and around loops."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -109,20 +109,22 @@ class Told:
 
 def held_by(algebra: Algebra[Held], curves: Sequence[ProfileCurve], grid: Grid) -> list[Held]:
     """What each curve shows, equal ones once."""
-    different = list(set(curves))
-    read = [PrivacyProfile.of(curve, grid) for curve in different]
-    some = [read[first : first + AT_ONCE] for first in range(0, len(read), AT_ONCE)]
-    held = [one for each in some for one in algebra.split(algebra.hold(PrivacyProfile.stacked(each)))]
+    different = list(dict.fromkeys(curves))
+    held = [one for stack in stacks_of(different, grid) for one in algebra.split(algebra.hold(stack))]
     each = dict(zip(different, held, strict=True))
     return [each[curve] for curve in curves]
+
+
+def stacks_of(curves: Sequence[ProfileCurve], grid: Grid) -> Iterator[PrivacyProfile]:
+    """Read curves, some at a time."""
+    for first in range(0, len(curves), AT_ONCE):
+        yield PrivacyProfile.of_each(curves[first : first + AT_ONCE], grid)
 
 
 def parts_of(cases: Sequence[Sequence[ProfileCurve]], grid: Grid) -> tuple[Composition, list[list[int]]]:
     """What each curve shows, equal ones once, and which of them each case has."""
     row = {curve: at for at, curve in enumerate(dict.fromkeys(chain.from_iterable(cases)))}
-    read = [PrivacyProfile.of(curve, grid) for curve in row]
-    some = [read[first : first + AT_ONCE] for first in range(0, len(read), AT_ONCE)]
-    parts = Composition.concatenated([Composition.of(PrivacyProfile.stacked(each)) for each in some])
+    parts = Composition.concatenated([Composition.of(stack) for stack in stacks_of(list(row), grid)])
     return parts, [[row[curve] for curve in curves] for curves in cases]
 
 

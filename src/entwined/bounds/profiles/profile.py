@@ -11,7 +11,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from entwined.bounds.profiles.curves import LARGEST_EPSILON, ProfileCurve
+from entwined.bounds.profiles.curves import LARGEST_EPSILON, ProfileCurve, read_at
 from entwined.bounds.profiles.sway import Sway, further_on
 from entwined.errors import BadInput
 from entwined.numbers import ULP, FloatArray, IntArray, float_below
@@ -77,6 +77,11 @@ class PrivacyProfile:
     def of(cls, curve: ProfileCurve, grid: Grid) -> Self:
         """Read a curve at the points."""
         return cls(grid, curve.at(grid.excess))
+
+    @classmethod
+    def of_each(cls, curves: Sequence[ProfileCurve], grid: Grid) -> Self:
+        """Read several curves, and put them on top of each other."""
+        return cls(grid, read_at(curves, grid.excess))
 
     @classmethod
     def stacked(cls, profiles: Sequence["PrivacyProfile"]) -> Self:

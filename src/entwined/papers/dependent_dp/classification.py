@@ -23,6 +23,7 @@ MISSING: Final = "?"
 LEAST_SIMILARITY: Final = 0.8
 BEND: Final = 0.25  # the largest second derivative of log(1 + e^−m)
 STEPS: Final = 60
+SMALL: Final = 1e-6  # of its length is a step of weights that are done
 HELD_OUT: Final = 5
 
 
@@ -132,18 +133,23 @@ class RidgeFit:
         signs = (2 * labels - 1).astype(np.float32)
         return cls(rows.astype(np.float32), signs, np.maximum(values, 0), vectors)
 
-    def minimisers(self, push: FloatArray, ridge: float) -> FloatArray:
-        """Weights that minimise Σ log(1 + e^(−margin)) + (Λ/2)‖w‖² + b·w, a column for each b.
+    def minimisers(self, push: FloatArray, ridges: FloatArray) -> FloatArray:
+        """Weights that minimise Σ log(1 + e^(−margin)) + (Λ/2)‖w‖² + b·w, a column for each b and Λ.
 
-        Steps by the largest second derivative never lead up.
+        Steps by the largest second derivative never lead up; a column that hardly moves any more is done.
         """
-        weights = np.zeros_like(push)
-        shrink = 1 / (BEND * self.values + ridge)[:, None]
+        weights, left = np.zeros_like(push), np.arange(push.shape[1])
         for _ in range(STEPS):
-            margins = self.signs[:, None] * (self.rows @ weights.astype(np.float32))
+            here = weights[:, left]
+            margins = self.signs[:, None] * (self.rows @ here.astype(np.float32))
             pulls = self.signs[:, None] / (1 + np.exp(np.clip(margins, -60, 60)))
-            slope = ridge * weights + push - (self.rows.T @ pulls).astype(np.float64)
-            weights -= self.vectors @ (shrink * (self.vectors.T @ slope))
+            slope = ridges[left] * here + push[:, left] - (self.rows.T @ pulls).astype(np.float64)
+            bend = BEND * self.values[:, None] + ridges[left]
+            step = self.vectors @ ((self.vectors.T @ slope) / bend)
+            weights[:, left] = here - step
+            left = left[np.linalg.norm(step, axis=0) > SMALL * np.linalg.norm(weights[:, left], axis=0)]
+            if not len(left):
+                break
         return weights
 
 
@@ -175,20 +181,23 @@ def scored(scores: FloatArray, labels: IntArray) -> tuple[float, float]:
 def classification(
     profiles: Profiles, methods: Sequence[NoiseMethod], runs: int, generator: np.random.Generator
 ) -> list[Utility]:
-    """Every method at every ε on a held-out fifth; a factor on the noise divides the loss."""
+    """Every method at every ε on a held-out fifth, so many splits; a factor on the noise divides the loss."""
     rows, longest = seen_by_model(profiles)
-    order = generator.permutation(profiles.size)
+    asked = [(method, epsilon) for method in methods for epsilon in EPSILONS]
     cut = profiles.size // HELD_OUT
-    held, train = order[:cut], order[cut:]
-    fit = RidgeFit.of(rows[train], profiles.labels[train])
-    found = []
-    for number, method in enumerate(methods):
-        report(TASK, number, len(methods))
-        for epsilon in EPSILONS:
-            ridge, scale = strength(epsilon / method.factor, longest, len(train))
-            weights = fit.minimisers(generator.laplace(0, scale, (rows.shape[1], runs)), ridge)
-            seen = np.array([scored(one, profiles.labels[held]) for one in (rows[held] @ weights).T])
-            error = float(seen[:, 0].std(ddof=1) / np.sqrt(runs)) if runs > 1 else 0.0
-            accuracy, area = seen.mean(axis=0).tolist()
-            found.append(Utility(TASK, method.name, method.factor, epsilon, accuracy, error, area))
-    return found
+    losses = [epsilon / method.factor for method, epsilon in asked]
+    ridges, scales = np.array([strength(loss, longest, profiles.size - cut) for loss in losses]).T
+    seen = np.empty((runs, len(asked), 2))
+    for split in range(runs):
+        report(TASK, split, runs)
+        order = generator.permutation(profiles.size)
+        held, train = order[:cut], order[cut:]
+        fit = RidgeFit.of(rows[train], profiles.labels[train])
+        weights = fit.minimisers(generator.laplace(0, scales, (rows.shape[1], len(asked))), ridges)
+        seen[split] = [scored(one, profiles.labels[held]) for one in (rows[held] @ weights).T]
+    errors = seen[:, :, 0].std(axis=0, ddof=1) / np.sqrt(runs) if runs > 1 else np.zeros(len(asked))
+    means = seen.mean(axis=0)
+    return [
+        Utility(TASK, method.name, method.factor, epsilon, float(accuracy), float(error), float(area))
+        for (method, epsilon), (accuracy, area), error in zip(asked, means, errors, strict=True)
+    ]

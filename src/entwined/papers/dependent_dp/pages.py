@@ -36,9 +36,9 @@ FACTORS: Final = (
 TASKS: Final = (
     "Means over runs ± standard error. Clustering: one noisy round of Lloyd from the regions of Table I, share of a "
     "held-out fifth assigned as without noise. Classification: logistic regression with noise in its objective, "
-    "accuracy and (area under the curve) on a held-out fifth, ten draws. Degrees: 1 − ‖C − C′‖₁ / ‖C + C′‖₁, each "
-    "person's own list of ties as their row. Clusters and classifiers have the noise of the mechanisms here, times "
-    "the factor."
+    "accuracy and (area under the curve) on a held-out fifth, another one each time. Degrees: 1 − ‖C − C′‖₁ / "
+    "‖C + C′‖₁, each person's own list of ties as their row. Clusters and classifiers have the noise of the "
+    "mechanisms here, times the factor."
 )
 SLIPS: Final = """\
 Definition 4 does not say what an adversary knows of the others: Section III has all of them known, Equation 12 none.
