@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from entwined.schema import Integer, Schema, write_schema
+from entwined.schema import Integer, Real, Schema, write_schema
 
 COVARIANCE = np.array(
     [
@@ -121,3 +121,17 @@ def test_what_does_not_go_with_it_is_refused(people, run, rows, more, said):
     code, _, err = run("plan", "release.toml")
     assert code != 0
     assert said in " ".join(err.split())
+
+
+def test_steps_that_are_coarse_beside_what_a_mean_varies_by_are_refused(people, run):
+    """Whole rows about their mean tell on which part of a step it lies, unless it varies by a step or so."""
+    columns = (
+        Real("weight", 0, 200, step=10),
+        Integer("height", 0, 260),
+        Integer("age", -40, 160),
+    )
+    write_schema(Schema(columns, rows=ROWS).approve(), Path("schema.toml"))
+    write()
+    code, _, err = run("plan", "release.toml")
+    assert code != 0
+    assert "are not small beside what a mean" in " ".join(err.split())

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
+from entwined.bounds.attributes.guards import SecretGuard
 from entwined.bounds.attributes.joint_noise import gaussian_of
-from entwined.bounds.attributes.on_grid import whole_noise
-from entwined.bounds.attributes.regressed import fineness
+from entwined.bounds.attributes.on_grid import MOST_TAKEN, whole_noise
+from entwined.bounds.attributes.regressed import fineness, told_by_grid
 from entwined.canonical import Document, canonical
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery, Refused
@@ -23,11 +24,13 @@ from entwined.promise.places import key_of
 from entwined.promise.promise import Promise
 from entwined.promise.secrets import FIRST_LINE, KEPT_BY, KeptSecrets, but_for
 from entwined.queries import Aggregate, CountOf, everything
+from entwined.queries.terms import grid_of
 from entwined.schema import Schema
 
 ONCE: Final = Fraction(1)
 MOST_FEATURES: Final = 12
 CONFIDENCE: Final = Fraction(95, 100)
+PAID: Final = Fraction(1, 10**12)  # above what floating point loses
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,34 @@ class VeiledRegression:
             raise BadQuery(
                 "A regression that keeps secrets needs the public number of rows. Declare rows in the schema."
             )
-        self.noise((0,) * len(self.columns))  # refuses secrets that it says nothing of
+        for guard in self.secrets.guards:
+            guard.combined(dict.fromkeys(names, ONCE))  # refuses secrets that it says nothing of
+        self._refuse_coarse()
+
+    def _refuse_coarse(self) -> None:
+        """Refuse the protected column, and steps that are not small beside what the mean of all rows varies by."""
+        for guard in self.secrets.guards:
+            if guard.secret.column in (self.target, *self.columns):
+                raise Refused(
+                    f"The column {guard.secret.column!r} is protected, and slopes of its whole steps tell on which "
+                    "part of a step its mean lies. Leave it out, or ask for means."
+                )
+            if self._kept(guard)[0] < (1 - MOST_TAKEN) * guard.secret.epsilon:
+                raise Refused(
+                    f"The steps of {', '.join((self.target, *self.columns))[:200]} are not small beside what a mean of "
+                    f"{self.rows:,} rows varies by, so slopes would tell the secret {guard.secret.title!r}. Declare "
+                    "finer steps if the table has them, or ask for means."
+                )
+
+    def _kept(self, guard: SecretGuard) -> tuple[Fraction, Fraction]:
+        """What is left of ε and δ once what slopes on a grid may tell is paid."""
+        names = (self.target, *self.columns)
+        steps = {name: grid_of(self.promise.schema.coded(name))[1] for name in names}
+        told = told_by_grid(guard.spread(steps), self.rows, len(names))
+        if told >= 1:
+            return Fraction(0), guard.secret.delta
+        paid = Fraction(math.log1p(told) - math.log1p(-told)) * (1 + PAID) + PAID
+        return guard.secret.epsilon - paid, guard.secret.delta / (1 + Fraction(told))
 
     @classmethod
     def of(cls, promise: Promise, given: Mapping[str, Any]) -> Self:
@@ -185,8 +215,7 @@ class VeiledRegression:
         weights = {name: part / step for name, part, step in zip(names, parts, steps, strict=True)}
         grain = math.gcd(*(part * term.factor for part, term in zip(parts, self.sums.terms, strict=True)))
         found = (
-            whole_noise(guard.combined(weights), guard.secret.epsilon, guard.secret.delta, grain)
-            for guard in self.secrets.guards
+            whole_noise(guard.combined(weights), *self._kept(guard), grain) for guard in self.secrets.guards
         )
         return max(found)
 

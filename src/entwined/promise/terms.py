@@ -2,7 +2,8 @@
 
 A loss says how far replacing (or adding, removing) one unit moved the law of what was released. It stays true
 whatever is believed about dependence, so models and knowledge may change at will. It is lost where the unit is
-another one, and where it was charged for rows that an engine picked in another way.
+another one, and where it was charged for rows that an engine picked in another way. What was public cost nothing, and
+stays public.
 
 Groups that are cut at another size. What was released saw at most k rows of a group, so any two values of a whole group
 changed its law by at most k losses; what will be released sees at most m, and has at most m. Both together leak at most
@@ -38,10 +39,11 @@ KEEP: Final = "Keep it as it was, or stop here: what was released cannot be forg
 
 def carried(before: Mapping[str, Any], now: Mapping[str, Any], totals: Mapping[str, Part]) -> dict[str, Part]:
     """Give the losses charged under some terms as losses under others, never less, or refuse."""
+    old, new, times = columns_of(before), columns_of(now), _resized(before, now)
     if totals:
         _require_same_unit(before, now)
         _require_one_batch(before, now)
-    old, new, times = columns_of(before), columns_of(now), _resized(before, now)
+        _require_public(old, new)
     found: dict[str, Part] = {}
     for part in totals.values():
         column, where, together, filling, distance, number, reserved, apart = place = place_of(part.key)
@@ -70,6 +72,17 @@ def carried(before: Mapping[str, Any], now: Mapping[str, Any], totals: Mapping[s
 
 def _read_by(number: OneNumber | None) -> tuple[str, ...]:
     return () if number is None else number.added.columns
+
+
+def _require_public(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    """Refuse to protect what was public: what moves with it was not charged for that."""
+    hidden = [name for name, column in old.items() if column.get("public") and name in new]
+    hidden = [name for name in hidden if not new[name].get("public")]
+    if hidden:
+        raise Refused(
+            f"The column {hidden[0]!r} was public, so that showing it cost nothing, and under the new terms it "
+            f"would be protected. {KEEP}"
+        )
 
 
 def _require_same_unit(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:

@@ -10,6 +10,7 @@ from scipy import stats
 from entwined.bounds.attributes.guarded import Guarded
 from entwined.bounds.attributes.linked import Linked, from_covariance
 from entwined.bounds.attributes.on_grid import whole_noise
+from entwined.bounds.attributes.regressed import told_by_grid
 from entwined.bounds.attributes.secrets import ColumnSecret
 from entwined.bounds.attributes.two_normals import analytic_ratio
 from entwined.errors import Refused
@@ -135,3 +136,47 @@ def test_what_is_not_proved_is_refused():
         Guarded(loose, (Linked.of("weight", -12, 15),)).combined({"weight": Fraction(1)})
     with pytest.raises(Refused, match="Nothing is said of how 'shoes'"):
         guard().combined({"shoes": Fraction(1)})
+
+
+def slopes_on_a_grid(mean, rows, rng, deviation=1.0, tables=60_000):
+    """Slopes of whole rows whose protected column, not among them, has exactly this mean."""
+    z = deviation * rng.standard_normal((tables, rows))
+    z += mean - z.mean(axis=1, keepdims=True)
+    x, y = (np.rint(z + deviation * rng.standard_normal(z.shape)) for _ in range(2))
+    over = rows * (x * x).sum(axis=1) - x.sum(axis=1) ** 2
+    return (rows * (x * y).sum(axis=1) - x.sum(axis=1) * y.sum(axis=1)) / np.maximum(over, 1)
+
+
+def test_slopes_of_whole_rows_tell_the_place_of_a_mean_between_steps_unless_it_varies_by_one():
+    """Where all of ε is taken by the grid it really tells, and where hardly any is it does not."""
+    rng = np.random.default_rng(7)
+
+    def apart(rows, deviation):
+        here, there, again = (
+            np.round(slopes_on_a_grid(mean, rows, rng, deviation), 9) for mean in (0, 0.5, 0)
+        )
+        found = []
+        for other in (there, again):
+            values, place = np.unique(np.concatenate([here, other]), return_inverse=True)
+            first, second = (
+                np.bincount(half, minlength=len(values)) for half in np.split(place, [len(here)])
+            )
+            common = first + second >= 20  # what hardly ever occurs is noise
+            found.append(np.abs(first - second)[common].sum() / 2 / len(here))
+        return found
+
+    assert told_by_grid(0.49, 8, 2) == 1
+    told, chance = apart(8, 0.7)
+    assert told > chance + 0.08
+    assert told_by_grid(1.0, 2, 2) < 3e-4
+    told, chance = apart(2, 1.0)
+    assert told < chance + 0.01
+
+
+def test_eigenvalues_of_the_grid_are_not_overstated():
+    kept = guard()
+    given = COVARIANCE[1:, 1:] - np.outer(COVARIANCE[1:, 0], COVARIANCE[1:, 0]) / COVARIANCE[0, 0]
+    steps = dict(zip(NAMES[1:], map(Fraction, ("1", "0.5", "3")), strict=True))
+    each = np.array([float(one) for one in steps.values()])
+    exact = np.linalg.eigvalsh(given / np.outer(each, each)).min()
+    assert exact * (1 - 1e-5) <= kept.spread(steps) <= exact

@@ -1,7 +1,7 @@
 """A secret with all that is declared about it, and the noise that keeps it for given answers."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -17,7 +17,7 @@ from entwined.bounds.attributes.guards import AnswerBox
 from entwined.bounds.attributes.least_noise import slip
 from entwined.bounds.attributes.linked import Linked, LinkedColumns, not_said_of, require_sufficient
 from entwined.bounds.attributes.on_grid import whole_noise
-from entwined.bounds.attributes.regressed import combined, require_jointly_normal
+from entwined.bounds.attributes.regressed import Correlation, combined, least_spread, require_jointly_normal
 from entwined.bounds.attributes.secrets import ColumnSecret
 from entwined.canonical import Document, fraction_from, fraction_text
 from entwined.errors import BadModel, Refused
@@ -175,15 +175,22 @@ class Guarded:
 
     def combined(self, weights: Mapping[str, Fraction]) -> FarApart:
         """How far a weighted sum of jointly normal columns moves, and how little it varies; refuse any others."""
-        laws = {name: self.alternatives(name)[0] for name in weights if name != self.secret.column}
+        laws, correlation = self._beside(weights)
         require_jointly_normal(self.secret, self.linked)
-        told, order = self.correlation, list(self._by_column)
-        correlation = (
-            None
-            if told is None
-            else {(one, other): told[order.index(one)][order.index(other)] for one in laws for other in laws}
-        )
         return combined(self.secret, laws, correlation, weights)
+
+    def spread(self, steps: Mapping[str, Fraction]) -> float:
+        """How little jointly normal columns vary in any direction given the secret, in squared steps."""
+        return least_spread(*self._beside(steps), steps)
+
+    def _beside(self, names: Iterable[str]) -> tuple[dict[str, Linked], Correlation | None]:
+        """The laws of columns other than the protected one, and how they correlate given it."""
+        laws = {name: self.alternatives(name)[0] for name in names if name != self.secret.column}
+        told, order = self.correlation, list(self._by_column)
+        if told is None:
+            return laws, None
+        places = {name: order.index(name) for name in laws}
+        return laws, {(one, other): told[places[one]][places[other]] for one in laws for other in laws}
 
     @property
     def trusted(self) -> tuple[str, ...]:

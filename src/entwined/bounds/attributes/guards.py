@@ -85,5 +85,8 @@ class SecretGuard(Protocol):
     def combined(self, weights: Mapping[str, Fraction]) -> FarApart:
         """How far a weighted sum of columns moves where slopes show nothing; refuse where they might."""
 
+    def spread(self, steps: Mapping[str, Fraction]) -> float:
+        """How little columns vary in any direction given the secret, in squared steps; 0 where it is not said."""
+
     def __hash__(self) -> int:
         """What is worked out of it is remembered."""

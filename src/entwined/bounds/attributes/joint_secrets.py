@@ -169,6 +169,10 @@ class JointGuard:
         """How far a weighted sum of jointly normal columns moves, and how little it varies; refuse any others."""
         return worst_of([way.combined(weights) for way in ways_of(self)])
 
+    def spread(self, steps: Mapping[str, Fraction]) -> float:
+        """How little columns vary in any direction given all protected ones, in squared steps."""
+        return ways_of(self)[0].spread(steps)
+
     def _require_column(self, asked: PlainSum) -> None:
         if not asked.column:
             raise Refused(

@@ -219,6 +219,10 @@ class QuiltGuard:
             f"regression of {', '.join(weights)[:80]}. Ask for counts, means or totals."
         )
 
+    def spread(self, steps: Mapping[str, Fraction]) -> float:  # noqa: ARG002  (whichever columns they are)
+        """Nothing is said of it."""
+        return 0.0
+
     @property
     def trusted(self) -> tuple[str, ...]:
         """What has to be believed for the secret to be kept."""
