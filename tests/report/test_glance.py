@@ -166,7 +166,7 @@ def test_a_bound_shows_its_theorems_its_chart_and_what_would_lower_it():
     proved = ew.bound(chain, ew.Loss.uniform(1, units=526), "model")
     html = fits(proved)
     text = words(html)
-    assert "group 526 the smallest" in text
+    assert "message passing 526 the smallest" in text
     assert "would be 3.811 instead of 526" in text
     assert "would be 3.811 instead of 526" in repr(proved)
     assert "with start, model" in text  # a dot of the chart

@@ -25,7 +25,7 @@ class RowWeights:
         >>> from entwined.queries import parse
         >>> from entwined.schema import Boolean
         >>> schema = Schema((Boolean("ill"),), most_rows=9)
-        >>> RowWeights.of(CountOf(parse("ill", schema).true), schema)
+        >>> RowWeights.of(CountOf(parse("ill", schema)), schema)
         RowWeights(columns=('ill',), weights=(0, 1, 0))
         """
         if not isinstance(aggregate, CountOf | SumOf):
