@@ -17,7 +17,8 @@ from entwined.mechanisms.households.household_rules import HouseholdRules
 from entwined.mechanisms.households.relatives import is_within
 from entwined.mechanisms.households.released import NoisyHouseholds
 from entwined.mechanisms.households.seating import COMPOSITION, Place, Seating, Sides
-from entwined.mechanisms.marginals.law import Counted, fitted
+from entwined.mechanisms.marginals.agreement import Counted
+from entwined.mechanisms.marginals.law import fitted
 from entwined.numbers import FloatArray, IntArray
 from entwined.schema import Schema
 from entwined.synthetic.household_draws import Bounds, Drawn, Hanging, evenly
