@@ -167,6 +167,8 @@ def run() -> dict[str, dict[str, float]]:
                 check=True,
             )
             found[way] = json.loads(done.stdout.splitlines()[-1])
+            told = "  ".join(f"{name} {figure:.3g}" for name, figure in found[way].items())
+            print(f"{way:<14} {told}", flush=True)
     return found
 
 
