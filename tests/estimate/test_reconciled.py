@@ -156,9 +156,13 @@ def test_intervals_hold_as_often_as_they_say_and_shorter_ones_are_caught():
 
 
 def whole_errors(how, exact, noisy):
-    """Give the mean squared error of published numbers over the noise's, and how often their intervals hold."""
+    """Give the mean squared error of published numbers over that of the same numbers as drawn, and coverage.
+
+    Beside what the noise's law says a mean of 10⁴ squares of Laplace noise is off by 2 %; beside its own draws it is not.
+    """
     releases = len(noisy[0])
     squares, held = [np.zeros(len(one)) for one in exact], [np.zeros(len(one)) for one in exact]
+    drawn = [((one - true) ** 2).mean(axis=0) for one, true in zip(noisy, exact, strict=True)]
     ends = []
     for estimates, (kinds, laws) in zip(how.estimates(noisy), how.laws, strict=True):
         each = [
@@ -167,7 +171,7 @@ def whole_errors(how, exact, noisy):
         ends.append((np.array([low for low, _ in each]).T, np.array([high for _, high in each]).T))
     for release in range(releases):
         for place, found in enumerate(how.whole([one[release] for one in noisy])):
-            squares[place] += (found - exact[place]) ** 2 / how.noises[place].variance / releases
+            squares[place] += (found - exact[place]) ** 2 / drawn[place] / releases
             low, high = (
                 np.minimum(ends[place][0][release], found),
                 np.maximum(ends[place][1][release], found),
@@ -177,13 +181,29 @@ def whole_errors(how, exact, noisy):
 
 
 def test_published_numbers_of_the_lecture_are_no_further_from_the_truth():
-    """The ratio of squares, with 300 releases, is off by 10 % a deviation: at 2/3 a false alarm comes once in 10³."""
+    """A count that nothing else tells of is published as it was drawn; the others come nearer to the truth."""
     errors, _ = whole_errors(BATCH, *simulated(BATCH, 300, 2))
-    assert (errors[:3] < 1.0).all()
-    assert errors.mean() < 1.0
+    assert (errors[:3] < 0.85).all()
+    assert errors[3] == pytest.approx(1)
 
 
 MIXED = Reconciliation(TABLES, (laplace(5),) * len(TABLES), NEVER_MISSING)
+
+
+@pytest.mark.parametrize(("scale", "rows"), [(1, 2000), (5, 2000), (5, 30)])
+def test_rounding_adds_errors_where_others_took_more_away(scale, rows):
+    how = Reconciliation(TABLES, (laplace(scale),) * len(TABLES), NEVER_MISSING)
+    errors, _ = whole_errors(how, *simulated(how, 200, 5, rows))
+    assert errors[np.isfinite(errors)].max() < 1 + 1e-9
+    assert errors.mean() < 0.6
+
+
+def test_where_noise_is_seldom_a_row_whole_numbers_that_agree_are_further_from_the_truth():
+    """If one of a whole and its two parts is off by one, any way to mend it is wrong two times of three: 4/3."""
+    how = Reconciliation(BATCH.tables, (laplace(0.3),) * 4, NEVER_MISSING)
+    errors, _ = whole_errors(how, *simulated(how, 1500, 8))
+    assert 1 < errors[:3].mean() < 1.5
+    assert errors[3] == pytest.approx(1)
 
 
 @pytest.mark.slow
@@ -201,7 +221,7 @@ def test_over_ten_thousand_releases_intervals_hold_and_errors_are_smaller(how):
     assert ((before > 0.94) & (before < 0.97)).all()
     assert (held > 0.94).all()
     assert errors.mean() < 1
-    assert errors.max() < 1.05  # a count that nothing else tells of keeps its own error, give or take 2 %
+    assert errors.max() < 1 + 1e-9  # never larger: a count that nothing else tells of keeps its own error
     if how is BATCH:
         assert (held < 0.96).all()
         assert errors[:3].max() < 0.7

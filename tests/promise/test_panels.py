@@ -71,6 +71,11 @@ def test_a_step_is_charged_for_what_reads_it():
     )  # whether there is a row at a step is a secret of that step
     assert set(by_month.each) == {max(by_month.each)}
     assert max(by_month.each) > 0
+    rows = losses(
+        panel_of(6, neighbours="add_remove"), model, Count()
+    )  # no step has a row that is not counted, but it may have none
+    assert len(set(rows.each)) == 1
+    assert min(rows.each) > 0
     nothing = losses(schema, model, ill(schema, "month is null"))
     assert sum(nothing.each) == 0
 

@@ -99,18 +99,27 @@ class Reconciliation:
 
     def _variances(self, exact: float) -> tuple[FloatArray, ...]:
         """Give the variance of every measured cell of every component, for exact ones this part of the least."""
-        given = [0.0 if noise is None else noise.variance for noise in self.noises]
-        least = exact * min(filter(None, given), default=1.0)
+        least = exact * min(filter(None, self._drawn), default=1.0)
         return tuple(
             np.concatenate(
-                [np.full(self.tables[place].cells, max(given[place], least)) for place in part.places]
+                [np.full(self.tables[place].cells, max(self._drawn[place], least)) for place in part.places]
             )
             for part in self.parts
         )
 
     @cached_property
+    def _drawn(self) -> tuple[float, ...]:
+        """The variance that each table was drawn with, of exact ones none."""
+        return tuple(0.0 if noise is None else noise.variance for noise in self.noises)
+
+    @cached_property
     def _whole(self) -> tuple[WholeAtoms, ...]:
-        return tuple(map(WholeAtoms.of, self.atoms, self._variances(1.0)))
+        spreads = [np.array([law.variance for law in laws])[kinds] for kinds, laws in self.laws]
+        drawn = [
+            np.full(table.cells, variance) for table, variance in zip(self.tables, self._drawn, strict=True)
+        ]
+        gains = self._joined([before - after for before, after in zip(drawn, spreads, strict=True)])
+        return tuple(map(WholeAtoms.of, self.atoms, self._variances(1.0), gains))
 
     @cached_property
     def owners(self) -> IntArray:

@@ -3,6 +3,11 @@
 Whatever whole numbers the atoms have, their sums agree: parts are not above wholes, and what is cut into parts
 is their sum. So only nearness is sought: first real numbers that are not negative, then whole ones beside them,
 then single rows are moved as long as that brings the sums nearer.
+
+Rounding adds an error of its own. It is put where others took more away: a sum counts there by what agreeing has left
+of its variance, so that a count of which nothing else tells keeps the number that was drawn. Where noise is seldom as
+large as one row, whole numbers that agree must be further from the truth than those drawn: if one of a whole and its
+two parts is off by one, nobody can tell which, and two of three ways to mend it make it worse.
 """
 
 from dataclasses import dataclass
@@ -29,25 +34,31 @@ DIGITS: Final = 9  # beyond them a fraction is the rounding of floats, which mus
 FINE: Final = 12  # the same for gains, which are weighed
 ENOUGH: Final = 1e-11  # a gain that is not the rounding of floats
 LEAST: Final = 1e-8  # the least weight, beside a largest of 1
+TIGHT: Final = 0.01  # the part of a variance that rounding may add where agreeing took nothing away
+REACHED: Final = 1e-4  # as near as this an estimate is met by real numbers, and is rounded as it is
 NOWHERE: Final = np.intp(-1)
 NEVER: Final = 1e30  # the gain of taking a row where there is none
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class WholeAtoms:
-    """Finds numbers of rows in the atoms of one component; `weights` say how much each measured cell counts."""
+    """Finds numbers of rows in the atoms of one component.
+
+    `weights` say how much each measured cell counts while real numbers are sought, `rounding` while whole ones are.
+    """
 
     inside: Incidence
     weights: FloatArray
+    rounding: FloatArray
 
     @classmethod
-    def of(cls, atoms: Atoms, variances: FloatArray) -> "WholeAtoms":
+    def of(cls, atoms: Atoms, variances: FloatArray, gains: FloatArray) -> "WholeAtoms":
         """Let every measured cell count by its precision, so that on the whole sums come no further from the truth.
 
         The truth is a sum of atoms that are not negative: the nearest such sum to an estimate is not further from it.
+        `gains` have what agreeing took away from the variance of each cell: rounding may add that much.
         """
-        least = float(variances.min())
-        return cls(incidence(atoms), np.maximum(least / variances, LEAST))
+        return cls(incidence(atoms), _weights(variances), _weights(np.maximum(gains, TIGHT * variances)))
 
     def near(self, estimates: FloatArray, total: int | None) -> IntArray:
         """Give whole numbers ≥ 0 whose sums are near the estimates, and which add up to a total if there is one."""
@@ -57,7 +68,10 @@ class WholeAtoms:
         places, real = self._real(goal, total)
         inside = self.inside[:, places].astype(np.float64)
         found = np.zeros(self.inside.shape[1], dtype=np.int64)
-        found[places] = _settled(_beside(real, total), inside, self.weights, goal, fixed=total is not None)
+        sums = inside @ real
+        wanted = np.where(np.abs(sums - goal) < REACHED, goal, np.round(sums, DIGITS))
+        start = _beside(real, total)
+        found[places] = _settled(start, inside, self.rounding, wanted, fixed=total is not None)
         return found
 
     def _real(self, goal: FloatArray, total: int | None) -> tuple[IntArray, FloatArray]:
@@ -84,6 +98,11 @@ class WholeAtoms:
             pulls[places] = -np.inf
             best = np.argsort(-pulls, kind="stable")[:MORE]
             places, before = np.union1d(places[real > UNUSED * real.max()], best[pulls[best] > 0]), now
+
+
+def _weights(variances: FloatArray) -> FloatArray:
+    """Let what varies least count most, by 1."""
+    return np.maximum(float(variances.min()) / variances, LEAST)
 
 
 def _spread(atoms: int) -> IntArray:
