@@ -6,6 +6,7 @@ python learning_worker.py FOLDER KILLS [mutant]
 import json
 import os
 import random
+import select
 import signal
 import sys
 import time
@@ -44,7 +45,7 @@ def child(place, turn, out, *, mutant):
 
 
 def killed(place, turn, delay, *, mutant):
-    """Fork a process that learns, kill it some time later, and give what it told."""
+    """Fork a process that learns, kill it some time later, and give what it told; the mutant once it told it."""
     result, out = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -54,7 +55,10 @@ def killed(place, turn, delay, *, mutant):
         finally:
             os._exit(1)
     os.close(out)
-    time.sleep(delay)
+    if mutant:
+        select.select([result], [], [], 60)
+    else:
+        time.sleep(delay)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     with os.fdopen(result) as told:
