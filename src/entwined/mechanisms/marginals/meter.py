@@ -14,8 +14,7 @@ from entwined.mechanisms.fitting import worst_change
 from entwined.mechanisms.marginals.agreement import Counted
 from entwined.mechanisms.marginals.domain import Domain, Scope
 from entwined.mechanisms.marginals.grain import Grain, Grains, coarse, groups_in
-from entwined.noise import Additive, DiscreteGaussian, DiscreteLaplace, ExponentialChoice, noise_from
-from entwined.noise.dominated import rho_of
+from entwined.noise import Additive, ExponentialChoice, noise_from
 from entwined.numbers import IntArray
 from entwined.promise.measure import Measure
 from entwined.promise.promise import Promise
@@ -47,16 +46,9 @@ class Meter:
 
     def require_paid(self, noises: Iterable[Additive], share: Fraction) -> None:
         """Refuse tables that were drawn with less noise than this share of the loss pays for."""
-        if sum(map(self._spent, noises), Fraction(0)) > self.loss * share:
+        spent = sum((self.measure.shown(one, self.table) for one in noises), Fraction(0))
+        if spent > self.loss * share:
             raise BadInput("The tables have less noise than was charged for. Give what was released.")
-
-    def _spent(self, noise: Additive) -> Fraction:
-        """What a table with this noise costs."""
-        if isinstance(noise, DiscreteLaplace) and self.measure.is_pure:
-            return self.table / noise.scale
-        if isinstance(noise, DiscreteGaussian) and not self.measure.is_pure:
-            return rho_of(noise.scale**2, self.table)
-        raise BadInput("The tables have another noise than was charged for. Give what was released.")
 
     def noise_of_distances(self, share: Fraction, tables: int) -> Additive:
         """The noise of the distances of so many tables, which share this share: changes add up over them."""
