@@ -12,13 +12,14 @@ import numpy as np
 
 from entwined.errors import BadQuery, QueryTooComplex
 from entwined.numbers import Codes, IntArray
-from entwined.queries.aggregates import FoldOf
+from entwined.queries.folds import FoldOf
 from entwined.queries.query import TOO_LARGE
 from entwined.schema import Schema
 from entwined.tables.engine import ROWS_AT_ONCE
 
 ENTRIES_AT_ONCE: Final = 2**22
 PROBES: Final = (0, 1, 2, 3, 12_345, 67_890)
+SPLIT: Final = (1, 3)  # probes by themselves, and in company of other sizes
 
 
 def check_fold(fold: FoldOf, schema: Schema) -> None:
@@ -33,6 +34,11 @@ def check_fold(fold: FoldOf, schema: Schema) -> None:
         raise BadQuery(
             f"A fold adds the codes of {', '.join(fold.columns)} within other bounds than these have."
         )
+    if any(schema.coded(name).size != size for one in fold.placed for name, size in one.named):
+        raise BadQuery(
+            f"A fold places numbers by codes of {', '.join(fold.columns)}, and the schema has others. Build it on this "
+            "one."
+        )
     probes = [[(-1 - probe * (at + 1)) % size for at, size in enumerate(sizes)] for probe in PROBES]
     codes = np.array([[0] * len(sizes), *probes], dtype=np.int64)
     if not _is_of_rows(fold, codes):
@@ -46,11 +52,11 @@ def check_fold(fold: FoldOf, schema: Schema) -> None:
 def _is_of_rows(fold: FoldOf, codes: IntArray) -> bool:
     """Say whether a function gives vectors at all, and the same of a row wherever it stands."""
     try:
-        whole, back = fold.vectors(codes), fold.vectors(codes[::-1])[::-1]
-        single = np.concatenate([fold.vectors(row[np.newaxis]) for row in codes])
+        whole, back = fold.said(codes), fold.said(codes[::-1])[::-1]
+        pieces = np.concatenate([fold.said(piece) for piece in np.split(codes, SPLIT)])
     except ValueError:
         return False
-    return np.array_equal(whole, back) and np.array_equal(whole, single)
+    return np.array_equal(whole, back) and np.array_equal(whole, pieces)
 
 
 def tabled(fold: FoldOf, sizes: Sequence[int], counts: IntArray) -> list[int]:
@@ -90,7 +96,7 @@ class Folding:
         inside = self.inside[at]
         rows = batch if inside is None else batch[batch[:, inside] == 1]
         places = self.places[at]
-        return rows if places == tuple(range(rows.shape[1])) else rows[:, places]
+        return rows if places == tuple(range(rows.shape[1])) else rows.T[list(places)].T
 
     def split(self, numbers: Sequence[int]) -> list[Sequence[int]]:
         """Give each fold its numbers back."""
