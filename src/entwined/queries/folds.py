@@ -107,6 +107,11 @@ class FoldOf(Aggregate):
         return 1 if self.adds_codes else len(self.least) + (self.groups > 1)
 
     @property
+    def is_foreign(self) -> bool:
+        """Whether its function may be anybody's, of which nothing is known: it is called by one thread at a time."""
+        return not (self.adds_codes or self.placed)
+
+    @property
     def values(self) -> frozenset[str]:
         """The columns that the function is given."""
         return frozenset(self.columns)
@@ -172,8 +177,7 @@ class FoldOf(Aggregate):
     def _called(self, codes: Codes) -> IntArray | None:
         try:
             with np.errstate(all="ignore"):
-                plain = not (self.adds_codes or self.placed)
-                given = codes.astype(np.int64, order="C") if plain else only_seen(codes)
+                given = codes.astype(np.int64, order="C") if self.is_foreign else only_seen(codes)
                 found: object = self.function(given)
         except Exception:  # noqa: BLE001  (whatever it is, its words may come from private rows)
             return None

@@ -16,6 +16,7 @@ from entwined.queries.folds import FoldOf
 from entwined.queries.query import TOO_LARGE
 from entwined.schema import Schema
 from entwined.tables.engine import ROWS_AT_ONCE
+from entwined.tables.threads import in_threads, threads
 
 ENTRIES_AT_ONCE: Final = 2**22
 PROBES: Final = (0, 1, 2, 3, 12_345, 67_890)
@@ -78,18 +79,30 @@ class Folding:
     inside: tuple[int | None, ...]
 
     def over(self, batches: Iterable[Codes]) -> list[int]:
-        """Add up over batches of scanned rows; one fold's numbers after another's."""
+        """Add up over batches of scanned rows; one fold's numbers after another's.
+
+        Whole numbers are added up, so it does not matter which batch is done first, nor by how many threads.
+        """
         totals = [np.zeros(fold.cells, np.int64) for fold in self.folds]
         seen = 0
-        for batch in batches:
-            seen += len(batch)
-            for at, fold in enumerate(self.folds):
+        at_once = 1 if any(fold.is_foreign for fold in self.folds) else threads()
+        for rows, sums in in_threads(self._sums, batches, at_once):
+            seen += rows
+            for at, (fold, added) in enumerate(zip(self.folds, sums, strict=True)):
                 exact = _fitting(seen, fold)
-                total: IntArray = totals[at].astype(exact, copy=False)
-                for piece in _pieces(self._given(at, batch), fold.given):
-                    total += fold.sums(piece, exact)
-                totals[at] = total
+                totals[at] = totals[at].astype(exact, copy=False) + added.astype(exact, copy=False)
         return [int(number) for total in totals for number in total]
+
+    def _sums(self, batch: Codes) -> tuple[int, list[IntArray]]:
+        """Add up over one batch, and say how many rows it has."""
+        found = []
+        for at, fold in enumerate(self.folds):
+            exact = _fitting(len(batch), fold)
+            total: IntArray = np.zeros(fold.cells, exact)
+            for piece in _pieces(self._given(at, batch), fold.given):
+                total += fold.sums(piece, exact)
+            found.append(total)
+        return len(batch), found
 
     def _given(self, at: int, batch: Codes) -> Codes:
         """Give a fold the codes that it reads of the rows inside."""
