@@ -22,8 +22,8 @@ def test_what_is_found_comes_in_order_and_no_more_is_taken_than_is_worked_on(at_
             assert len(taken) - len(done) <= at_once + 2
             yield one
 
-    for at, found in enumerate(in_threads(lambda one: one * one, batches(), at_once)):
-        done[at] = found
+    for found in in_threads(lambda one: one * one, batches(), at_once):
+        done[len(done)] = found
     assert done == {one: one * one for one in range(given)}
 
 
