@@ -64,6 +64,21 @@ def test_a_stream_goes_on_where_it_was(tmp_path, small_chunks):
     assert kinds(tmp_path).count("charge") == 1
 
 
+def test_no_cell_however_long_ends_a_stream(tmp_path):
+    """A quoted cell that no reader of CSV takes, and a line that never seems to end: each is a row of its own."""
+    lines = ["at_home,watts", "True,1", f'"{"x" * 200_000}",2', f"True,{'9' * 2_000_000}", "True,3", ""]
+    (tmp_path / "long.csv").write_text("\n".join(lines))
+    streaming = streaming_in(tmp_path, 'loss = 100\nhorizon = 60\nwhere = "at_home"', models="")
+    kept = StepJournal(tmp_path / "home.journal")
+    with (
+        (tmp_path / "long.csv").open("rb") as file,
+        followed(streaming, file.fileno(), kept) as following,
+    ):
+        for _ in following.blocks:
+            pass
+    assert [one.number for one in kept.answers] == [1, 1, 2, 3]
+
+
 def test_answers_are_near_the_truth(tmp_path):
     streaming = streaming_in(tmp_path, 'loss = 100\nhorizon = 60\nwhere = "at_home"', models="")
     answers = taken(streaming, tmp_path)

@@ -4,7 +4,7 @@ import re
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -126,18 +126,21 @@ class Duck:
 
     @contextmanager
     def reading(self) -> Iterator["Duck.Reader"]:
-        """Read on a connection of its own, so that several threads may ask at once."""
+        """Read on a connection of its own, so that several threads may ask at once; what is held needs none."""
         frames = self._loaded()
-        with self._lock:
-            turn = self._mending.begun(self._now()) if self._mending else 0
-            cursor = self._connection.cursor()
-        try:
-            for name, frame in frames.items():
-                cursor.register(name, frame)
-            cursor.execute("BEGIN TRANSACTION")
-            yield Duck.Reader(cursor, lambda: self._mended(turn), self.held)
-        finally:
-            cursor.close()
+        with ExitStack() as ending:
+
+            def begun() -> tuple["duckdb.DuckDBPyConnection", int]:
+                with self._lock:
+                    turn = self._mending.begun(self._now()) if self._mending else 0
+                    cursor = self._connection.cursor()
+                ending.callback(cursor.close)
+                for name, frame in frames.items():
+                    cursor.register(name, frame)
+                cursor.execute("BEGIN TRANSACTION")
+                return cursor, turn
+
+            yield Duck.Reader(begun, self._mended, self.held)
 
     def _mended(self, turn: int) -> bool:
         """Make malformed rows readable, if that was not done since a reader began."""
@@ -172,11 +175,22 @@ class Duck:
         """One moment of the source."""
 
         def __init__(
-            self, cursor: "duckdb.DuckDBPyConnection", mended: Callable[[], bool], held: Held
+            self,
+            begun: Callable[[], tuple["duckdb.DuckDBPyConnection", int]],
+            mended: Callable[[int], bool],
+            held: Held,
         ) -> None:
-            self._cursor = cursor
+            self._begun = begun
             self._mended = mended
             self._held = held
+            self._moment: tuple[duckdb.DuckDBPyConnection, int] | None = None
+
+        @property
+        def _cursor(self) -> "duckdb.DuckDBPyConnection":
+            """The connection, whose moment begins with the first statement."""
+            if self._moment is None:
+                self._moment = self._begun()
+            return self._moment[0]
 
         def rows(self, statement: str) -> list[tuple[Any, ...]]:
             """Give rows as they are."""
@@ -218,7 +232,7 @@ class Duck:
                 OSError,
             ):  # a stream's is OSError
                 self._cursor.execute("ROLLBACK")
-                if not self._mended():
+                if self._moment is None or not self._mended(self._moment[1]):
                     raise
                 self._cursor.execute("BEGIN TRANSACTION")
                 return ask()

@@ -20,13 +20,13 @@ from entwined.queries.aggregates import (
     Aggregate,
     Asking,
     DegreesOf,
-    FoldOf,
     MovesOf,
     Single,
     TableOf,
     TotalsOf,
 )
 from entwined.queries.axes import Axis, Term
+from entwined.queries.folds import FoldOf
 from entwined.queries.graphs import BoundedDegreesOf
 from entwined.queries.homes import HomesOf
 from entwined.queries.predicate import Predicate, codes_in

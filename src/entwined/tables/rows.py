@@ -59,8 +59,10 @@ class CodedRows:
 
     @property
     def homes(self) -> Person | None:
-        """Which groups of persons have to stay small, where persons are protected."""
-        return None if self.schema.unit.person is None else self.kept
+        """Which groups of persons have to stay small, where persons are protected; none where steps are their rows."""
+        person = self.schema.unit.person
+        own = person is not None and self.kept is not None and self.kept.column == person.column
+        return None if person is None or (own and self.first is not None) else self.kept
 
     @property
     def picked(self) -> Hashable:

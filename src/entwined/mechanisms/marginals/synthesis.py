@@ -141,8 +141,11 @@ class Synthesis:
         return canonical(notes.document(self.domain.names)).encode()
 
     def output(self, drawn: bytes) -> NoisyMarginals:
-        """The tables with their noise."""
-        return NoisyMarginals.from_document(self.domain, json.loads(drawn))
+        """The tables with their noise; less of it than was charged for is refused."""
+        found = NoisyMarginals.from_document(self.domain, json.loads(drawn))
+        paid = Fraction(len(self.recipe.asks(self.domain)) if self.recipe.is_settled else 1)
+        self.meter.require_paid((one.noise for one in found.notes.tables), paid)
+        return found
 
     @property
     def words(self) -> str:
