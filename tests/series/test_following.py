@@ -104,7 +104,8 @@ def test_totals_come_in_their_unit(tmp_path, about, head):
     exact = steps_seen if "each" in about else [sum(steps_seen[: at + 1]) for at in range(STEPS)]
     off = [abs(one.value - truth) for one, truth in zip(told, exact, strict=True)]
     assert max(off) <= 6
-    assert sum(one <= each.within for one, each in zip(off, told, strict=True)) >= 0.8 * STEPS
+    assert all(one <= max(4 * each.within, 5) for one, each in zip(off, told, strict=True))  # else 1 in 10⁷
+    assert max(each.within for each in told) <= 6
 
 
 def test_days_end_when_a_later_one_begins(tmp_path):
