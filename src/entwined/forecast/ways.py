@@ -126,7 +126,7 @@ class Crossing:
         times = Fraction(1) if self.leakage is None else measure.largest(self.leakage) / self.base.nominal
         base = self.base.times(times)
         found = {name: float(leaked) for name, leaked in self.promise.leakages(base).items()}
-        nominal = float_above(measure.epsilon(base.nominal))
+        nominal = float_above(self.promise.nominal(base))
         promised = nominal if self.leakage is None else float_above(self.leakage)
         keeps = max(found.values()) <= promised * (1 + ROUNDING)
         why = (
@@ -150,7 +150,7 @@ class Crossing:
         if not math.isfinite(max(found.values())):
             why = "It bounds nothing here: what it proves is infinite."
             return Way(theorem.name, why, made_for=made_for)
-        each, nominal = self.planned.loss * times, float_above(self.promise.measure.epsilon(base.nominal))
+        each, nominal = self.planned.loss * times, float_above(self.promise.nominal(base))
         return Way(theorem.name, theorem.title, each, nominal, found, keeps_promise=True, made_for=made_for)
 
     def _multiple(self, theorem: Theorem) -> Fraction:

@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeAlias
 
-from entwined.bounds import Bound, Curve, Exposure, Hint, Knowledge
+from entwined.bounds import Bound, ConcentratedLoss, Curve, Exposure, Hint, Knowledge
 from entwined.canonical import Document, canonical, sha256
 from entwined.dependence import Dependence, Forms
 from entwined.dependence.model_check import failures
@@ -44,7 +44,7 @@ from entwined.promise.secrets import KeptSecrets
 from entwined.promise.terms import carried, is_for_one_batch
 from entwined.promise.trusted import ids_compared, known, trusted
 from entwined.promise.whole_persons import require_whole_persons, with_whole_persons
-from entwined.promise.worked_out import charged_together
+from entwined.promise.worked_out import bits_charged, charged_together
 from entwined.queries import Reach, Statistic
 from entwined.schema import Coded, Rows, Schema
 from entwined.showing import Tabled
@@ -189,7 +189,11 @@ class Promise(Tabled):
         if self.reserve is not None:
             return self._reserved if totals else Price(NOTHING)
         base = self._amounts.of_totals(totals)
-        return Price(self.measure.epsilon(base.nominal), self.leakages(base))
+        return Price(self.nominal(base), self.leakages(base))
+
+    def nominal(self, base: BaseLoss) -> Fraction:
+        """Give the ε of a loss at one unit alone."""
+        return self.bare.measure.alone(base.nominal, base.bits.values())
 
     def alone(self, parts: Iterable[Part]) -> Price:
         """Price charges as if they were all that is ever asked."""
@@ -327,6 +331,8 @@ class Promise(Tabled):
         losses = tuple(columns.get(name, NOTHING) for name in names)
         shared = {tuple(map(names.index, read)): each for read, each in (together or {}).items()}
         exposed = self.measure.exposure(losses, len(losses), None if together is None else shared)
+        if base.bits and isinstance(exposed, ConcentratedLoss):
+            return exposed.drawn(bits_charged(base.bits, one.worked_out, names))
         return filled_exposure(exposed, one.model, base.filling) if base.filling else exposed
 
     def base(self, parts: Iterable[Part]) -> BaseLoss:
