@@ -16,7 +16,7 @@ from entwined.bounds.choose import theorems_taking
 from entwined.bounds.exposure import Exposure
 from entwined.bounds.noisy_sum import SeriesSum
 from entwined.bounds.theorem import ROUNDING, Theorem
-from entwined.dependence import MarkovChain
+from entwined.dependence import Chained
 from entwined.errors import DoesNotApply, Refused, Unreachable
 from entwined.mechanisms.batch import Batch
 from entwined.numbers import float_above, float_below
@@ -99,7 +99,7 @@ class Crossing:
         (one, _), *_ = self.promise.judges.values()
         trusting = [name for given in self.promise.declared for name in given.trusting]
         theorems = theorems_taking(type(self.promise.exposure(one, self.base)), trusting)
-        if any(isinstance(given.model, MarkovChain) for given in self.promise.declared):
+        if any(isinstance(given.model, Chained) for given in self.promise.declared):
             theorems += theorems_taking(SeriesSum)
         for number, theorem in enumerate(theorems):
             report("ways to protect", number, len(theorems))

@@ -165,8 +165,8 @@ def _counts(
 
 def worst_change(promise: Promise, statistic: Statistic) -> Fraction:
     """Give the largest change between neighbouring tables, in what is charged."""
-    moves = promise.moves(statistic)
-    return max((part.worst(promise.schema) for part in moves), default=Fraction(0))
+    found = (part.worst(promise.schema) * promise.rows_moved(part) for part in promise.moves(statistic))
+    return max(found, default=Fraction(0))
 
 
 def _on_grid(loss: Fraction) -> Fraction:

@@ -108,4 +108,6 @@ class Amounts:
         kept = any(one.by for one in self.declared)
         nominal = rows.at_one.value if may_leave and not kept else replace
         steps, number, apart = self.on_steps(parts), the_only(parts), are_apart(parts)
+        if steps is not None and self.schema.unit.person is not None:  # a person is all steps of a series
+            nominal = replace = steps.in_all(self.measure)
         return BaseLoss(nominal, replace, along=moved, steps=steps, number=number, apart=apart)

@@ -20,9 +20,16 @@ from entwined.bounds.profiles.bits import Bits, BitsCurve
 from entwined.bounds.profiles.curves import epsilon_at_delta
 from entwined.bounds.profiles.gaussian import gaussian_epsilon, largest_gaussian_rho
 from entwined.canonical import Document
-from entwined.errors import Refused
+from entwined.errors import BadInput, Refused
 from entwined.loss import Loss
-from entwined.noise import Additive, DiscreteGaussian, DiscreteLaplace, ExponentialChoice
+from entwined.noise import (
+    Additive,
+    ConcentratedNoise,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    ExponentialChoice,
+    Noise,
+)
 from entwined.noise.dominated import choice_rate, variance_for
 from entwined.noise.lattice import probability
 from entwined.noise.squared_laplace import SquaredLaplace
@@ -34,6 +41,7 @@ Shared: TypeAlias = Mapping[tuple[int, ...], tuple[Fraction, ...]]
 NoiseKind: TypeAlias = Literal["", "laplace", "gaussian"]
 """Which noise is added; nothing said, that of the measure."""
 LARGEST_DELTA: Final = Fraction(1, 100)
+OTHER_NOISE: Final = "The numbers have another noise than was charged for. Give what was released."
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,12 @@ class Pure:
                 "break it. Give delta = 1e-6, or leave noise out."
             )
         return DiscreteLaplace.for_loss(each, worst)
+
+    def shown(self, noise: Additive, worst: Fraction) -> Fraction:
+        """Give the least loss that answers with this noise can have been charged for the worst change."""
+        if not isinstance(noise, Noise):
+            raise BadInput(OTHER_NOISE)
+        return noise.loss(worst)
 
     def chosen(self, each: Fraction, worst: Fraction) -> ExponentialChoice:
         """Give the choice of a loss for the worst change of a score."""
@@ -125,6 +139,12 @@ class Concentrated:
         if noise == "laplace":
             return SquaredLaplace.for_rho(each, worst)
         return DiscreteGaussian.of_variance(variance_for(each, worst))
+
+    def shown(self, noise: Additive, worst: Fraction) -> Fraction:
+        """Give the least loss that answers with this noise can have been charged for the worst change, squared."""
+        if not isinstance(noise, ConcentratedNoise):
+            raise BadInput(OTHER_NOISE)
+        return noise.rho(worst)
 
     def chosen(self, each: Fraction, worst: Fraction) -> ExponentialChoice:
         """Give the choice of a loss for the worst change of a score, squared."""
