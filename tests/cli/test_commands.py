@@ -357,6 +357,9 @@ def test_a_certificate_that_was_changed_or_has_another_schema_is_not_valid(folde
     assert run("verify", "out/certificate.json", "--schema", "schema.toml")[0] == 0
     Path("list.json").write_text("[1]")
     assert run("verify", "list.json")[0] == 2
+    for given in ("out", "out/release.json"):  # the folder, and the numbers: it says which file is meant
+        code, _, err = run("verify", given)
+        assert (code, "certificate.json" in err) == (2, True)
 
 
 def test_a_certificate_of_a_graph_finds_its_edges(folder, run):

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -373,3 +374,33 @@ def test_a_long_history_stays_small_enough_to_publish(tmp_path):
     size = len(json.dumps([row] * 10_000, indent=1))
     assert size < 4_000_000
     assert digest({"rows": [row] * 10_000})
+
+
+def test_a_question_that_was_never_charged_is_seen_in_the_ledger(tmp_path):
+    """A tenth of the losses, everything else derived anew and the true total beside it: only the charge tells."""
+    with ledger_at(tmp_path) as ledger:
+        sound = release_of(ledger, 1)
+        promise, mechanism = promise_of(sound, ROWS_SCHEMA), sound["mechanism"]
+        each = fraction_text(Fraction(mechanism["loss_of_each_statistic"]) / 10)
+        batch = Batch.from_document({**mechanism, "loss_of_each_statistic": each}, promise)
+        less = certificate(promise, batch.document, batch.charged, ledger.standing(), sound["released"])
+        forged = json.loads(json.dumps(less))
+        assert verify(forged, ROWS_SCHEMA).valid
+        assert wrong_in_ledger(sound, ledger.book) is None
+        assert "no charge" in wrong_in_ledger(forged, ledger.book)
+
+
+def test_a_promise_that_was_never_made_is_seen_in_the_ledger(tmp_path):
+    """The same question beside a weaker model, or for an adversary who knows less: it verifies by itself."""
+    with ledger_at(tmp_path) as ledger:
+        sound = release_of(ledger, 1)
+        assert wrong_in_ledger(sound, ledger.book) is None
+        for other in (Promise.of(ROWS_SCHEMA, [Groups(1)]), Promise.of(ROWS_SCHEMA, [Groups(2)], "model")):
+            batch = Batch.from_document(sound["mechanism"], other)
+            standing = replace(
+                ledger.standing(), price=other.price({part.key: part for part in batch.charged})
+            )
+            made = certificate(other, batch.document, batch.charged, standing, sound["released"])
+            forged = json.loads(json.dumps(made))
+            assert verify(forged, ROWS_SCHEMA).valid
+            assert "another promise" in wrong_in_ledger(forged, ledger.book)

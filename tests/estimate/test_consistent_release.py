@@ -90,7 +90,7 @@ def test_answers_agree_and_the_truth_is_held(tmp_path, schema):
                 given = release(table, asked, consistent=False, **terms)
                 comes_from(made, given, plan(schema, asked, loss=terms["loss"]), asked)
         assert table.reads == 40 + 120  # once a batch by the door, three times by us
-    assert held / cells > 0.9  # some 240 independent numbers: more than three deviations
+    assert held / cells > 0.85  # some 240 independent numbers that hold 19 of 20 times: else 1 in 10⁸
 
 
 def test_what_cannot_be_made_to_agree_stays_as_drawn_and_says_so(tmp_path):

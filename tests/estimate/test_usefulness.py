@@ -113,7 +113,7 @@ def test_a_guess_is_found_from_what_was_drawn():
     assert abs(np.mean(squares) - truth**2) < 4.5 * np.std(squares) / math.sqrt(len(squares)) + 1
     assert all(one.guess <= one.at_most for one in found)
     held = [beside_guess(released(queries, counts, Fraction(1, 50))[1]) for _ in range(40)]
-    assert sum(truth <= one.at_most for one in held) >= 32
+    assert sum(truth <= one.at_most for one in held) >= 28  # fewer of 40 that hold 19 of 20 times: 4 in 10⁸
     assert all(one.is_worse for one in held)
     assert "no better than a guess" in held[0].words
     assert beside_guess(as_drawn(plan(SCHEMA, Total("age"), loss=1), [(5,)]).under(SCHEMA)) is None

@@ -137,7 +137,7 @@ def test_degrees_are_found_under_every_model_and_noise(tmp_path, model, delta):
     if model == "graph":  # no row is left out
         truth, found = exact(frame), passed.output
         inside = [abs(noisy - true) <= found.reach for noisy, true in zip(found.drawn, truth, strict=True)]
-        assert sum(inside) >= 33
+        assert sum(inside) >= 28  # fewer of 40 that hold 19 of 20 times: 4 in 10⁸
         assert likeness(truth, found.counts) > 0.8
     assert min(passed.output.counts) >= 0
     assert sum(passed.output.counts) == pytest.approx(max(sum(passed.output.drawn), 0))

@@ -171,7 +171,7 @@ def test_intervals_hold_the_truth(name, tmp_path):
                 *(one if isinstance(one, tuple) else (one,) for one in (low, truth, high)), strict=True
             ):
                 held, cells = held + (a <= x <= b), cells + 1
-    assert held / cells > 0.7  # fifteen numbers at least: below it once in 2,000 times
+    assert held / cells > 0.5  # fifteen numbers at least: not more once in 10⁶ times
 
 
 def test_an_audit_sees_less_noise_and_passes_ours():

@@ -86,7 +86,7 @@ def test_values_are_found_under_every_model_and_noise(tmp_path, model, delta):
     found = passed.output
     truth = [Fraction(round(2 * weight), 2) for weight in frame["weight"].to_pylist()]
     inside = [low <= true <= high for low, true, high in zip(found.low, truth, found.high, strict=True)]
-    assert sum(inside) >= 32  # fewer of 40 that hold 19 of 20 times: less than 1 in 10,000
+    assert sum(inside) >= 28  # fewer of 40 that hold 19 of 20 times: 4 in 10⁸
     assert found.ids[:3] == ("0", "1", "2")
     assert all(40 <= value <= 120 for value in found.values)
     assert found.sheet.headings == ("id", "value", "from", "to")

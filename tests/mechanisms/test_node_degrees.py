@@ -147,7 +147,8 @@ def test_degrees_of_nodes_are_released_and_verified(tmp_path, neighbours, delta)
     truth = numbers(cut(pairs, 400, 10), 10)
     found = passed.output
     inside = [abs(noisy - true) <= found.reach for noisy, true in zip(found.drawn, truth, strict=True)]
-    assert sum(inside) >= 7  # fewer of 10 that hold 19 of 20 times: 1 in 1,000
+    assert sum(inside) >= 4  # fewer of 10 that hold 19 of 20 times: 1 in 10⁷
+    assert found.reach < 60
 
 
 def test_nothing_else_is_asked_where_nodes_are_protected():

@@ -64,6 +64,21 @@ def test_a_stream_goes_on_where_it_was(tmp_path, small_chunks):
     assert kinds(tmp_path).count("charge") == 1
 
 
+def test_no_cell_however_long_ends_a_stream(tmp_path):
+    """A quoted cell that no reader of CSV takes, and a line that never seems to end: each is a row of its own."""
+    lines = ["at_home,watts", "True,1", f'"{"x" * 200_000}",2', f"True,{'9' * 2_000_000}", "True,3", ""]
+    (tmp_path / "long.csv").write_text("\n".join(lines))
+    streaming = streaming_in(tmp_path, 'loss = 100\nhorizon = 60\nwhere = "at_home"', models="")
+    kept = StepJournal(tmp_path / "home.journal")
+    with (
+        (tmp_path / "long.csv").open("rb") as file,
+        followed(streaming, file.fileno(), kept) as following,
+    ):
+        for _ in following.blocks:
+            pass
+    assert [one.number for one in kept.answers] == [1, 1, 2, 3]
+
+
 def test_answers_are_near_the_truth(tmp_path):
     streaming = streaming_in(tmp_path, 'loss = 100\nhorizon = 60\nwhere = "at_home"', models="")
     answers = taken(streaming, tmp_path)
@@ -89,7 +104,8 @@ def test_totals_come_in_their_unit(tmp_path, about, head):
     exact = steps_seen if "each" in about else [sum(steps_seen[: at + 1]) for at in range(STEPS)]
     off = [abs(one.value - truth) for one, truth in zip(told, exact, strict=True)]
     assert max(off) <= 6
-    assert sum(one <= each.within for one, each in zip(off, told, strict=True)) >= 0.8 * STEPS
+    assert all(one <= max(4 * each.within, 5) for one, each in zip(off, told, strict=True))  # else 1 in 10⁷
+    assert max(each.within for each in told) <= 6
 
 
 def test_days_end_when_a_later_one_begins(tmp_path):

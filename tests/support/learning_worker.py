@@ -45,7 +45,7 @@ def child(place, turn, out, *, mutant):
 
 
 def killed(place, turn, delay, *, mutant):
-    """Fork a process that learns, kill it some time later, and give what it told; the mutant once it told it."""
+    """Fork a process that learns, kill it after a delay or, without one, once it told, and give what it told."""
     result, out = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -55,7 +55,7 @@ def killed(place, turn, delay, *, mutant):
         finally:
             os._exit(1)
     os.close(out)
-    if mutant:
+    if delay is None:
         select.select([result], [], [], 60)
     else:
         time.sleep(delay)
@@ -80,17 +80,20 @@ def examined(place, turn, told):
 
 
 def main(folder, kills, mutant=""):
-    """Kill again and again, at moments spread over the time that learning takes."""
+    """Kill again and again, at moments spread over the time that learning takes, and at times once it told."""
     place = Path(folder)
     Ledger.create(place / "l.db", Fraction(1000), PROMISE, place / "anchor").close()
     with Ledger.open(place / "l.db", Fraction(1000), PROMISE, place / "anchor") as ledger:
         learn(ledger, 10**6)  # warm
         began = time.monotonic()
         learn(ledger, 10**6 + 1)
-        usual = time.monotonic() - began
+        longest = 2 * (time.monotonic() - began)
     wrong = told = 0
     for turn in range(int(kills)):
-        found = killed(place, turn, random.uniform(0, 1.6 * usual), mutant=bool(mutant))
+        once_told = mutant or turn % 4 == 3  # whatever else the machine does, some are stopped afterwards
+        delay = None if once_told else random.uniform(0, longest)
+        found = killed(place, turn, delay, mutant=bool(mutant))
+        longest *= 0.95 if found else 1.05  # so that about half are stopped before they tell
         bad, heard = examined(place, turn, found)
         wrong, told = wrong + bad, told + heard
     print(json.dumps({"wrong": wrong, "told": told, "kills": int(kills)}))

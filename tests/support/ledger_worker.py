@@ -189,7 +189,7 @@ def orphan(where, anchor):
     ledger.reserve(charge("r", "q"))
     pid = os.fork()
     if pid == 0:
-        time.sleep(20)
+        time.sleep(300)  # the test ends it
         os._exit(0)
     sys.stdout.write(json.dumps(pid))
     sys.stdout.flush()

@@ -130,9 +130,9 @@ def test_one_column_counts_its_empty_lines(tmp_path):
 def test_packed_files_are_mended_in_little_memory(tmp_path):
     path = tmp_path / "rows.csv.gz"
     path.write_bytes(gzip.compress(text_of(ROWS) + b"1" * 10**8 + b"\n" + b"1,m,a\n"))
-    start = time.perf_counter()
+    start = time.process_time()
     assert answers(path) == expected([*ROWS, ALL_MISSING, ("1", "m", "a")])
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_a_file_that_changes_is_read_anew(tmp_path):

@@ -54,12 +54,12 @@ FAILING = {
 @pytest.mark.parametrize("way", FAILING)
 def test_a_failure_on_rows_says_the_same_whatever_they_hold(way, tmp_path):
     """TRUST 60 and 62."""
-    start = time.perf_counter()
+    start = time.process_time()
     with open_table(FAILING[way](tmp_path), SCHEMA) as table, pytest.raises(Unreadable) as raised:
         table.answer(ASKED)
     assert str(raised.value) == FAILED
     assert (raised.value.__cause__, raised.value.__context__) == (None, None)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_the_holder_is_told_what_the_engine_says():

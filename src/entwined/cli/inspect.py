@@ -27,8 +27,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The page, such as page.html.")],
     table: Annotated[
-        str | None,
-        typer.Option("--table", help="The real table: what is found of it is for its holder only."),
+        str | None, typer.Option("--table", help="The real table: what is found is for its holder only.")
     ] = None,
     schema: Annotated[
         Path | None, typer.Option("--schema", help="The approved schema of both tables.", readable=False)
@@ -49,8 +48,9 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     described = synthetic / DESCRIPTION
     if not described.is_file() and table is None:
         raise BadInput(
-            f"{synthetic} comes without a description, so nothing is known of its noise. Give the folder of "
-            "`entwined synth`, or the real table with --table and --schema."
+            f"{synthetic} comes without a description, so nothing is known of its noise. Give the folder "
+            f"that `entwined synth RELEASE.toml` wrote, with its {DESCRIPTION}, or the real table with --table and "
+            "--schema."
         )
     word = write_in_public(described, output, as_document=as_document) if described.is_file() else None
     if table is None:

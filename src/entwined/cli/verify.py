@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 OF_RELEASE = "entwined release certificate "
 OF_MECHANISM = "entwined mechanism "
+NUMBERS = ("entwined release 1", "entwined release 2")
 SCHEMA = "schema.toml"
+CERTIFICATE = "certificate.json"
 
 
 def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
@@ -95,7 +97,14 @@ def read(path: Path) -> Any:
 
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise BadCertificate(f"{path} is a pipe or a device. Give the path of a certificate.")
-    return read_certificate(path)
+    if path.is_dir():
+        raise BadCertificate(f"{path} is a folder. Give a certificate in it: {path / CERTIFICATE}.")
+    found = read_certificate(path)
+    if isinstance(found, dict) and str(found.get("format", "")).startswith(NUMBERS):
+        raise BadCertificate(
+            f"{path} holds released numbers. Give the {CERTIFICATE} beside it; the numbers are held against it."
+        )
+    return found
 
 
 def checked(

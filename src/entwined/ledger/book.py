@@ -149,10 +149,10 @@ class Book:
                 before = entry.mark
                 yield entry
 
-    def promised(self) -> Document:
-        """Give the promise that it is kept under, as it was written."""
+    def promised(self, since: int | None = None) -> Document:
+        """Give the promise that it is kept under, or was since an entry that set terms, as it was written."""
         with self.reading() as view:
-            return dict(view.document())
+            return dict(view.document(None if since is None else view.entry_at(since)))
 
     def spent(self) -> Spent:
         """Tell what has been spent so far."""

@@ -99,9 +99,9 @@ class View:
         if before.position == self.last.position and before != self.last.mark:
             raise LedgerDamaged(CUT)
 
-    def document(self) -> Any:
-        """Read what the terms in force depend on, as it was written."""
-        return json.loads(stored_bytes(self._pages, self.terms))["terms"]
+    def document(self, terms: Entry | None = None) -> Any:
+        """Read what the terms in force, or those that an entry set, depend on, as it was written."""
+        return json.loads(stored_bytes(self._pages, terms or self.terms))["terms"]
 
     def totals(self, known: Totals | None = None) -> Totals:
         """Tell what has been spent, as the last entry vouches for it; what is known already is not read again."""
@@ -168,7 +168,7 @@ class View:
 
     def _read(self, row: Row) -> Entry:
         before = row.position - 1
-        return Entry.read(row, Mark(before, self._pages.hash_at(before) or ""))
+        return Entry.read(row, Mark(before, self._pages.hash_at(before) or "") if before else START)
 
 
 def stored_bytes(pages: Pages, entry: Entry) -> bytes:

@@ -9,18 +9,27 @@ and a fixed total of it is never passed however releases are chosen (Smith, Thak
 discrete noise and choices keep it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Final, Literal, TypeAlias
 
 from entwined.bounds import ConcentratedLoss
 from entwined.bounds.concentrated_loss import SharedPart
+from entwined.bounds.profiles.bits import Bits, BitsCurve
+from entwined.bounds.profiles.curves import epsilon_at_delta
 from entwined.bounds.profiles.gaussian import gaussian_epsilon, largest_gaussian_rho
 from entwined.canonical import Document
-from entwined.errors import Refused
+from entwined.errors import BadInput, Refused
 from entwined.loss import Loss
-from entwined.noise import Additive, DiscreteGaussian, DiscreteLaplace, ExponentialChoice
+from entwined.noise import (
+    Additive,
+    ConcentratedNoise,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    ExponentialChoice,
+    Noise,
+)
 from entwined.noise.dominated import choice_rate, variance_for
 from entwined.noise.lattice import probability
 from entwined.noise.squared_laplace import SquaredLaplace
@@ -32,6 +41,7 @@ Shared: TypeAlias = Mapping[tuple[int, ...], tuple[Fraction, ...]]
 NoiseKind: TypeAlias = Literal["", "laplace", "gaussian"]
 """Which noise is added; nothing said, that of the measure."""
 LARGEST_DELTA: Final = Fraction(1, 100)
+OTHER_NOISE: Final = "The numbers have another noise than was charged for. Give what was released."
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +64,12 @@ class Pure:
             )
         return DiscreteLaplace.for_loss(each, worst)
 
+    def shown(self, noise: Additive, worst: Fraction) -> Fraction:
+        """Give the least loss that answers with this noise can have been charged for the worst change."""
+        if not isinstance(noise, Noise):
+            raise BadInput(OTHER_NOISE)
+        return noise.loss(worst)
+
     def chosen(self, each: Fraction, worst: Fraction) -> ExponentialChoice:
         """Give the choice of a loss for the worst change of a score."""
         return ExponentialChoice.for_loss(each, worst)
@@ -63,6 +79,10 @@ class Pure:
         return change
 
     def epsilon(self, loss: Fraction) -> Fraction:
+        """Give the ε of a loss."""
+        return loss
+
+    def alone(self, loss: Fraction, bits: Iterable[Bits]) -> Fraction:  # noqa: ARG002  (a pure loss says it all)
         """Give the ε of a loss."""
         return loss
 
@@ -120,6 +140,12 @@ class Concentrated:
             return SquaredLaplace.for_rho(each, worst)
         return DiscreteGaussian.of_variance(variance_for(each, worst))
 
+    def shown(self, noise: Additive, worst: Fraction) -> Fraction:
+        """Give the least loss that answers with this noise can have been charged for the worst change, squared."""
+        if not isinstance(noise, ConcentratedNoise):
+            raise BadInput(OTHER_NOISE)
+        return noise.rho(worst)
+
     def chosen(self, each: Fraction, worst: Fraction) -> ExponentialChoice:
         """Give the choice of a loss for the worst change of a score, squared."""
         return ExponentialChoice(choice_rate(each, worst))
@@ -131,6 +157,12 @@ class Concentrated:
     def epsilon(self, loss: Fraction) -> Fraction:
         """Give the ε of a loss at δ, rounded up."""
         return Fraction(gaussian_epsilon(loss, self.delta)) if loss else loss
+
+    def alone(self, loss: Fraction, bits: Iterable[Bits]) -> Fraction:
+        """Give the ε at δ of one unit: by its loss, or by the bits of each column where these are all there is."""
+        found = self.epsilon(loss)
+        own = [epsilon_at_delta(BitsCurve(each), self.delta) for each in bits]
+        return min(found, Fraction(max(own))) if own else found
 
     def largest(self, epsilon: Fraction) -> Fraction:
         """Give the largest loss of an ε at δ, rounded down."""

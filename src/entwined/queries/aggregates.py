@@ -28,6 +28,8 @@ class Aggregate(ABC):
     where: Predicate
     of_units: ClassVar[bool] = False
     """Whether what moves it is told of whole units, however many rows they have."""
+    counts_rows: ClassVar[bool] = False
+    """Whether each integer is a number of rows, so that one row moves it by one at most."""
 
     @property
     @abstractmethod
@@ -75,6 +77,7 @@ class CountOf(Aggregate):
     """How many rows are inside."""
 
     where: Predicate
+    counts_rows: ClassVar[bool] = True
 
     @property
     def cells(self) -> int:
@@ -114,6 +117,7 @@ class TableOf(Aggregate):
 
     axes: tuple[Axis, ...]
     where: Predicate
+    counts_rows: ClassVar[bool] = True
 
     @property
     def cells(self) -> int:

@@ -9,14 +9,19 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 from entwined.bounds import Verdict
-from entwined.ledger import Book
+from entwined.canonical import Document
+from entwined.ledger import Book, Entry, Kind
 from entwined.promise.part import Part
 from entwined.promise.places import key_of, place_of
 from entwined.promise.totals import Totals
 from entwined.queries import everything
+from entwined.schema.schema import digest_of
+
+PROMISED: Final = ("schema", "knowledge", "delta", "measure", "secrets", "reserve")
+"""What a certificate says of its promise beside the models, as a ledger says it."""
 
 
 def one_history(certificates: Sequence[Mapping[str, Any]]) -> Verdict:
@@ -89,12 +94,34 @@ def wrong_in_ledger(certificate: Mapping[str, Any], book: Book) -> str | None:
     named, totals = certificate["ledger"], Totals.of(map(tuple, certificate["losses_so_far"])).digest
     if book.first().fields["ledger"] != named["id"]:
         return "It is from another ledger than this one."
-    cap = ""
+    cap, since, charged = "", 0, False
     for entry in book.history():
-        cap = entry.fields.get("cap", cap)  # the first entry and migrations set it
+        if "cap" in entry.fields:  # the first entry and migrations set it, with the promise
+            cap, since = entry.fields["cap"], entry.position
+        charged = charged or _is_charge_of(certificate, entry)
         if entry.position == named["position"]:
             right = entry.hash == named["hash"] and entry.fields["totals"] == totals
-            if right and cap == certificate["total"]["cap"]:
-                return None
-            return f"Entry {entry.position} of the ledger says something else."
+            if not (right and cap == certificate["total"]["cap"]):
+                return f"Entry {entry.position} of the ledger says something else."
+            if _promise_in(certificate) != _promise_of(book.promised(since)):
+                return "The ledger was kept under another promise than it says."
+            return None if charged else "The ledger has no charge for what it says was asked."
     return f"The ledger has no entry {named['position']}: it is an old copy, or the certificate is forged."
+
+
+def _is_charge_of(certificate: Mapping[str, Any], entry: Entry) -> bool:
+    """Whether an entry charges what a certificate is about: the same computation, and the same losses."""
+    if entry.kind is not Kind.CHARGE or entry.fields["document"] != certificate["mechanism"]:
+        return False
+    return bool([list(part.row) for part in entry.parts] == certificate["losses"])
+
+
+def _promise_in(certificate: Mapping[str, Any]) -> Document:
+    """The promise that a certificate is made under, its schema by the digest."""
+    said = {key: certificate[key] for key in PROMISED if key in certificate}
+    return said | {"models": [one["declared"] for one in certificate["models"]]}
+
+
+def _promise_of(terms: Mapping[str, Any]) -> Document:
+    """The promise of a ledger in the same words."""
+    return {**terms, "schema": digest_of(terms["schema"])}

@@ -55,6 +55,10 @@ def _text_in(path: Path) -> str:
         if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_FILE:
             raise BadSchema("It is not a regular file of at most 50 MB. Give a schema file.")
         return path.read_bytes().decode()
+    except FileNotFoundError:
+        raise BadSchema(
+            "There is no such file. Check its name and folder; `entwined describe` proposes one."
+        ) from None
     except (OSError, ValueError) as failed:
         raise BadSchema(f"It cannot be read as UTF-8 text: {failed}. Check its name and contents.") from None
 

@@ -205,8 +205,7 @@ class Schema(Tabled):
     @cached_property
     def digest(self) -> str:
         """The SHA-256 of the content, approval left out."""
-        text = json.dumps(self.document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return digest_of(self.document)
 
     @property
     def approved(self) -> bool:
@@ -230,3 +229,9 @@ class Schema(Tabled):
 
 def _are_columns(given: object) -> bool:
     return isinstance(given, tuple) and all(isinstance(column, Column) for column in given)
+
+
+def digest_of(document: Document) -> str:
+    """The SHA-256 of what a schema says, as its document has it."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()

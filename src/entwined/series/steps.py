@@ -17,6 +17,7 @@ from entwined.queries import Aggregate
 from entwined.schema import Coded, Schema, Text
 
 CHUNK: Final = 1 << 16
+LONGEST: Final = 1 << 20  # bytes of a line; what is behind them is too much
 MOST_REMEMBERED: Final = 1 << 16
 LATE: Final = (
     "A row of step {step:,} came in after that step was answered, and this stream refuses late rows. Nothing of it was "
@@ -59,8 +60,9 @@ class IncomingLines:
 
     def _more(self) -> None:
         chunk = os.read(self._descriptor, CHUNK)
-        *whole, self._rest = (self._rest + chunk).split(b"\n")
-        self._lines.extend(whole)
+        *whole, rest = (self._rest + chunk).split(b"\n")
+        self._rest = rest[:LONGEST]
+        self._lines.extend(line[:LONGEST] for line in whole)
         if not chunk:
             self.ended = True
             if self._rest:
@@ -71,7 +73,10 @@ def _fields(line: bytes) -> list[str]:
     text = line.decode("utf-8", "replace").removesuffix("\r").removeprefix("\ufeff")
     if '"' not in text:
         return text.split(",")
-    return next(csv.reader([text]), [])
+    try:
+        return next(csv.reader([text]), [])
+    except csv.Error:  # a cell that is too long for it: the row has no field that can be read
+        return []
 
 
 class StepsIn:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 import numpy as np
 
 from entwined.numbers import Codes, IntArray
-from entwined.tables.engine import FAR, ROWS_AT_ONCE, Dialect, Fold, Key, Shown
-from entwined.tables.holding import Held, side_by_side
+from entwined.tables.engine import FAR, ROWS_AT_ONCE, Dialect, Fold, Key, Shown, Tallying
+from entwined.tables.holding import Held, Scan, side_by_side
 from entwined.tables.origin import Known, Origin, contents, once
 from entwined.tables.resident import Resident
 from entwined.tables.spill import Spill, new_spill
@@ -113,16 +113,14 @@ class Duck:
 
     def lookup(self, codes: Mapping[Key, int]) -> str:
         """Keep a list as a table of its own."""
-        import pyarrow as pa
-
         key = tuple(codes.items())
         with self._lock:
             if key not in self._lists:
                 name = f"list_{len(self._lists)}"
-                table = pa.table({"value": list(codes), "code": pa.array(codes.values(), pa.int32())})
-                self._connection.register("given", table)
-                self._connection.execute(f"CREATE TABLE {name} AS SELECT * FROM given")
-                self._connection.unregister("given")
+                listed = (
+                    "SELECT unnest($1) AS value, unnest($2)::INTEGER AS code"  # a frame would take pandas
+                )
+                self._connection.execute(f"CREATE TABLE {name} AS {listed}", [[*codes], [*codes.values()]])
                 self._lists[key] = name
             return self._lists[key]
 
@@ -206,6 +204,10 @@ class Duck:
         def folded(self, statement: str, fold: Fold) -> list[int]:
             """Fold batches as DuckDB streams them; if rows have to be mended, from the start again."""
             return self._run(lambda: fold(self._held.batches(statement, lambda: self._batches(statement))))
+
+        def tallied(self, scan: Scan, tally: Tallying) -> IntArray:
+            """Count batches as DuckDB streams them; if rows have to be mended, from the start again."""
+            return self._run(lambda: tally(self._held.cells(scan, lambda: self._batches(scan.statement))))
 
         def end(self, *, kept: bool) -> None:
             """End the moment; what was made in it stays or goes."""

@@ -180,8 +180,10 @@ class HouseholdTables:
         return np.asarray(np.bincount(self.seating.types, counts), float) if place == TYPE else counts
 
     def output(self, drawn: bytes) -> NoisyHouseholds:
-        """The tables with their noise."""
-        return NoisyHouseholds.from_document(self.seating, json.loads(drawn))
+        """The tables with their noise; less of it than was charged for is refused."""
+        found = NoisyHouseholds.from_document(self.seating, json.loads(drawn))
+        self.meter.require_paid((one.noise for one in found.tables), ALONE + PAIRS)
+        return found
 
     @property
     def words(self) -> str:

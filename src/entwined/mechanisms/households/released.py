@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from entwined.canonical import Document
+from entwined.errors import BadInput
 from entwined.mechanisms.households.masses import parts_of
 from entwined.mechanisms.households.seating import HOME, Seating, Sides
 from entwined.mechanisms.marginals.relations import NOISE_OF_A_CELL
@@ -78,6 +79,8 @@ class NoisyHouseholds:
             )
             for one in drawn["tables"]
         ]
+        if any(one.counts.size != math.prod(map(seating.size, one.sides)) for one in tables):
+            raise BadInput("A table has other cells than its columns have. Give what was released.")
         far = {_sides(seating, one["columns"]): int(one["parts"]) for one in drawn["distances"]}
         return cls(seating, tables, far)
 

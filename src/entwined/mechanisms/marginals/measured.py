@@ -8,6 +8,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from entwined.canonical import Document
+from entwined.errors import BadInput
 from entwined.mechanisms.marginals.domain import Domain, Scope
 from entwined.mechanisms.marginals.law import CellLaw, fitted, total_of
 from entwined.mechanisms.marginals.meter import Noted, Transcript
@@ -37,6 +38,8 @@ class NoisyMarginals:
         far = {tuple(map(names.index, one["columns"])): int(one["rows"]) for one in drawn["distances"]}
         chosen = [tuple(map(names.index, one)) for one in drawn["chosen"]]
         tables = [Noted.from_document(one, names) for one in drawn["tables"]]
+        if any(one.counts.size != one.cells(domain) for one in tables):
+            raise BadInput("A table has other cells than its columns have. Give what was released.")
         return cls(domain, Transcript(tables, far, chosen))
 
     def __eq__(self, other: object) -> bool:

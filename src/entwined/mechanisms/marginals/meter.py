@@ -1,7 +1,7 @@
 """Noise for shares of one loss: what a table, a distance and a choice get of it."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Self, TypeAlias
@@ -9,10 +9,11 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from entwined.canonical import Document
+from entwined.errors import BadInput
 from entwined.mechanisms.fitting import worst_change
 from entwined.mechanisms.marginals.agreement import Counted
 from entwined.mechanisms.marginals.domain import Domain, Scope
-from entwined.mechanisms.marginals.grain import Grain, Grains, coarse
+from entwined.mechanisms.marginals.grain import Grain, Grains, coarse, groups_in
 from entwined.noise import Additive, ExponentialChoice, noise_from
 from entwined.numbers import IntArray
 from entwined.promise.measure import Measure
@@ -43,6 +44,12 @@ class Meter:
         """The noise of a table that gets this share of the loss."""
         return self.measure.added(self.loss * share, self.table)
 
+    def require_paid(self, noises: Iterable[Additive], share: Fraction) -> None:
+        """Refuse tables that were drawn with less noise than this share of the loss pays for."""
+        spent = sum((self.measure.shown(one, self.table) for one in noises), Fraction(0))
+        if spent > self.loss * share:
+            raise BadInput("The tables have less noise than was charged for. Give what was released.")
+
     def noise_of_distances(self, share: Fraction, tables: int) -> Additive:
         """The noise of the distances of so many tables, which share this share: changes add up over them."""
         return self.measure.added(self.loss * share, tables * self.distance)
@@ -59,6 +66,10 @@ class Meter:
         """The deviation of the noise of a table."""
         return math.sqrt(self.noise(share).variance)
 
+    def size(self, share: Fraction) -> float:
+        """How large the noise of a cell is on average, its sign left out: of Laplace noise its scale."""
+        return self.deviation(share) * math.sqrt(1 / 2 if self.measure.is_pure else 2 / math.pi)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Noted:
@@ -73,6 +84,13 @@ class Noted:
     def counted(self) -> Counted:
         """What a law is fitted to."""
         return Counted(self.scope, self.counts, math.sqrt(self.noise.variance), self.grain)
+
+    def cells(self, domain: Domain) -> int:
+        """How many cells its columns have, or groups of them; none where groups are not of these columns."""
+        if self.grain is None:
+            return domain.cells(self.scope)
+        whole = tuple(map(len, self.grain)) == tuple(domain.sizes[at] for at in self.scope)
+        return math.prod(groups_in(self.grain)) if whole else 0
 
     def document(self, names: Sequence[str]) -> Document:
         """The table as it is released."""

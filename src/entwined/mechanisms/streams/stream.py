@@ -72,6 +72,7 @@ class Stream:
         """Settle strategy and noise under a promise; the loss is in its measure."""
         exact, schema = positive_fraction(loss, "Loss"), promise.schema
         asked = query.bound(schema)
+        _check_words(answer, late, horizon)
         _check(promise, horizon, step)
         statistic = statistic_of(asked, schema)
         change = worst_change(promise, statistic)
@@ -84,15 +85,7 @@ class Stream:
         """How it is made from the fields of a file."""
         total, answer, horizon = given.get("total"), given.get("answer", "running"), given.get("horizon")
         step, late = given.get("step"), given.get("late", "refuse")
-        if answer not in ANSWERS or late not in FATES:
-            raise BadQuery(
-                f'answer = {answer!r:.40}, late = {late!r:.40}. Give answer = "running" or "each", late = "refuse" '
-                'or "drop".'
-            )
-        if horizon is not None and not (is_whole(horizon) and horizon >= 1):
-            raise BadQuery(
-                f"horizon = {horizon!r:.60}. Give how many steps there are at most, or leave it out."
-            )
+        _check_words(answer, late, horizon)
         about = {"query": "count"} if total is None else {"query": "total", "column": total}
         query = query_from(
             {**about, **({"where": given["where"]} if "where" in given else {})}, promise.schema
@@ -212,6 +205,17 @@ def _counter(promise: Promise, answer: Answering, horizon: int | None, statistic
         )
     largest = int(max(statistic.row.one, statistic.row.both)) * promise.schema.rows_at_most
     return SquareRoots(horizon, largest)
+
+
+def _check_words(answer: str, late: str, horizon: int | None) -> None:
+    """Refuse choices that there are not, from a file or from a certificate."""
+    if answer not in ANSWERS or late not in FATES:
+        raise BadQuery(
+            f'answer = {answer!r:.40}, late = {late!r:.40}. Give answer = "running" or "each", late = "refuse" '
+            'or "drop".'
+        )
+    if horizon is not None and not (is_whole(horizon) and horizon >= 1):
+        raise BadQuery(f"horizon = {horizon!r:.60}. Give how many steps there are at most, or leave it out.")
 
 
 def _check(promise: Promise, horizon: int | None, step: str | None) -> None:
