@@ -26,6 +26,7 @@ from entwined.bounds.certificate import Certificate, digest
 from entwined.bounds.choose import THEOREMS, named, theorems_taking
 from entwined.bounds.concentrated_group import concentrated_group_bound
 from entwined.bounds.filled_blanks import FilledBlanks, laws_of_columns
+from entwined.bounds.near_places import NearPlaces
 from entwined.bounds.noisy_sum import SeriesSum
 from entwined.bounds.scalar import least_scale
 from entwined.bounds.separable_filled import FilledConcentrated
@@ -85,6 +86,11 @@ CASES = {
     "places": (
         City.of(3, np.array([[0, 1], [1, 2]]), CityGrid(2, 2)),
         DistanceLoss(Loss.of([0.5, 0.2, 1.0])),
+        "any",
+    ),
+    "near places": (
+        City.of(3, np.array([[0, 1], [1, 2]]), CityGrid(2, 2, 2.0, 2.0)),
+        NearPlaces.of("0.2", own="0.5", besides="0.1", within=1, units=3),
         "any",
     ),
     "gaussian by distance": (
@@ -168,6 +174,7 @@ def test_all_theorems_are_in_one_list_and_each_is_asked_for_its_own_kind():
         NoisyLinear,
         ClippedValues,
         DistanceLoss,
+        NearPlaces,
         NoisyColumns,
     }
     assert sum(len(theorems_taking(kind)) for kind in kinds) == len(THEOREMS)
@@ -180,7 +187,7 @@ def test_all_theorems_are_in_one_list_and_each_is_asked_for_its_own_kind():
                 with pytest.raises(DoesNotApply, match="It starts from"):
                     theorem(exposure, model)
     secrets = {theorem.secret for theorem in THEOREMS}
-    assert len(secrets) == 7
+    assert len(secrets) == 8
     assert named("message passing").secret is UNIT_VALUE
 
 

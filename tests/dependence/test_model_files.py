@@ -537,3 +537,8 @@ def test_a_graph_of_five_million_edges(tmp_path):
     assert figures["couplings"] == 2 * count
     assert figures["cpu"] < 4
     assert figures["gb"] < 1.5
+
+
+def test_a_graph_has_no_cap_on_ties_and_says_what_to_do():
+    with pytest.raises(BadModel, match='declare kind "ties"'):
+        model_from({"kind": "graph", "edges": [[0, 1, 0.4]], "most_ties": 1}, Path())

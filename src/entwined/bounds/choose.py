@@ -46,6 +46,7 @@ from entwined.bounds.influence import influence_matrix_bound
 from entwined.bounds.lazy_symmetric import lazy_symmetric_bound
 from entwined.bounds.markov import markov_closed_form_bound
 from entwined.bounds.messages import message_passing_bound
+from entwined.bounds.nearby import nearby_places_bound, nearby_places_without_knowledge_bound
 from entwined.bounds.outside import theorems_of
 from entwined.bounds.pairwise import pairwise_bound, pairwise_scale_bound
 from entwined.bounds.path_blocks import path_messages_bound, path_transport_bound
@@ -152,6 +153,8 @@ THEOREMS: tuple[Theorem, ...] = (
     *METRIC_THEOREMS,
     places_messages_bound,
     places_transport_bound,
+    nearby_places_bound,
+    nearby_places_without_knowledge_bound,
     parameter_quilt_bound,
 )
 

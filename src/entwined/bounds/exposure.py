@@ -9,6 +9,7 @@ SeriesSum          the same over all steps of many series                      (
 NoisyLinear        weighted sums with Gaussian noise, at one δ and distance     (noisy_linear)
 ClippedValues      losses along the distances of clipped values, and others     (clipped_values)
 DistanceLoss       pure losses for each unit of distance                        (distance_loss)
+NearPlaces         losses by the distance of places, and others beside them     (near_places)
 NoisyColumns       an answer about whole columns with Laplace noise, or none    (attributes.noisy_columns)
 
 A new kind needs no entry anywhere: a theorem that takes it names it in its signature, and a certificate names

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -21,10 +21,17 @@ from entwined.errors import BadModel
 from entwined.numbers import FloatArray, IntArray
 
 FIELDS = ("edges", "log_odds", "units", "edges_digest")
+NO_CAP: Final = (
+    'A graph with "most_ties". In a graph everything counts that hangs together, however far, and no bound knows '
+    "which ties of someone would tell nothing. Leave out of the edges those that tell nothing, if you know which they "
+    'are; or declare kind "ties", which counts of each person so many of that person\'s own ties.'
+)
 
 
 def graph_from(fields: Fields, folder: Path) -> Graph:
     """Read the edges from their file or from the document, and how strong they are."""
+    if fields.has("most_ties"):
+        raise BadModel(NO_CAP)
     fields.only(*FIELDS)
     units = fields.integer("units") if fields.has("units") else None
     common = strength_of(fields) if fields.has("log_odds") else None

@@ -54,7 +54,7 @@ class Amounts:
     @cached_property
     def distances(self) -> tuple[str, ...]:
         """The columns whose values models speak of by their distance."""
-        named = (name for one in self.declared if one.model.by_distance for name in one.columns)
+        named = (name for one in self.declared if one.by_distance(self.schema) for name in one.columns)
         return tuple(dict.fromkeys(named))
 
     def _once(self, parts: tuple[Part, ...], lay: Callable[[], Mapping[str, Layers]]) -> BaseLoss:
@@ -104,7 +104,8 @@ class Amounts:
         may_leave = self.schema.neighbours == "add_remove"
         absent = may_leave or self.schema.unit.may_be_absent
         replace = rows.at_two(absent=absent).value
-        moved = {name: along(name, parts, absent=absent) for name in self.distances}
+        together = (one.columns for one in self.declared if one.by_distance(self.schema))
+        moved = {names: along(names, parts, absent=absent) for names in together}
         kept = any(one.by for one in self.declared)
         nominal = rows.at_one.value if may_leave and not kept else replace
         steps, number, apart = self.on_steps(parts), the_only(parts), are_apart(parts)

@@ -18,7 +18,7 @@ class BaseLoss:
 
     Where it matters which statistics read several columns, `shared` has what these cost if all their columns change,
     and then what they cost if one of them alone does, which is in the figure of that column. `filling` has the weights
-    by which the blanks of a column are filled, `along` what falls along the distances of a column's values, and `steps`
+    by which the blanks of a column are filled, `along` what falls along the distances of columns' values, and `steps`
     what falls on each step of a panel. `number` is there where one draw of a single number is all that was charged, and
     `apart` says that every answer reads one step of a series alone. `bits` has what counts with Laplace noise show of
     each column, where one batch of such counts is all that was charged.
@@ -29,7 +29,7 @@ class BaseLoss:
     columns: Mapping[str, Fraction] = field(default_factory=dict)
     shared: Mapping[tuple[str, ...], tuple[Fraction, ...]] | None = None
     filling: Fillings = field(default_factory=dict)
-    along: Mapping[str, Along] = field(default_factory=dict)
+    along: Mapping[tuple[str, ...], Along] = field(default_factory=dict)
     steps: StepLosses | None = None
     number: OneNumber | None = None
     apart: bool = False
@@ -44,7 +44,7 @@ class BaseLoss:
             columns={name: loss * factor for name, loss in self.columns.items()},
             shared=self.shared
             and {read: tuple(x * factor for x in each) for read, each in self.shared.items()},
-            along={name: one.times(factor) for name, one in self.along.items()},
+            along={names: one.times(factor) for names, one in self.along.items()},
             steps=self.steps and self.steps.times(factor),
             number=self.number and self.number.times(factor),
             bits={name: scaled(each, factor) for name, each in self.bits.items()},

@@ -37,13 +37,16 @@ missing rows put off: there it is trusted that none is missing, wherever a chain
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Final
 
+from entwined.bounds import Exposure
 from entwined.bounds.outside import theorems_of
-from entwined.canonical import Document
+from entwined.canonical import Document, fraction_text
 from entwined.dependence import (
     BayesNet,
     Chained,
+    City,
     Dependence,
     Edged,
     EndlessChain,
@@ -57,9 +60,12 @@ from entwined.dependence import (
 )
 from entwined.dependence.model import MOST_UNITS
 from entwined.errors import BadModel, Refused
-from entwined.promise.distances import check_distances
+from entwined.numbers import Amount, positive_fraction
+from entwined.promise.city_columns import AS_A_GRAPH, check_places, reach
+from entwined.promise.distances import Along, check_distances
 from entwined.promise.domains import check_cells, check_rows
 from entwined.promise.gates import Gates
+from entwined.promise.measure import Measure
 from entwined.promise.panel import check_panel, check_panel_of_persons
 from entwined.promise.worked_out import check_worked_out
 from entwined.schema import Coded, Ordered, Person, Schema
@@ -82,7 +88,8 @@ class Declared:
     the holder says that no row lacks a value, and the model leaves missing out too. A column of `worked_out` is no
     unit of the model: given the one that it names, it says nothing about any other. Both are taken as one unit.
     `trusting` names distributions outside the package whose theorems are asked about the model too. In a `panel` the
-    values of `order` are the steps of the chain, the same for every series: see `panel`.
+    values of `order` are the steps of the chain, the same for every series: see `panel`. Of places in a city, whose
+    cells are the values of two `columns`, secrets are pairs no further apart than `within`, or any pairs.
     """
 
     model: Dependence
@@ -95,6 +102,7 @@ class Declared:
     trusting: tuple[str, ...] = ()
     panel: bool = False
     never_missing: tuple[str, ...] = ()
+    within: Amount | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Dependence):
@@ -107,6 +115,36 @@ class Declared:
         object.__setattr__(self, "missing_says_nothing", self.missing_says_nothing + more)
         if isinstance(self.model, Edged):
             object.__setattr__(self, "model", self.model.published)
+        if self.within is not None:
+            object.__setattr__(self, "within", positive_fraction(self.within, "The distance `within`"))
+
+    def by_distance(self, schema: Schema) -> bool:
+        """Whether it speaks of the distances of values in its columns."""
+        return self.model.by_distance or self._has_places(schema)
+
+    def _has_places(self, schema: Schema) -> bool:
+        """Whether its cells are the values of columns that rows have; over cells a column is a unit of its own."""
+        return isinstance(self.model, City) and bool(self.columns) and not schema.unit.by_column
+
+    def along(self, base: Along, own: Fraction, schema: Schema, measure: Measure) -> Exposure:
+        """Say what losses along the distances of its columns show of its units."""
+        columns = [schema.coded(name) for name in self.columns]
+        if isinstance(self.model, City):
+            return base.of_places(own, columns, self._reach(self.model), self.model.units)
+        return base.of_values(own, columns[0], self.model.units, measure)
+
+    def check_columns(self, schema: Schema) -> None:
+        """Refuse columns whose distances are not those that the model speaks of."""
+        about = self.columns, self.missing_says_nothing, schema
+        if isinstance(self.model, City):
+            check_places(self.title, self.model, *about)
+            self._reach(self.model)
+        else:
+            check_distances(self.title, *about)
+
+    def _reach(self, city: City) -> Fraction:
+        """How far apart two places of a secret are at most."""
+        return reach(self.title, city, None if self.within is None else Fraction(self.within))
 
     @property
     def title(self) -> str:
@@ -127,6 +165,7 @@ class Declared:
         about["trusting"] = list(self.trusting)
         about["panel"] = self.panel
         about["never_missing"] = list(self.never_missing)
+        about["within"] = "" if self.within is None else fraction_text(Fraction(self.within))
         return {key: value for key, value in about.items() if value} | {"model": self.model.document}
 
     def variables(self, schema: Schema) -> tuple[str, ...]:
@@ -170,8 +209,8 @@ class Declared:
             if isinstance(column, Coded) and column.name not in (self.by, self.order, person)
         )
 
-    def check(self, schema: Schema) -> None:
-        """Refuse what cannot be guaranteed for a table under this schema."""
+    def check(self, schema: Schema, *, pure: bool = True) -> None:
+        """Refuse what cannot be guaranteed for a table under this schema, by pure losses or with a δ."""
         if self.model.source == "exploratory":
             raise Refused(
                 f"The model {self.title!r} was learned from the private table without a budget, so it is for "
@@ -191,6 +230,16 @@ class Declared:
         for listed in (self.columns, self.missing_says_nothing, self.never_missing):
             if len(set(listed)) < len(listed):
                 raise BadModel(f"The model {self.title!r} names a column twice. Name each column once.")
+        if self.within is not None and not self._has_places(schema):
+            raise BadModel(
+                f"The model {self.title!r} says how near two places of a secret are, and has no places: it needs kind "
+                '"places", rows as units, and in `columns` the two that tell where a row is. Or leave `within` out.'
+            )
+        if self._has_places(schema) and not pure:
+            raise Refused(
+                f"The model {self.title!r} is about places by their distance, which no theorem with a δ covers. Leave "
+                f"delta out. {AS_A_GRAPH}"
+            )
         check_worked_out(self.title, self.worked_out, self.variables(schema), schema)
         if schema.unit.by_column:
             _check_cells(self, schema)
@@ -199,7 +248,7 @@ class Declared:
 
 
 def _check_cells(given: Declared, schema: Schema) -> None:
-    if given.model.by_distance:
+    if given.by_distance(schema):
         raise BadModel(
             f"The model {given.title!r} is over one column of rows that belong together, and the schema protects "
             "cells. Protect rows, or declare a model of the columns' values."
@@ -240,8 +289,8 @@ def _check_rows(given: Declared, schema: Schema) -> None:
             f"The model {given.title!r} is over the answers of one respondent, but the schema protects "
             f'{schema.unit.kind}. Give unit = {{kind = "cells"}}, or declare groups.'
         )
-    if given.model.by_distance:
-        check_distances(given.title, given.columns, given.missing_says_nothing, schema)
+    if given.by_distance(schema):
+        given.check_columns(schema)
     elif given.columns and not given.model.has_values:
         raise BadModel(
             f"The model {given.title!r} names columns and has no values, and the schema protects "
@@ -264,7 +313,7 @@ def _check_rows(given: Declared, schema: Schema) -> None:
                 "a smaller most_rows, give a longer chain (it costs little more), or name the series by a "
                 "column."
             )
-    if not given.model.by_distance:
+    if not given.by_distance(schema):
         check_rows(given.title, given.model, given.states(schema), given.missing_says_nothing, schema)
 
 

@@ -70,7 +70,7 @@ class Promise(Tabled):
                 "adversary who knows the law alone: what may be known of a cell cannot be kept to exact values."
             )
         for one in self.declared:
-            one.check(self.schema)
+            one.check(self.schema, pure=self.measure.is_pure)
         if self.secrets is not None:
             self.secrets.check(self.schema, models=bool(self.declared), pure=self.measure.is_pure)
         refuse_contradictions(self.declared, self.schema)
@@ -309,11 +309,8 @@ class Promise(Tabled):
         """Say what a loss shows of the units of a model, before dependence."""
         if self.reserve is not None:
             return self.bare.exposure(one, base)
-        if one.model.by_distance:
-            (name,) = one.columns
-            return base.along[name].exposure(
-                base.replace, self.schema.coded(name), one.model.units, self.measure
-            )
+        if one.by_distance(self.schema):
+            return one.along(base.along[one.columns], base.replace, self.schema, self.measure)
         if one.panel and base.steps is not None:
             return base.steps.exposure(self.measure)
         by_cell = self.measure.is_pure or self.is_for_one_batch or base.separable

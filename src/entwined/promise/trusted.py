@@ -48,6 +48,10 @@ GROUP_OF_VALUES: Final = (
     "{who} are one group of the {title} model, with no more than {most} {many} in it (of more {most} count, and the "
     "model does not speak of the others), and different groups are independent of each other."
 )
+PLACES: Final = (
+    "Where a {each} is, is the cell that {columns} say: what lies outside their bounds is at the nearest edge, and the "
+    "model is about these cells."
+)
 EVERY_STEP: Final = (
     "Every value of the column {order!r} is a step of the {title} model, the same for every series and whether or not "
     "it has a row there, and different series are independent of each other."
@@ -135,7 +139,9 @@ def _of_rows(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[
     if given.model.by_distance:
         who = f"Those who share a value of {given.by!r}" if given.by else "Those who depend on each other"
         yield GROUP_OF_VALUES.format(who=who, title=given.title, most=given.most, many=schema.unit.many)
-    elif isinstance(given.model, Coupled) and not given.by:
+    elif given.by_distance(schema):
+        yield PLACES.format(each=each, columns=" and ".join(map(repr, given.columns)))
+    if isinstance(given.model, Coupled) and not given.model.by_distance and not given.by:
         yield f"Each {each} is one unit of the {given.title} model, or independent of all of them."
     yield from _of_steps(given, schema, knowledge)
     if given.model.has_values:

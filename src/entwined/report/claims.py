@@ -65,12 +65,17 @@ class Claims:
         if not self.models:
             return "may know everybody else's values, all of them independent of yours"
         known = self.certificate["knowledge"]
-        return ADVERSARIES["values" if known == "any" and self._by_distance else known]
+        exactly = any(_is_gaussian(model["declared"]["model"]) for model in self._by_distance)
+        return ADVERSARIES["values" if known == "any" and exactly else known]
 
     @property
     def _by_distance(self) -> list[Mapping[str, Any]]:
         """The models that are about values by their distance."""
-        return [model for model in self.models if _is_gaussian(model["declared"]["model"])]
+        return [
+            model
+            for model in self.models
+            if _is_gaussian(model["declared"]["model"]) or _within(model) is not None
+        ]
 
     @property
     def leakage(self) -> float:
@@ -135,8 +140,18 @@ def _is_gaussian(model: Mapping[str, Any]) -> bool:
     return model.get("kind") == GaussianLaws.kind
 
 
+def _within(model: Mapping[str, Any]) -> float | None:
+    """How far apart two places of a secret are at most, where a certificate is about places by their distance."""
+    loss = model["certificate"]["inputs"]["loss"]
+    return float(exact(loss["within"])) if isinstance(loss, Mapping) and "within" in loss else None
+
+
 def _between(model: Mapping[str, Any]) -> str:
     """Say which secrets a model of distances is about."""
+    within = _within(model)
+    if within is not None:
+        told = readable(" and ".join(model["declared"]["columns"]))
+        return f"which of any two places at most {figure(within)} apart you are at, by {told}"
     low, high = (figure(float(exact(end))) for end in model["certificate"]["inputs"]["loss"]["bounds"])
     (column,) = model["declared"]["columns"]
     return f"which of any two values between {low} and {high} the row about you has in {readable(column)}"
@@ -203,7 +218,9 @@ def model_words(declared: Mapping[str, Any]) -> str:
                 f"{told} of groups of at most {members_of(model):,}{by}: numbers that vary together, Gaussian"
             )
         case {"kind": "places"}:
-            return f"a city{by} in which friends are near each other"
+            told = ", ".join(declared.get("columns", ()))
+            where = f", which {readable(told)} say" if told else ""
+            return f"a city{by} in which friends are near each other{where}"
         case {"kind": "independent"}:
             return "nothing depends on anything else"
     return f"a model of kind {readable(model.get('kind', 'unknown'))}"

@@ -39,7 +39,7 @@ TOP: Final = (
 )  # fmt: skip
 ABOUT_MODEL: Final = (
     "name", "model", "by", "order", "columns", "missing_says_nothing", "worked_out", "trusting", "panel",
-    "never_missing",
+    "never_missing", "within",
 )  # fmt: skip
 ABOUT_COMPARISON: Final = ("name", "kind", "one", "other")
 ABOUT_QUERY: Final = ("name", "kind", "sql", "where", "within", "share", *SHAPES)
@@ -246,6 +246,7 @@ def _models(fields: Mapping[str, Any], folder: Path) -> Iterator[Declared]:
                 trusting=_names(given, "trusting", "distributions' names"),
                 panel=given.get("panel", False),
                 never_missing=_names(given, "never_missing"),
+                within=_amount(given, "within"),
             )
 
 

@@ -276,5 +276,7 @@ def _fingerprint(query: Any) -> str:
 
 def declared_from(given: Document, folder: Path) -> Declared:
     """Read a declaration as a certificate has it."""
-    rest = {key: value for key, value in given.items() if key not in ("model", "columns")}
-    return Declared(model_from(given["model"], folder), columns=tuple(given.get("columns", ())), **rest)
+    rest = {key: value for key, value in given.items() if key not in ("model", "columns", "within")}
+    within = fraction_from(given["within"]) if "within" in given else None
+    model, columns = model_from(given["model"], folder), tuple(given.get("columns", ()))
+    return Declared(model, columns=columns, within=within, **rest)
