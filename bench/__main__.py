@@ -18,6 +18,7 @@ PARTS = (
     "models",
     "survey_noise",
     "survey_path",
+    "survey_released",
     "families",
     "chains",
     "panels",

@@ -19,7 +19,7 @@ from entwined.dependence import Box, MarkovChain
 from entwined.loss import Loss
 from entwined.papers.bayesian_dp.gaussian import mean_noises
 from entwined.papers.bayesian_dp.kin import kin_at_hand
-from entwined.papers.bayesian_dp.scales import TARGETS, scale_rows
+from entwined.papers.bayesian_dp.scales import TARGETS, ScaleRow, scale_rows
 from entwined.papers.bayesian_dp.series import series_at_hand
 
 LONG: Final = 10**6
@@ -30,7 +30,8 @@ KNOWN: Final[tuple[Knowledge, ...]] = ("any", "values", "model")
 
 def run() -> dict[str, Any]:
     """Print and return all figures."""
-    rows = []
+    rows: list[dict[str, Any]] = []
+    print("  ".join((*ScaleRow._fields, "ratio", "least")), "  (attack: no bound can be below it)")
     for row in scale_rows(series_at_hand()):
         rows.append({**row._asdict(), "ratio": row.ratio, "least": row.is_least})
         print("  ".join(f"{_shown(value)}" for value in rows[-1].values()), flush=True)

@@ -1,12 +1,12 @@
 """Synthetic tables at scale and under every noise: CPU time, memory, total variation of marginals.
 
-Adult (as `synthetic_peers` codes it) at several ε with Gaussian and Laplace noise, mean of five runs, then generated
-tables of 71,000 × 52 and 10^6 × 20, each in a process of its own from a CSV file to made-up rows. Limits: 10 CPU-s and
-1 GB on Adult, 300 seconds on 52 columns, 120 on a million rows.
+Adult (both halves, 14 columns) at several ε with Gaussian and Laplace noise, mean of five runs, then generated tables
+of 71,000 × 52 and 10^6 × 20, from a CSV file and from Spark on this machine, each in a process of its own from the file
+to made-up rows. Limits: 10 CPU-s and 300 MB on Adult, 300 seconds on 52 columns, 120 on a million rows.
 """
 
-import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from bench.synthetic_peers import HERE, coded, finished, shown
+from bench.synthetic_peers import DELTA, Made, coded, finished, shown, words_of
 from bench.synthetic_tables import RUNS, measured
 from entwined.schema import Categorical, Integer, Schema, write_schema
 
-DELTA = "1e-9"
 ADULT = (
     ("adaptive", "0.1", DELTA),
     ("adaptive", "1", DELTA),
@@ -28,7 +27,15 @@ ADULT = (
     ("independent", "0.1", DELTA),
     ("independent", "1", ""),
 )
-LARGE = ((71_000, 52, 300.0), (1_000_000, 20, 120.0))
+LARGE = (
+    (71_000, 52, 300.0, (("file", "adaptive"),)),
+    (
+        1_000_000,
+        20,
+        120.0,
+        tuple((engine, mode) for engine in ("file", "spark") for mode in ("adaptive", "correlated")),
+    ),
+)
 LONGEST = 1200.0
 
 
@@ -55,17 +62,20 @@ def generated(folder: Path, rows: int, columns: int) -> None:
     np.save(folder / "cells.npy", np.zeros((rows, 1), np.int8))
 
 
-def words_of(folder: Path, mode: str, epsilon: str, delta: str, columns: int) -> list[str]:
-    """Say how our door is run as a process of its own."""
-    return [
-        sys.executable,
-        str(HERE / "synthetic_run.py"),
-        str(folder),
-        mode,
-        epsilon,
-        delta,
-        str(columns),
-    ]
+def large(folder: Path) -> dict[str, Any]:
+    """Measure tables of many rows or columns, from a file and from Spark, in both modes that look for relations."""
+    figures: dict[str, Any] = {}
+    for rows, columns, limit, ways in LARGE:
+        generated(folder, rows, columns)
+        for engine, mode in ways:
+            began = time.perf_counter()
+            found = finished(words_of(folder, mode, "1", DELTA, columns, engine), folder, LONGEST)
+            taken = {"seconds": time.perf_counter() - began, "limit": limit}
+            if isinstance(found, Made):
+                taken |= {"cpu": found.cpu, "gigabytes": found.gigabytes}
+            shown(f"{rows:,} × {columns}, {engine}: {mode}", "1", taken)
+            figures[f"{rows} × {columns}, {engine}, {mode}"] = taken
+    return figures
 
 
 def run() -> dict[str, Any]:
@@ -80,10 +90,4 @@ def run() -> dict[str, Any]:
             noise = "Gaussian" if delta else "Laplace"
             shown(f"{source}: {mode}, {noise}", epsilon, told)
             figures[f"{source} {mode} {noise} ε = {epsilon}"] = told
-        for rows, columns, limit in LARGE:
-            generated(folder, rows, columns)
-            found = finished(words_of(folder, "adaptive", "1", DELTA, columns), folder, LONGEST)
-            taken = {"cpu": found.cpu, "gigabytes": found.gigabytes, "limit": limit} if found else {}
-            shown(f"{rows:,} × {columns}: adaptive", "1", taken)
-            figures[f"{rows} × {columns}"] = taken
-    return figures
+        return figures | large(folder)

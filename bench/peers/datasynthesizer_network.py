@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ names = list(json.loads((folder / "sizes.json").read_text()))[:columns]
 cells = np.load(folder / "cells.npy")[:, :columns]
 table, described = str(folder / "cells.csv"), str(folder / "description.json")
 pd.DataFrame(cells, columns=names).to_csv(table, index=False)
+began = time.process_time()
 describer = DataDescriber(category_threshold=1000)
 describer.describe_dataset_in_correlated_attribute_mode(
     dataset_file=table,
@@ -26,4 +28,5 @@ describer.save_dataset_description_to_file(described)
 generator = DataGenerator()
 generator.generate_dataset_in_correlated_attribute_mode(len(cells), described)
 drawn = generator.synthetic_dataset[names].to_numpy().astype(np.int64)
+(folder / "calls.json").write_text(json.dumps(time.process_time() - began))
 np.save(folder / "made.npy", drawn)

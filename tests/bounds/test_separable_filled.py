@@ -3,28 +3,23 @@
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import permutations
 
 import numpy as np
 import pytest
 
 from entwined.bounds import ConcentratedLoss, bound, calibrate, certify, verify
 from entwined.bounds.filled_blanks import laws_of_columns
+from entwined.bounds.filled_swings import swing, told_by_others
 from entwined.bounds.profiles.curves import GaussianCurve, epsilon_at_delta
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.separable import known_forest
 from entwined.bounds.separable_filled import (
     FilledConcentrated,
-    Swap,
-    chance_of,
+    FilledSecrets,
     separable_blanks_filled_bound,
-    swayed,
     telling_pairs,
-    told_by_others,
 )
 from entwined.bounds.separable_forms import (
-    answers_shown,
-    profiles_of,
     separable_blanks_left_out_without_knowledge_bound,
     separable_public_form_without_knowledge_bound,
 )
@@ -68,22 +63,10 @@ class ChannelLoss:
 
 def claims(exposed, model, grid, epsilons):
     """The largest profile of each cell over its secrets."""
-    curves, claimed = exposed.loss.curves, np.zeros((model.units, epsilons.size))
-
-    def seen(places, told):
-        found = np.array([profile.at(np.expm1(epsilons)) for profile in told.profiles])
-        claimed[places] = np.maximum(claimed[places], found)
-
-    for case in answers_shown(model):
-        seen(case.questions, profiles_of([case], curves, model, known_forest)(grid))
-    told = [swayed(exposed, model, asked) for asked in model.asked]
-    for s, t in permutations(range(len(told)), 2):
-        swap = Swap(
-            curves[-1], model.asked[s], model.asked[t], told[s], told[t], chance_of(exposed.loss, model)
-        )
-        seen([-1], swap.forms(grid))
-        if swap.blank.size:
-            seen(swap.blank, swap.blanks(curves, model)(grid))
+    secrets = FilledSecrets.of(exposed, model, np.unique(model.asked, axis=0))
+    found = np.array([profile.at(np.expm1(epsilons)) for profile in secrets.told(grid).profiles])
+    claimed = np.zeros((model.units, epsilons.size))
+    np.maximum.at(claimed, secrets.cells, found)
     return claimed
 
 
@@ -180,13 +163,32 @@ def test_what_others_tell_is_the_same_whoever_else_is_asked_about():
     everyone = told_by_others(curves, model.answers, np.arange(12))(grid)
     some = np.array([11, 0, 5])
     for unit, profile in zip(some, told_by_others(curves, model.answers, some)(grid), strict=True):
-        assert (profile.deltas == everyone[unit].deltas).all()
+        assert profile.deltas == pytest.approx(everyone[unit].deltas, rel=1e-12)
     alone = [curves[j] if j == 1 else GaussianCurve(0.0) for j in range(12)]
     (told,) = told_by_others(alone, model.answers, np.array([0]))(grid)
     (sway,) = (sways[1, 0] for _, sways in [known_forest(model.answers)])
     assert told.deltas == pytest.approx(
         PrivacyProfile.of(curves[1], grid).through(sway).deltas, rel=1e-6, abs=1e-13
     )
+
+
+def test_a_swing_is_the_least_that_the_chance_allows():
+    """By exact sums: K(K − 1) e^u T + (K − 1) N(e^u) is within the chance at r, and over it a little below."""
+    grid, chance, values = Grid.up_to(0.6, 160), 1e-9, 4
+    for shift in (0.02, 0.05):
+        profile = PrivacyProfile.of(GaussianCurve(shift), grid)
+        found, shown = swing(profile, values, chance), profile.deltas.tolist()
+        u = min(k for k, one in enumerate(shown) if (values - 1) * one <= 0.1 * chance)
+
+        def spent(r, shown=shown, u=u):
+            tails = [
+                one / (1 - math.exp(k * grid.step - r)) for k, one in enumerate(shown) if k * grid.step < r
+            ]
+            return values * (values - 1) * math.exp(u * grid.step) * min(tails) + (values - 1) * shown[u]
+
+        assert spent(found) <= chance < spent(found * (1 - 1e-3)) + 0.1 * chance
+    assert swing(PrivacyProfile.of(GaussianCurve(3.0), grid), values, chance) == math.inf
+    assert swing(profile, 1, chance) == 0
 
 
 def test_a_law_that_is_not_that_of_the_answers_tells_the_form():

@@ -176,9 +176,8 @@ def test_many_forms_take_what_each_asks_for_what_two_share():
     assert len(list(blanks_shown(model))) == len(np.unique(asked, axis=0)) == 10
     loss = gaussian(["0.005"] * 11)
     few = Forms(model.answers, "s", asked[:3])
-    assert (
-        separable_blanks_left_out_bound(loss, model).worst >= separable_blanks_left_out_bound(loss, few).worst
-    )
+    all_, some = (separable_blanks_left_out_bound(loss, one).worst for one in (model, few))
+    assert all_ >= some * (1 - 1e-9)  # but for what transforms lose
 
 
 @pytest.mark.parametrize("knowledge", ["any", "model"])

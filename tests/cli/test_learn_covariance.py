@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from entwined.schema import Integer, Schema, write_schema
+from entwined.schema import Integer, Schema, Text, write_schema
 from support.command import document
 
 ROWS = 20_000
@@ -113,3 +113,59 @@ def test_it_is_refused_for_the_same_rows_and_where_it_cannot_be_read(years, run)
         "learn", "covariance", "last.toml", "--columns", "income", "--budget", "1", "-o", "one.json", "--yes"
     )
     assert (code, "2 to 12" in err) == (2, True)
+
+
+FAMILIES = """
+table = "people.csv"
+schema = "people.toml"
+ledger = "people.sqlite"
+cap = 2
+leakage = 1
+
+[[dependence]]
+model = "kin.json"
+by = "family"
+columns = ["weight"]
+missing_says_nothing = ["weight"]
+
+[[query]]
+kind = "mean"
+column = "weight"
+"""
+
+
+@pytest.mark.parametrize("option", [(), ("--at-most",)])
+def test_members_of_families_are_learned_as_a_model_that_a_release_takes(years, run, option):
+    pair = Integer("first", 0, 200), Integer("second", 0, 200)
+    write_schema(Schema(pair, rows=ROWS).approve(), "schema.toml")
+    rng = np.random.default_rng(5)
+    drawn = np.rint(rng.multivariate_normal([90, 90], [[225, 68], [68, 225]], ROWS)).astype(int)
+    Path("last_year.csv").write_text("first,second\n" + "".join(f"{a},{b}\n" for a, b in drawn))
+    Path("last.toml").write_text(LAST.replace("weight", "first"))
+    asked = (
+        "learn",
+        "covariance",
+        "last.toml",
+        "--columns",
+        "first,second",
+        "--budget",
+        "2",
+        "--members",
+        "2",
+    )
+    found = document(run(*asked, *option, "-o", "kin.json", "--yes", "--json"))
+    assert found["low"] < 68 / 225 < found["high"]
+    assert found["taken"] == pytest.approx(found["high"], rel=1e-6)
+    assert found["spent"] == pytest.approx(2, rel=1e-6)
+    assert json.loads(Path("kin.json").read_text())["source"] == "learned"
+    people = Text("family", compare="exact"), Integer("weight", 0, 200)
+    write_schema(Schema(people, most_rows=1000).approve(), "people.toml")
+    Path("people.csv").write_text("family,weight\n" + "".join(f"f{at // 2},{80 + at}\n" for at in range(40)))
+    Path("families.toml").write_text(FAMILIES)
+    assert run("release", "families.toml", "-o", "out", "--yes")[0] == 0
+    assert run("verify", "out/certificate.json")[0] == 0
+    certificate = json.loads(Path("out/certificate.json").read_text())
+    (model,) = certificate["models"]
+    assert model["declared"]["model"]["source"] == "learned"
+    (leaked,) = certificate["total"]["leakage"].values()
+    assert leaked == pytest.approx(1, rel=1e-3)

@@ -198,6 +198,19 @@ def test_rounding_adds_errors_where_others_took_more_away(scale, rows):
     assert errors.mean() < 0.6
 
 
+@pytest.mark.parametrize("rows", [20, 300])
+def test_an_exact_count_is_not_spoilt_by_a_noisy_number_of_rows(rows):
+    """Parts are not above wholes, and of two that do not fit the noisier one gives way."""
+    tables = tuple(map(conditions.counting, (Count(where=where("sex = 'Male'")), Histogram("well"))))
+    how = Reconciliation(tables, (laplace(2), laplace(40)), NEVER_MISSING)
+    exact, noisy = simulated(how, 300, 4, rows)
+    errors, _ = whole_errors(how, exact, noisy)
+    short = noisy[1].sum(axis=1) < noisy[0][:, 0]
+    assert short.mean() > 0.05  # else nothing is tried here
+    assert errors[0] < 1.02
+    assert errors[1:3].max() < 1
+
+
 def test_where_noise_is_seldom_a_row_whole_numbers_that_agree_are_further_from_the_truth():
     """If one of a whole and its two parts is off by one, any way to mend it is wrong two times of three: 4/3."""
     how = Reconciliation(BATCH.tables, (laplace(0.3),) * 4, NEVER_MISSING)

@@ -36,7 +36,7 @@ def test_many_questions_want_gaussian_noise_and_few_laplace():
     assert next(rivals(few, Fraction(1))).times > 2
     noisy = plan(SURVEY, ALL, leakage=1, dependence=CHAIN, delta="1e-6")
     laplace, whole, same = rivals(noisy, Fraction(1))
-    assert same.times > 1
+    assert same.times <= 1.01 * laplace.times  # a chance to fail never asks for more noise
     assert laplace.times == pytest.approx(1 / other.times, rel=5e-3)  # one is the other turned round
     assert whole.times / laplace.times == pytest.approx(rows.times, rel=5e-3)
     assert laplace.is_better == (laplace.times < 0.995)

@@ -218,6 +218,9 @@ def test_the_price_of_covering_is_kept_under_every_law_that_is_needed(failing):
         assert transport_bound(more, one.model).worst > figures.claimed
     assert {one.law for one in figures.laws} == {*laws_tried((2,)), figures.learner.law}
     assert NETWORK not in figures.needed
+    (why,) = (words for words in figures.words if NETWORK in words)
+    assert "loose" in why
+    assert "cycles" in why
     assert NETWORK not in laws_tried((2,), blanks=True)
     assert questions_scored(codes, 4) == questions_scored(codes, 4)
     assert len(questions_scored(codes, 4)) <= 4

@@ -35,7 +35,7 @@ def test_kills_leave_no_lease_and_nothing_uncharged(tmp_path):
 def test_200_kills_leave_no_lease_and_nothing_uncharged(tmp_path):
     found = kills(tmp_path, 200)
     assert found["wrong"] == 0
-    assert 20 < found["told"] < 200  # some were stopped before they told anything, and some after
+    assert 20 < found["told"] < 180  # some were stopped before they told anything, and some after
 
 
 def test_the_kills_catch_what_is_told_without_a_charge(tmp_path):

@@ -11,9 +11,10 @@ import pytest
 import entwined as ew
 from entwined.audit import audit
 from entwined.errors import BadQuery, EntwinedError, Refused
-from entwined.mechanisms.classifiers import minimum
+from entwined.mechanisms.classifiers import minimum, moments
 from entwined.mechanisms.classifiers.margin_losses import Logistic, RoundedHinge
 from entwined.mechanisms.classifiers.methods import FINE, found
+from entwined.mechanisms.classifiers.moments import Moments
 from entwined.mechanisms.classifiers.objective import PUSH_BITS, _radius
 from entwined.mechanisms.classifiers.regression import LinearSVM, LogisticRegression
 from entwined.mechanisms.fitting import worst_change
@@ -85,6 +86,29 @@ def test_a_fold_is_the_gradient(kind):
     assert pull.rows == np.count_nonzero(rows[:, -1] < 2)
     assert dense(made, rows)[0].shape[1] == made.features.size == len(made.features.names)
     assert (np.linalg.norm(dense(made, rows)[0], axis=1) <= 1).all()
+
+
+@pytest.mark.parametrize(("numbers", "features"), [(24, 1024), (0, 1024), (0, 4)])
+def test_steps_are_made_by_the_products_of_features(numbers, features, monkeypatch):
+    """All of them, those of columns that are taken to be independent, or squares alone."""
+    monkeypatch.setattr(moments, "MOST_MULTIPLIED", numbers)
+    monkeypatch.setattr(moments, "MOST_INVERTED", features)
+    columns = (Integer("x", 0, 4), Categorical("c", ("a", "b")), Integer("u", 0, 1), Categorical("d", ("e",)))
+    schema = Schema((*columns, Boolean("y")), most_rows=500).approve()
+    made = LogisticRegression.of(Promise.of(schema), "y", 1)
+    rows = every_row(made)
+    table = rows[np.random.default_rng(6).integers(0, len(rows), 300)]
+    x, signs = dense(made, table)
+    x = x[signs != 0] / made.way.slopes.unit
+    found = Moments(made.features).read(reader(table))
+    if features == 4:
+        assert np.allclose(found, (x**2).sum(axis=0), atol=1e-3)
+    elif numbers:
+        assert np.allclose(found, x.T @ x, atol=1e-3)
+    else:
+        assert np.allclose(np.diag(found), (x**2).sum(axis=0), atol=1e-3)
+        assert np.allclose(found[0], x.sum(axis=0), atol=1e-3)
+        assert np.abs(found - x.T @ x).max() < 40
 
 
 @pytest.mark.parametrize("curve", [Logistic(), RoundedHinge()])
@@ -425,8 +449,8 @@ def test_a_rule_scores_what_it_was_not_shown():
 def test_numbers_on_a_grid_are_features_too():
     schema = Schema((Real("z", low="0", high="1", step="0.25"), Boolean("y")), most_rows=50).approve()
     made = LogisticRegression.of(Promise.of(schema), "y", 1)
-    place, number = made.features.seen(0, np.arange(6))
-    assert place == 1
+    (number,) = made.features.scaled(np.column_stack([np.arange(6), np.zeros(6, np.int64)]))
+    assert made.features.blocks == ((1, 2),)
     assert number.tolist() == [-1, -0.5, 0, 0.5, 1, 0]
     assert worst_change(Promise.of(schema), made.way.statistic) > 0
     assert isinstance(made.needs(schema)[0], FoldOf)

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from entwined.dependence import Box, Groups, MarkovChain
+from entwined.dependence import Box, Groups, MarkovChain, VaryingChain
 from entwined.errors import OverBudget
 from entwined.ledger import Ledger
 from entwined.promise.declared import Declared
@@ -71,6 +71,27 @@ def test_no_series_of_any_length_leaks_more_than_the_price(length):
     assert found <= certified(planned) <= 1
     if length == 4:
         assert found > 0.999  # reached, so no less noise would do
+
+
+@pytest.mark.parametrize("length", [2, 4])
+def test_transitions_that_vary_have_a_law_too(length):
+    """Day and night in turn: the law is followed from both sides, and no series of any length leaks more."""
+    night = np.array([[0.98, 0.02, 0.0], [0.05, 0.9, 0.05], [0.0, 0.02, 0.98]])
+    turns = [STEP, night]
+    declared = Declared(
+        VaryingChain(4, Box.exact(turns), START), by="who", order="day", never_missing=("state",)
+    )
+    planned = plan(DAYS, ILL, leakage=1, dependence=[declared], knowledge="model")
+    (proved,) = planned.promise.bounds(planned.promise.base(planned.charged)).values()
+    assert proved.theorem.name == "both sides of series"
+    law = START
+    for at in range(length - 1):
+        law = law[..., None] * turns[at % 2]
+    found = gain(law, log_likelihoods(planned, tables(length)), "model")
+    assert found <= certified(planned) <= 1
+    if length == 4:
+        assert found > 0.99
+    assert by_losses(planned) > 1.01
 
 
 @pytest.mark.parametrize("kind", ["total", "share of several"])

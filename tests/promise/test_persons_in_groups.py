@@ -95,15 +95,15 @@ def test_persons_in_groups_pass_the_door(tmp_path):
     assert any("share the least of them" in said for said in found.certificate["trusted"])
 
 
-def test_nodes_may_be_persons_and_a_panel_may_not():
+def test_nodes_may_be_persons_and_a_panel_by_another_column_may_not():
     schema = schema_of()
     graph = Graph(3, np.array([[0, 1], [1, 2]]), np.float64(0.4))
     assert Promise.of(schema, [Declared(graph, by="home")]).kept.most == 1
     stays = Box.exact([[0.9, 0.1], [0.1, 0.9]])
     about = {"by": "home", "order": "day", "columns": ("state",), "missing_says_nothing": ("state",)}
-    with pytest.raises(Refused, match=r"protects persons, who may have several"):
+    with pytest.raises(Refused, match=r"Name the panel by 'who'"):
         Promise.of(schema, [Declared(MarkovChain(4, stays), panel=True, **about)])
-    with pytest.raises(Refused, match=r"protects persons, who may have several"):
+    with pytest.raises(Refused, match=r"adds up for ever"):
         Promise.of(schema, [Declared(EndlessChain(stays), **about)])
 
 

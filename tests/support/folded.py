@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pyarrow as pa
 
-from entwined.queries import Axis, FoldOf, TableOf, codes_in, everything, nothing
+from entwined.queries import Axis, FoldOf, Placed, TableOf, codes_in, everything, nothing
 from entwined.schema import Categorical, Integer, Person, Schema, Text
 from entwined.tables import open_table
 from support import engines
@@ -16,6 +16,15 @@ FAR = Integer("far", 0, 2**40)
 COLUMNS = (Text("who", compare="loose"), WORD, STEP, FAR)
 AXES = (Axis("word", 3), Axis("step", 4))
 WHERE = codes_in("step", 5, ((1, 2), (4, 4))) & codes_in("far", FAR.size, ((0, 9), (11, FAR.missing_code)))
+
+
+def placed(columns, where):
+    """The same table as a 1 that is placed by two codes; the third column makes it a scan."""
+
+    def ones(codes):
+        return np.ones((len(codes), 1), np.int64)
+
+    return FoldOf(columns, (0,), (1,), ones, where, placed=(Placed(0, ("word", "step"), (4, 5)),))
 
 
 def cells(columns, where):
@@ -32,6 +41,9 @@ def cells(columns, where):
 ASKED = [TableOf(AXES, everything()), TableOf(AXES, WHERE), TableOf(AXES, nothing())]
 FOLDS = [
     cells(columns, one.where) for one in ASKED for columns in (("far", "word", "step"), ("step", "word"))
+]
+PLACED = [
+    placed(columns, one.where) for one in ASKED for columns in (("far", "word", "step"), ("step", "word"))
 ]
 
 
@@ -61,10 +73,12 @@ def check_folds(keep, folder, rows=200, ways=WAYS):
     source, _ = keep(rows_of(random.Random(3), rows), folder)
     for schema, pick in ways:
         with open_table(source, schema) as table:
-            found = [numbers.tolist() for numbers in pick(table).answer([*ASKED, *FOLDS, FOLDS[0]])]
+            asked = [*ASKED, *FOLDS, FOLDS[0], *PLACED]
+            found = [numbers.tolist() for numbers in pick(table).answer(asked)]
         tables, folds = found[: len(ASKED)], found[len(ASKED) :]
         assert sum(map(sum, tables[:1])) > 0
-        assert folds == [tables[0], tables[0], tables[1], tables[1], tables[2], tables[2], tables[0]]
+        pairs = [tables[at // 2] for at in range(6)]
+        assert folds == [*pairs, tables[0], *pairs]
         if keep is engines.arrow_stream:
             return  # it can be read once
 

@@ -87,12 +87,13 @@ def main(folder, kills, mutant=""):
         learn(ledger, 10**6)  # warm
         began = time.monotonic()
         learn(ledger, 10**6 + 1)
-        usual = time.monotonic() - began
+        longest = 2 * (time.monotonic() - began)
     wrong = told = 0
     for turn in range(int(kills)):
         once_told = mutant or turn % 4 == 3  # whatever else the machine does, some are stopped afterwards
-        delay = None if once_told else random.uniform(0, 1.6 * usual)
+        delay = None if once_told else random.uniform(0, longest)
         found = killed(place, turn, delay, mutant=bool(mutant))
+        longest *= 0.95 if found else 1.05  # so that about half are stopped before they tell
         bad, heard = examined(place, turn, found)
         wrong, told = wrong + bad, told + heard
     print(json.dumps({"wrong": wrong, "told": told, "kills": int(kills)}))

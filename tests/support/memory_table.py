@@ -24,7 +24,9 @@ class MemoryTable:
         if self.seen != self.rows:
             self.seen, self.codes = list(map(dict, self.rows)), list(map(self.coded, self.rows))
         rows, unit = self.codes, self.schema.unit
-        if isinstance(unit, Person) and self.kept:
+        if isinstance(unit, Person) and self.kept and self.kept[0] == unit.column and self.kept[2]:
+            rows = self.picked(rows, unit.column, unit.most, self.kept[2])
+        elif isinstance(unit, Person) and self.kept:
             rows = self.persons(rows, unit, *self.kept)
         elif isinstance(unit, Person):
             rows = self.picked(rows, unit.column, unit.most, None)

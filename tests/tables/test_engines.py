@@ -88,4 +88,4 @@ def test_coarser_tables_are_added_up_from_finer_ones(seed):
     with open_table(engines.arrow(stored), schema) as table:
         found = table.answer([*tables, fine])
     assert engines.equal(found, engines.reference(schema, stored, [*tables, fine]))
-    assert not keeps or len(plan(schema, [*tables, fine]).tables) == 1
+    assert not keeps or len(plan(schema, [*tables, fine]).merged()) == 1

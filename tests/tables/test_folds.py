@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from entwined.errors import BadInput, BadQuery, QueryTooComplex, Unreadable
-from entwined.queries import CountOf, FoldOf, TableOf, everything
+from entwined.queries import CountOf, FoldOf, Placed, TableOf, everything
 from entwined.queries.row_numbers import RowNumbers
 from entwined.schema import Schema
 from entwined.tables import open_table
@@ -137,6 +137,67 @@ def test_a_row_moves_groups_no_further_than_is_said(how):
     assert np.abs(vectors[:, None] - vectors[None]).sum(axis=2).max() == asked.row.both == 2 * asked.row.one
     assert np.array_equal(asked.sums(codes, np.int64), vectors.sum(axis=0))
     assert asked.sums(codes, object).tolist() == vectors.sum(axis=0).tolist()
+
+
+PLACES = (
+    Placed(0),
+    Placed(1, ("word",), (4,)),
+    Placed(1, ("far", "word"), (7, 4)),
+    Placed(0, ("far",), (7,)),
+)
+
+
+@pytest.mark.parametrize("least", [(0, 0), (-2, -4), (1, -4)])
+def test_a_row_moves_placed_numbers_no_further_than_is_said(least):
+    """Every row and every pair of rows; a row that changes may leave each cell with as much as it enters another."""
+
+    def function(codes):
+        return np.column_stack([codes[:, 0] * 3 - 5, codes[:, 1].astype(np.int64) * 3 - 9])
+
+    asked = fold(function, least, (2, 4), placed=PLACES)
+    codes = np.array([(a, b) for a in range(4) for b in range(7)], np.uint8)
+    vectors = asked.vectors(codes)
+    assert vectors.shape == (28, asked.cells) == (28, 1 + 4 + 28 + 7)
+    assert np.abs(vectors).sum(axis=1).max() <= asked.row.one == 2 * 2 + 2 * 4
+    apart = np.abs(vectors[:, None] - vectors[None]).sum(axis=2).max()
+    assert asked.row.one < apart <= asked.row.both
+    assert np.array_equal(asked.sums(codes, np.int64), vectors.sum(axis=0))
+    assert asked.sums(codes, object).tolist() == vectors.sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize("largest", [9, 2**40, 2**62 - 1])
+def test_placed_numbers_are_added_up_exactly_however_large(largest):
+    rng = np.random.default_rng(5)
+    codes = np.column_stack([rng.integers(0, 4, 3000), rng.integers(0, 2, 3000)])
+    drawn = rng.integers(-largest, largest, 3000, endpoint=True) >> 11
+    drawn[:2] = [largest >> 11, -(largest >> 11)]
+    asked = fold(
+        lambda _: drawn[:, None], (-largest,), (largest,), placed=(Placed(0, ("far", "word"), (2, 4)),)
+    )
+    sums = [sum(drawn[(codes[:, 0] == a) & (codes[:, 1] == b)].tolist()) for b in range(2) for a in range(4)]
+    assert asked.sums(codes, np.int64).tolist() == sums
+    assert asked.sums(codes, object).tolist() == sums
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"placed": (Placed(2),)},
+        {"placed": (Placed(-1),)},
+        {"placed": (Placed(0, ("other",), (4,)),)},
+        {"placed": (Placed(0, ("word",)),)},
+        {"placed": PLACES, "groups": 2},
+        {"placed": PLACES, "together": 3},
+    ],
+)
+def test_numbers_that_cannot_be_placed_are_refused(wrong):
+    with pytest.raises(BadQuery, match="places"):
+        fold(len, **wrong)
+
+
+def test_numbers_that_are_placed_by_other_codes_than_the_schemas_are_refused():
+    with open_table(FRAME, SCHEMA) as table, pytest.raises(BadQuery, match="schema has others"):
+        table.check([fold(lambda codes: codes, placed=(Placed(0, ("word",), (3,)),))])
 
 
 def test_groups_of_rows_and_codes_are_those_of_a_plain_fold():

@@ -355,11 +355,13 @@ def test_many_statistics_take_one_scan(tmp_path):
     pairs = [TableOf((Axis(f"i{n}", 10), Axis(f"i{n + 1}", 10)), everything()) for n in range(19)]
     asked = [*(histogram(column) for column in columns), *pairs]
     with open_table(path, schema) as table:
-        (ask,) = [ask for ask, _ in prepared(table._rows, plan(schema, asked)).tables]
+        few, many = (prepared(table._rows, plan(schema, some)) for some in (asked[:28], asked))
+        assert (len(few.tables), len(few.tallies), len(many.tables), len(many.tallies)) == (1, 0, 0, 1)
         with table._rows.engine.reading() as reader:
-            shown = reader.rows(f"EXPLAIN (FORMAT JSON) {ask}")[0][1]
-    assert shown.count('"READ_PARQUET"') == 2  # the name and the function of one scan
-    assert len(plan(schema, asked).tables) == 19  # every histogram is added up from a pair
+            for ask in (few.tables[0][0], many.tallies[0][0].statement):
+                shown = reader.rows(f"EXPLAIN (FORMAT JSON) {ask}")[0][1]
+                assert shown.count('"READ_PARQUET"') == 2  # the name and the function of one scan
+    assert len(plan(schema, asked).merged()) == 19  # every histogram is added up from a pair
 
 
 def test_sums_are_exact_at_the_ends_of_what_is_declared(tmp_path):

@@ -5,6 +5,7 @@ One test, because a Spark takes seconds to start and tests are spread over proce
 
 import random
 
+import numpy as np
 import pytest
 
 from entwined.errors import BadTable, Unreadable
@@ -13,6 +14,7 @@ from entwined.queries import Axis, CountOf, TableOf, everything
 from entwined.schema import Categorical, Person, Schema
 from entwined.tables import describe, open_table
 from entwined.tables.java import find_java
+from entwined.tables.spark import counting
 from entwined.tables.table import FAILED
 from support import engines
 from support.at_home import WAYS, check_homes
@@ -25,6 +27,7 @@ from support.grouped import check_groups
 from support.random_tables import COLUMNS, random_aggregate, random_table, said
 from support.raw_values import RAW, codes_by_row, differences, table_of
 from support.seated import check_seats
+from support.tallied import check_tallies
 from support.weighed import check_weights
 
 pytestmark = [
@@ -43,6 +46,7 @@ def test_spark_answers_exactly(tmp_path):
         (tmp_path / which).mkdir()
         check_groups(engines.spark_frame, which, tmp_path / which)
     check_folds_on_spark(tmp_path / "folds")
+    check_tallies_on_spark(tmp_path / "tallies")
     (tmp_path / "weights").mkdir()
     check_weights(engines.spark_frame, tmp_path / "weights")
     (tmp_path / "bands").mkdir()
@@ -122,6 +126,27 @@ def check_folds_on_spark(folder):
     assert str(raised.value) == FAILED
     with open_table(source.limit(0), FOLDED) as table:
         assert table.answer([fold(lambda codes: codes)])[0].tolist() == [0, 0]
+
+
+def check_tallies_on_spark(folder):
+    """Few rows that are lent are brought; others are counted where they lie, and a part that fails says nothing."""
+    folder.mkdir()
+    kept = []
+
+    def seen(table):
+        kept.extend(table._rows.engine.held._brought.values())
+
+    check_tallies(engines.spark_frame, folder, 60, FOLDED_WAYS[2:3], seen)
+    assert [[len(batch) for batch in one] for one in kept] == [[60]]
+
+    def failing(batches):
+        for batch in batches:
+            raise ValueError(f"the secret is {batch}")
+        return np.zeros(1, np.int64)
+
+    frame = engines.spark().range(3).selectExpr("CAST(id AS TINYINT) AS n0")
+    found = frame.mapInArrow(counting(failing), "cell long, n long").collect()
+    assert {tuple(row) for row in found} == {(-1, -1)}
 
 
 def check_asked_again(table):

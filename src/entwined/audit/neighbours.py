@@ -27,11 +27,33 @@ MadeUp: TypeAlias = tuple[Codes, ...]
 def neighbouring(batch: Batch) -> tuple[MadeUp, MadeUp]:
     """Give two small tables that differ in one unit: in a cell, a row, or all rows of a person."""
     rows = candidates(batch)
-    here, there = _apart_in_one_cell(batch, rows) if batch.schema.unit.by_column else two_rows(batch)
     others = tuple(rows[:: max(len(rows) // OTHERS, 1)][:OTHERS])
-    most = batch.schema.unit.most_rows
-    first, second = ((*others, *([row] * most if row is not None else ())) for row in (here, there))
-    return first, second
+    if batch.promise.is_of_persons:
+        here, there = _two_courses(batch, rows)
+    else:
+        pair = _apart_in_one_cell(batch, rows) if batch.schema.unit.by_column else two_rows(batch)
+        most = batch.schema.unit.most_rows
+        here, there = (() if row is None else (row,) * most for row in pair)
+    return (*others, *here), (*others, *there)
+
+
+def _two_courses(batch: Batch, rows: Sequence[Codes]) -> tuple[MadeUp, MadeUp]:
+    """Give a person of a panel two courses: at each step the two rows, or none, that are told apart best there."""
+    order = batch.promise.steps
+    courses: tuple[list[Codes], list[Codes]] = [], []
+    for step in range(0 if order is None else order.levels):
+        tried: list[Row] = [None, *(at_step(row, order, step) for row in rows if order is not None)]
+        numbers = _scaled(batch, tried)
+        first = int(np.abs(numbers).sum(axis=1).argmax())
+        second = int(np.abs(numbers - numbers[first]).sum(axis=1).argmax())
+        for course, row in zip(courses, (tried[second], tried[first]), strict=True):
+            course.extend(() if row is None else (row,))
+    return tuple(courses[0]), tuple(courses[1])
+
+
+def at_step(row: Codes, order: Coded, step: int) -> Codes:
+    """Give the same row at another step, where it says at which it is."""
+    return {**row, order.name: step} if order.name in row else row
 
 
 def two_rows(batch: Batch) -> tuple[Row, Row]:

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from entwined.audit.neighbours import MOST_TRIED, Row, added, columns_read, two_rows
+from entwined.audit.neighbours import MOST_TRIED, Row, added, at_step, columns_read, two_rows
 from entwined.audit.row_adds import Codes, RowAdds
 from entwined.audit.staging import STRANGERS, Circle, Noised, Stage, place_of
 from entwined.audit.vectors import Addend, NoisyVector
@@ -21,6 +21,7 @@ from entwined.dependence import Independent
 from entwined.errors import Refused
 from entwined.mechanisms.asked import Asked
 from entwined.mechanisms.batch import Batch, plan_batch
+from entwined.numbers import IntArray
 from entwined.promise.declared import Declared
 from entwined.queries import Aggregate
 from entwined.request.request import Request
@@ -83,11 +84,23 @@ def _rows(one: Declared, batch: Batch, place: int) -> _Cast:
         )
     addends = []
     for asked in batch.statistics:
-        numbers = added(asked, rows) * schema.unit.most_rows
-        each = tuple(Addend((unit,), numbers) for unit in law.people)
-        addends.append(each if _is_seen(asked) else ())
+        each = (
+            Addend((unit,), _adds(asked, one, batch, rows, place))
+            for unit, place in zip(law.people, circle.people, strict=True)
+        )
+        addends.append(tuple(each) if _is_seen(asked) else ())
     named = tuple(_row_words(schema, row) for row in rows)
     return circle, tuple(map(one.model.called, circle.people)), (named,) * len(law.people), addends
+
+
+def _adds(asked: Asked, one: Declared, batch: Batch, rows: Sequence[Row], place: int) -> IntArray:
+    """Give what a unit adds, by the row that it holds: in a panel at its own step, a person of one at every step."""
+    order = batch.promise.steps
+    if order is None or not (one.panel or batch.promise.is_of_persons):
+        return added(asked, rows) * batch.schema.unit.most_rows
+    steps = (place,) if one.panel else range(order.levels)
+    there = [[None if row is None else at_step(row, order, step) for row in rows] for step in steps]
+    return np.asarray(sum(added(asked, turn) for turn in there), dtype=np.int64)
 
 
 def _cells(one: Declared, batch: Batch, place: int) -> _Cast:

@@ -12,13 +12,13 @@ from entwined.numbers import IntArray
 from entwined.queries.aggregates import (
     Aggregate,
     DegreesOf,
-    FoldOf,
     MovesOf,
     Single,
     TableOf,
     TotalsOf,
 )
 from entwined.queries.axes import Axis, Term
+from entwined.queries.folds import FoldOf
 from entwined.queries.graphs import BoundedDegreesOf
 from entwined.queries.homes import HomesOf
 

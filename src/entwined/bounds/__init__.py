@@ -25,7 +25,8 @@ blocks                    chains that forget slowly, blocks of steps at once
 quilt, markov, pairwise   what others have published, where it is sound
 ties                      the same for ties that are declared, under an assumption that must be believed
 forms, filled_blanks      questionnaires in forms; separable_forms, separable_filled under Gaussian noise
-scalar, wasserstein       one noisy sum; series_sum: over many series, each as long as it likes
+scalar, wasserstein       one noisy sum; series_sum: over many series, each as long as it likes;
+                          both_sides: the same of thousands of steps
 gaussian                  units that are Gaussian; noisy_linear: weighted sums of them under Gaussian noise;
                           clipped_values: sums of them within public bounds, under either noise
 attributes                secrets about whole columns: what an answer shows of the parameter that one is drawn with

@@ -6,7 +6,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from entwined.dependence import MarkovChain
+from entwined.dependence import Chained, MarkovChain, VaryingChain
 from entwined.errors import DoesNotApply
 from entwined.numbers import ULP, FloatArray, IntArray
 
@@ -25,6 +25,18 @@ def known_law(chain: MarkovChain) -> tuple[FloatArray, FloatArray]:
             "The chain has no initial law; this needs one. Give `initial`, or use the messages."
         )
     return chain.initial, chain.transition.low
+
+
+def known_kernels(chain: Chained) -> tuple[FloatArray, FloatArray]:
+    """Give the initial law of a chain that is one law, and the transitions that it takes in turn, over and over."""
+    if isinstance(chain, MarkovChain):
+        initial, step = known_law(chain)
+        return initial, step[None]
+    if not isinstance(chain, VaryingChain) or not chain.transitions.is_exact or chain.initial is None:
+        raise DoesNotApply(
+            "This needs one law: exact transitions and the law of the first step. Give `initial`, or use the messages."
+        )
+    return chain.initial, chain.transitions.low
 
 
 def reachable(states: BoolArray, step: FloatArray) -> BoolArray:

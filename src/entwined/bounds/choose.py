@@ -8,6 +8,7 @@ from typing import Final, Generic
 from entwined.bounds.affiliation import affiliation_bound
 from entwined.bounds.attributes.parameter_quilt import parameter_quilt_bound
 from entwined.bounds.blocks import block_messages_bound, block_transport_bound
+from entwined.bounds.both_sides import both_sides_of_series_bound
 from entwined.bounds.concentrated_group import concentrated_group_bound
 from entwined.bounds.elimination import elimination_bound, elimination_without_knowledge_bound
 from entwined.bounds.endless import (
@@ -144,6 +145,7 @@ THEOREMS: tuple[Theorem, ...] = (
     exact_scalar_accountant_bound,
     wasserstein_bound,
     exact_scalar_of_series_bound,
+    both_sides_of_series_bound,
     wasserstein_of_series_bound,
     *NOISY_LINEAR_THEOREMS,
     *CLIPPED_THEOREMS,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Self
 
+from entwined.bounds.profiles.bits import Bits, BitsCurve, scaled
 from entwined.bounds.profiles.curves import ConcentratedCurve, GaussianCurve, ProfileCurve
 from entwined.bounds.profiles.gaussian import shift_of
 from entwined.canonical import Document, fraction_text
@@ -71,6 +72,7 @@ class ConcentratedLoss(Tabled):
     `gaussian`: it shows no more than Gaussian noise does of a number that moves by √(2ρ_j) standard deviations.
     `separable`: the release is one batch of parts with independent noise, each of which reads one unit alone.
     `shared`: it is such a batch but for these parts, whose ρ is in that of each unit that they read.
+    `bits`: it is a separable batch of counts with discrete Laplace noise, which show of each unit what these bits do.
 
     >>> ConcentratedLoss.uniform("0.01", units=3, delta="1e-6").document
     {'rho': '1/100', 'units': 3, 'delta': '1/1000000'}
@@ -82,6 +84,7 @@ class ConcentratedLoss(Tabled):
     gaussian: bool = False
     separable: bool = False
     shared: tuple[SharedPart, ...] = ()
+    bits: tuple[Bits, ...] = ()
     plural: ClassVar[str] = "concentrated losses"
 
     def __post_init__(self) -> None:
@@ -100,6 +103,11 @@ class ConcentratedLoss(Tabled):
                 "A part of several units reads a unit that is not there, or costs more than its units do. Count its ρ "
                 "in that of each of them."
             )
+
+        if self.bits and (not self.separable or len(self.bits) != self.units):
+            raise BadLoss("Bits are for a separable batch, a list of them for each unit. Leave them out.")
+        if any(loss <= 0 or many < 1 for each in self.bits for loss, many in each):
+            raise BadLoss("A bit of no loss, or less than one of them. Leave it out.")
 
     @classmethod
     def uniform(
@@ -131,6 +139,7 @@ class ConcentratedLoss(Tabled):
     def released(self) -> str:
         """What a guarantee is about: one batch, if more than its losses is known of it."""
         noise = "Gaussian noise" if self.gaussian else "independent noise"
+        noise = "Laplace noise" if self.bits else noise
         if self.separable:
             return f"one batch of parts with {noise} and these losses, each of which reads one unit alone"
         if self.shared:
@@ -145,6 +154,11 @@ class ConcentratedLoss(Tabled):
     def believed(self) -> str:
         """What must be believed of the mechanism."""
         said = ["The mechanism has the stated concentrated loss for each unit."]
+        if self.bits:
+            said.append(
+                "It releases counts with discrete Laplace noise, of which a change of a unit moves at most as many by "
+                "one as are stated, each of the stated loss."
+            )
         if self.gaussian:
             said.append("Its noise shows no more than (continuous) Gaussian noise of that loss does.")
         if self.separable:
@@ -165,7 +179,8 @@ class ConcentratedLoss(Tabled):
         """The losses as exact fractions, once if all units share it."""
         facts = {name: True for name in FACTS if getattr(self, name)}
         shared = {"shared": [part.document for part in self.shared]} if self.shared else {}
-        delta = {"delta": fraction_text(self.delta), **facts, **shared}
+        bits = [[[fraction_text(loss), many] for loss, many in each] for each in self.bits]
+        delta = {"delta": fraction_text(self.delta), **facts, **shared, **({"bits": bits} if bits else {})}
         if self.common is not None:
             return {"rho": fraction_text(self.common), "units": self.units, **delta}
         return {"rho_per_unit": [fraction_text(rho) for rho in self.rhos], **delta}
@@ -175,23 +190,31 @@ class ConcentratedLoss(Tabled):
         """Read losses back."""
         delta, facts = Fraction(document["delta"]), {name: document.get(name) is True for name in FACTS}
         shared = tuple(map(SharedPart.from_document, document.get("shared", ())))
-        if "rho" in document:
-            return cls((Fraction(document["rho"]),), int(document["units"]), delta, **facts, shared=shared)
-        rhos = tuple(map(Fraction, document["rho_per_unit"]))
-        return cls(rhos, len(rhos), delta, **facts, shared=shared)
+        bits = tuple(
+            tuple((Fraction(loss), int(many)) for loss, many in each) for each in document.get("bits", ())
+        )
+        same = "rho" in document
+        rhos = tuple(map(Fraction, [document["rho"]] if same else document["rho_per_unit"]))
+        units = int(document["units"]) if same else len(rhos)
+        return cls(rhos, units, delta, **facts, shared=shared, bits=bits)
+
+    def drawn(self, bits: tuple[Bits, ...]) -> Self:
+        """The same of a separable batch of counts with Laplace noise; of another batch they say nothing."""
+        return replace(self, bits=bits) if self.separable else self
 
     def widened(self, units: int) -> Self:
         """Speak of so many units at least, each new one with the largest loss."""
         if units <= self.units:
             return self
         more = () if len(self.rhos) == 1 else (max(self.rhos),) * (units - self.units)
-        return replace(self, rhos=self.rhos + more, units=units)
+        return replace(self, rhos=self.rhos + more, units=units, bits=())
 
     def __mul__(self, factor: float) -> Self:
         """The same mechanism, this many times."""
         times = Fraction(factor)
         shared = tuple(part * times for part in self.shared)
-        return replace(self, rhos=tuple(rho * times for rho in self.rhos), shared=shared)
+        bits = tuple(scaled(each, times) for each in self.bits)
+        return replace(self, rhos=tuple(rho * times for rho in self.rhos), shared=shared, bits=bits)
 
     @property
     def each(self) -> tuple[Fraction, ...]:
@@ -209,7 +232,8 @@ class ConcentratedLoss(Tabled):
 
     def padded(self, units: int) -> Self:
         """Speak of so many units, of the new ones with no loss."""
-        return replace(self, rhos=(*self.each, *[Fraction(0)] * (units - self.units)), units=units)
+        bits = (*self.bits, *[()] * (units - self.units)) if self.bits else ()
+        return replace(self, rhos=(*self.each, *[Fraction(0)] * (units - self.units)), units=units, bits=bits)
 
     def without(self, hidden: Sequence[int]) -> Self:
         """Show nothing of these units."""
@@ -218,11 +242,14 @@ class ConcentratedLoss(Tabled):
         each = list(self.each)
         for unit in hidden:
             each[unit] = Fraction(0)
-        return replace(self, rhos=tuple(each))
+        bits = tuple(() if unit in hidden else one for unit, one in enumerate(self.bits))
+        return replace(self, rhos=tuple(each), bits=bits)
 
     @property
     def curves(self) -> tuple[ProfileCurve, ...]:
         """What each unit shows at every ε when all the others are known: once if all units share it."""
+        if self.bits:
+            return tuple(map(BitsCurve, self.bits))
         return (self.curve(self.common),) if self.common is not None else tuple(map(self.curve, self.rhos))
 
     @property

@@ -12,7 +12,7 @@ all of them above 1.
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Final, Self
@@ -25,6 +25,7 @@ from entwined.numbers import ULP, FloatArray, IntArray
 SMALLEST: Final = 1e-290  # below it 1/c leaves the range of floats, and L itself is bound enough
 LARGEST: Final = 600.0  # above it c leaves the range of floats, and the limit is bound enough
 MOST_CELLS: Final = 1_000_000  # compare rows in slices of about this many numbers
+SMALL: Final = 4_000  # numbers of a kernel's pairs of rows with which many kernels are taken at once
 FEW: Final = 4_000_000  # numbers that are sorted sooner than pairs of rows are told apart
 PROBES: Final = (1e-300, 1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
 
@@ -48,17 +49,45 @@ class Frontier:
         lines = [g / (h - g) * (d - b) - b for (g, b), (h, d) in pairwise(self.points)]
         object.__setattr__(self, "turns", tuple(accumulate(lines, max)))
 
+    def __hash__(self) -> int:
+        return hash(
+            (self.limit, self.points[-1:])
+        )  # to hash all of a large one takes long, and tells no more apart
+
     @classmethod
     def of(cls, kernel: FloatArray, error: float = 0.0) -> Self:
         """Find the frontier of a kernel, one row a secret, with entries right up to a factor e^±error."""
-        values = kernel.shape[1]
         above, below = kernel * math.exp(error), kernel * math.exp(-error)
-        slack = 1.0 + (values + 32) * ULP  # two sums of `values` terms, a handful of operations after them
         corners = np.zeros(1), np.zeros(1)
         for more_base, more_gain in best_sets(above, below):
             corners = hull(np.append(corners[0], more_base), np.append(corners[1], more_gain))
+        return cls._with(corners, steepest(above, below), kernel.shape[1])
+
+    @classmethod
+    def of_each(cls, kernels: Sequence[FloatArray], error: float = 0.0) -> list[Self]:
+        """Find the frontiers of many kernels; small ones of one shape at once."""
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for place, kernel in enumerate(kernels):
+            alike.setdefault(kernel.shape, []).append(place)
+        found: dict[int, Self] = {}
+        for (rows, values), places in alike.items():
+            if rows < 2 or rows**2 * values > SMALL:  # noqa: PLR2004  (a pair of rows)
+                found |= {place: cls.of(kernels[place], error) for place in places}
+                continue
+            stack = np.stack([kernels[place] for place in places])
+            above, below = stack * math.exp(error), stack * math.exp(-error)
+            one, other = pairs_of(rows)
+            high, low = above[:, one], below[:, other]
+            base, gain = (part.reshape(len(places), -1) for part in rising_sets(high - low, high, low))
+            for nth, place in enumerate(places):
+                found[place] = cls._with(hull(base[nth], gain[nth]), steepest(above[nth], below[nth]), values)
+        return [found[place] for place in range(len(kernels))]
+
+    @classmethod
+    def _with(cls, corners: tuple[FloatArray, FloatArray], steep: float, values: int) -> Self:
+        slack = 1.0 + (values + 32) * ULP  # two sums of `values` terms, a handful of operations after them
         points = tuple((g, b) for b, g in zip(*map(np.ndarray.tolist, corners), strict=True) if g > 0)
-        return cls(points, math.log1p(steepest(above, below)) * slack, slack)
+        return cls(points, math.log1p(steep) * slack, slack)
 
     def __call__(self, leakage: float) -> float:
         """T_P(L), rounded up and never more than L."""
@@ -96,16 +125,19 @@ def best_sets(above: FloatArray, below: FloatArray) -> Iterator[tuple[FloatArray
     """Give base and gain of the sets that can be best, any row `above` against any other `below`, in slices."""
     rows, values = above.shape
     if rows * rows * values <= FEW:
-        every = np.arange(rows * rows)
-        yield from sets_of(
-            above, below, *(places[every % (rows + 1) > 0] for places in np.divmod(every, rows))
-        )
+        yield from sets_of(above, below, *pairs_of(rows))
         return
     pairs = Contenders.of(above, below)
     start = [np.concatenate(each) for each in zip(*sets_of(above, below, *pairs.first(PROBES)), strict=True)]
     yield start[0], start[1]
     left = pairs.narrowed((above, below), hull(start[0], start[1]), MOST_CELLS // values)
     yield from sets_of(above, below, left.one, left.other)
+
+
+def pairs_of(rows: int) -> tuple[IntArray, IntArray]:
+    """Any row and any other."""
+    one, other = np.divmod(np.arange(rows * rows), rows)
+    return one[one != other], other[one != other]
 
 
 def sets_of(
@@ -158,8 +190,9 @@ def below_chord(start: tuple[float, float], middle: tuple[float, float], end: tu
 def above_probes(base: FloatArray, gain: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Drop the many points under the line through a few points that are surely on the hull."""
     with np.errstate(over="ignore"):
-        best = [int(np.argmax(gain / (probe + base))) for probe in PROBES]
-    sure = np.unique([*best, int(np.argmax(gain))])
+        few = [np.array(PROBES)[:, None]] if base.size <= SMALL else PROBES  # many numbers one after another
+        best = [np.argmax(gain / (probe + base), axis=-1) for probe in few]
+    sure = np.unique(np.append(np.ravel(best), np.argmax(gain)))
     sure = sure[np.argsort(base[sure], kind="stable")]
     line = np.interp(base, np.append(0.0, base[sure]), np.append(0.0, gain[sure]))
     kept = np.append(sure, np.flatnonzero(gain > line))

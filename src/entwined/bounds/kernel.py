@@ -17,6 +17,7 @@ from entwined.numbers import ULP, FloatArray
 MOST_KERNELS: Final = 20_000
 MOST_POINTS: Final = 40_000_000  # about ten seconds of sorting
 ROOT: Final = -1
+FEW: Final = 2  # neighbours for each of which all others are joined anew
 NO_START: Final = "The chain has no initial law, and transport needs it. Give one, or use the messages."
 MANY: Final = "The class has many members and this bound needs one law. The messages cover it."
 TOO_SMALL: Final = "A probability above zero is too small for a float (below 1e-307). The messages cover it."
@@ -118,8 +119,7 @@ class Forest:
             for unit in level:
                 away = [other for other in inbox[unit] if other in asked and other != self.parent[unit]]
                 if away:
-                    rest = all_but_one([own[unit], *inbox[unit].values()], join)[1:]
-                    without = dict(zip(inbox[unit], rest, strict=True))
+                    without = but_for_each(own[unit], inbox[unit], away, join)
                     links += [(unit, other) for other in away]
                     rests += [without[other] for other in away]
             pass_on(links, rests)
@@ -146,6 +146,22 @@ class Forest:
         return levels
 
 
+def but_for_each(
+    own: Message,
+    heard: Mapping[int, Message],
+    away: Sequence[int],
+    join: Callable[[Message, Message], Message],
+) -> dict[int, Message]:
+    """All that a unit holds but for what came from each of some neighbours."""
+    if len(away) <= FEW:
+        return {
+            other: reduce(join, [message for source, message in heard.items() if source != other], own)
+            for other in away
+        }
+    rest = all_but_one([own, *heard.values()], join)[1:]
+    return dict(zip(heard, rest, strict=True))
+
+
 def all_but_one(held: list[Message], join: Callable[[Message, Message], Message]) -> list[Message]:
     """Join all but the k-th, for each k, without taking anything back (a difference would lose digits)."""
     if len(held) == 1:
@@ -156,23 +172,37 @@ def all_but_one(held: list[Message], join: Callable[[Message, Message], Message]
 
 
 def breadth_first(units: int, links: Sequence[Link]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Visit the units from the first of each component outward; give the order and each unit's parent."""
+    """Visit the units from the middle of each component outward; give the order and each unit's parent.
+
+    From the middle there are the fewest levels, each of which is worked out at once.
+    """
     beside: list[list[int]] = [[] for _ in range(units)]
     for one, other in links:
         beside[one].append(other)
         beside[other].append(one)
     order: list[int] = []
     parent: dict[int, int] = {}
-    for root in range(units):
-        if root in parent:
+    for first in range(units):
+        if first in parent:
             continue
-        parent[root], waiting = ROOT, [root]
-        for unit in waiting:  # grows while it is walked
-            found = [other for other in beside[unit] if other not in parent]
-            parent.update(dict.fromkeys(found, unit))
-            waiting.extend(found)
-        order.extend(waiting)
+        parents = visited(beside, next(reversed(visited(beside, first))))
+        longest = [next(reversed(parents))]
+        while parents[longest[-1]] != ROOT:
+            longest.append(parents[longest[-1]])
+        found = visited(beside, longest[len(longest) // 2])
+        order.extend(found)
+        parent |= found
     return tuple(order), tuple(parent[unit] for unit in range(units))
+
+
+def visited(beside: Sequence[Sequence[int]], root: int) -> dict[int, int]:
+    """Each unit's parent on the shortest way from the root, in the order in which they are reached."""
+    parent, waiting = {root: ROOT}, [root]
+    for unit in waiting:  # grows while it is walked
+        found = [other for other in beside[unit] if other not in parent]
+        parent.update(dict.fromkeys(found, unit))
+        waiting.extend(found)
+    return parent
 
 
 def parts_of(model: Coupled) -> Parts:
@@ -299,4 +329,4 @@ def laws_of(model: Coupled) -> tuple[Forest, Mapping[Link, FloatArray]]:
 def frontiers_of(model: Coupled) -> tuple[Forest, Mapping[Link, Frontier]]:
     """For each pair of neighbours (j, i) the transport of leakage about j into leakage about i."""
     forest, laws = laws_of(model)
-    return forest, {link: Frontier.of(law, forest.error) for link, law in laws.items()}
+    return forest, dict(zip(laws, Frontier.of_each(list(laws.values()), forest.error), strict=True))

@@ -4,51 +4,34 @@ A filled cell has the law of an answer, so one part alone says nothing about the
 those seen before tell of the next. Noise lets them tell little, but for a chance that is counted as a failure.
 """
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial, reduce
+from functools import reduce
 from itertools import permutations
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Self
 
 import numpy as np
 
 from entwined.bounds.concentrated_loss import ConcentratedLoss
-from entwined.bounds.filled_blanks import (
-    ANSWER_OR_BLANK,
-    LAWS_ERROR,
-    FilledLosses,
-    laws_of_columns,
-)
-from entwined.bounds.kernel import Forest, Link, all_but_one
+from entwined.bounds.filled_blanks import ANSWER_OR_BLANK, FilledLosses
+from entwined.bounds.filled_swings import chance_of, swayed
+from entwined.bounds.kernel import Link, all_but_one
 from entwined.bounds.profiles.composition import Composition
-from entwined.bounds.profiles.curves import LARGEST_EPSILON, ProfileCurve, epsilon_at_delta
-from entwined.bounds.profiles.passing import (
-    SHORTEST,
-    TOGETHER,
-    Told,
-    held_by,
-    leakage_at,
-    read_rows,
-    send_swayed,
-)
+from entwined.bounds.profiles.curves import ProfileCurve
+from entwined.bounds.profiles.either_order import in_either_order
+from entwined.bounds.profiles.passing import TOGETHER, Told, held_by, leakage_at, read_rows
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
-from entwined.bounds.profiles.sway import Carried, TiltSway
-from entwined.bounds.profiles.tails import IN_TAILS
-from entwined.bounds.separable import NOTHING, known_forest, refuse_inseparable, wholes
-from entwined.bounds.separable_forms import CellSecrets, answers_shown, profiles_of, rhos_of, worst_shown
+from entwined.bounds.profiles.sway import Carried
+from entwined.bounds.separable import known_forest, refuse_inseparable, wholes
+from entwined.bounds.separable_forms import CellSecrets, fullest, profiles_of, rhos_of
 from entwined.bounds.theorem import theorem
-from entwined.dependence import BayesNet, Forms
+from entwined.dependence import Forms
 from entwined.dependence.forms import Flags
 from entwined.errors import DoesNotApply
 from entwined.loss import Leakage, Loss
-from entwined.numbers import ULP, FloatArray, IntArray, float_above, float_below
+from entwined.numbers import ULP, FloatArray, IntArray, float_above
 
-SHARE: Final = Fraction(1, 100)  # of δ, for histories that tell more of an answer than its swing
-USUAL: Final = 0.1  # of that, for what lets one value stand for another
-REACHES: Final = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # where such grids end, in ε of the largest part alone
-INSIDE: Final = 0.5  # of a grid: where all swings are, a longer one is not tried
 MOST_FORMS: Final = 8
 TRUSTED: Final = (
     "The release is one batch of parts with independent noise, fixed before anything was seen, and each part reads "
@@ -153,77 +136,123 @@ def separable_blanks_filled_bound(exposed: FilledConcentrated, model: Forms) -> 
         raise DoesNotApply(f"{len(asked)} forms are compared two by two; the most is {MOST_FORMS}.")
     if [law.size for law in exposed.filling] != [len(values) for values in model.answers.values]:
         raise DoesNotApply("The laws that fill blanks do not fit the questions. Give one chance an answer.")
-    curves, chance = [loss.curve(rho) for rho in rhos_of(loss)], chance_of(loss, model)
-    pairs = list(telling_pairs(asked))
-    told = {s: swayed(exposed, model, asked[s]) for s, _ in pairs}
-    worst = np.append(
-        worst_shown(answers_shown(model), loss, model, known_forest),
-        wholes(loss, np.zeros(1), rhos_of(loss)[-1]),
-    )
-    for s, t in pairs:
-        swap = Swap(curves[-1], asked[s], asked[t], told[s], told[t], chance)
-        worst[-1] = max(worst[-1], *leakage_at(swap.forms, loss.largest, loss.delta, TOGETHER.fine))
-        if swap.blank.size:
-            passed = swap.blanks(curves, model)
-            found = leakage_at(passed, loss.largest, loss.delta, TOGETHER.fine)
-            worst[swap.blank] = np.maximum(worst[swap.blank], found)
+    secrets = FilledSecrets.of(exposed, model, asked)
+    found = leakage_at(secrets.told, loss.largest, loss.delta, TOGETHER.fine)
+    worst = np.append(np.zeros(model.answers.units), wholes(loss, np.zeros(1), rhos_of(loss)[-1]))
+    np.maximum.at(worst, secrets.cells, np.minimum(found, secrets.groups(loss)))
     each = Loss(np.array([float_above(rho) for rho in rhos_of(loss)]))
     return Leakage(np.minimum(worst, wholes(loss, model.group_totals(each))))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Swap:
-    """What tells form s from form t, where V_j holds how far part j of a form is from a filled one.
+    """Two forms s and t, and the chance of a history that is not good, for each part."""
 
-    `chance` is that of a history that is not good, for each part.
-    """
-
-    form: ProfileCurve
+    first: int
+    second: int
     asked: Flags
     other: Flags
-    told: Sequence[ProfileCurve]
-    others_told: Sequence[ProfileCurve]
     chance: Fraction
+
+    @property
+    def left(self) -> IntArray:
+        """The questions that only s asks."""
+        return np.flatnonzero(self.asked & ~self.other)
 
     @property
     def blank(self) -> IntArray:
         """The questions that are blank under s and asked by t."""
         return np.flatnonzero(self.other & ~self.asked)
 
-    def forms(self, grid: Grid) -> Told:
-        """All parts that only one of the two forms asks, and the form's own."""
-        parts = [*self.left(grid), *self.taken(grid)]
-        shown = but_for(reduce(Composition.join, parts).profile(), self.chance * (len(parts) - 1))
-        return Told([shown], np.zeros(1, np.int64))
+    def forms(self, left: Sequence[Composition], taken: Sequence[Composition]) -> PrivacyProfile:
+        """All parts that only one of the two forms asks, and the form's own, which is the first of what is left."""
+        parts = [*left, *taken]
+        return but_for(reduce(Composition.join, parts).profile(), self.chance * (len(parts) - 1))
 
-    def blanks(self, curves: Sequence[ProfileCurve], model: Forms) -> Callable[[Grid], Told]:
+    def blanks(
+        self, left: Sequence[Composition], taken: Sequence[Composition], answered: PrivacyProfile
+    ) -> PrivacyProfile:
         """A blank under s and an answer under t, for each question that only t asks."""
-        answered = profiles_of(
-            [CellSecrets(self.blank, self.other, blank=False)], curves, model, known_forest
+        grid = answered.grid
+        rests = all_but_one(list(taken), Composition.join) if len(taken) > 1 else [Composition.nothing(grid)]
+        attached = but_for(PrivacyProfile.stacked(TOGETHER.reads(rests)), self.chance * (len(taken) - 1))
+        inner = in_either_order(attached, answered) if attached.deltas.any() else answered
+        before = reduce(Composition.join, left)
+        shown = read_rows(Composition.of(inner), range(len(inner.deltas)), before)
+        return but_for(PrivacyProfile.stacked(shown), self.chance * (len(left) - 1))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class FilledSecrets:
+    """All secrets of a filled questionnaire: two answers to a question, two forms, and a blank and an answer.
+
+    `curves` has what each part shows, the form's last, `answers` by form the parts that tell of answers, `alone` the
+    forms by which two answers are told apart, and `apart` by form V_j of each part that another form leaves out.
+    """
+
+    model: Forms
+    curves: Sequence[ProfileCurve]
+    answers: Mapping[int, CellSecrets]
+    alone: Sequence[int]
+    apart: Mapping[int, Mapping[int, Carried]]
+    swaps: Sequence[Swap]
+
+    @classmethod
+    def of(cls, exposed: FilledConcentrated, model: Forms, asked: Flags) -> Self:
+        """Compare different forms two by two."""
+        loss, alone, pairs = exposed.loss, fullest(asked), list(telling_pairs(asked))
+        chance, needed = chance_of(loss, model), {*alone, *(t for _, t in pairs)}
+        return cls(
+            model,
+            [loss.curve(rho) for rho in rhos_of(loss)],
+            {t: CellSecrets(np.flatnonzero(asked[t]), asked[t], blank=False) for t in sorted(needed)},
+            alone,
+            {s: swayed(exposed, model, asked[s]) for s, _ in pairs},
+            [Swap(s, t, asked[s], asked[t], chance) for s, t in pairs],
         )
 
-        def passed(grid: Grid) -> Told:
-            left, taken = self.left(grid), self.taken(grid)
-            before = reduce(Composition.join, left)
-            rests = all_but_one(taken, Composition.join) if len(taken) > 1 else [Composition.nothing(grid)]
-            inner = []
-            for rest, own in zip(TOGETHER.reads(rests), answered(grid).profiles, strict=True):
-                attached = but_for(rest, self.chance * (len(taken) - 1))
-                inner.append(either_way(attached, own) if attached.deltas.any() else own)
-            shown = read_rows(Composition.of(PrivacyProfile.stacked(inner)), range(len(inner)), before)
-            found = [but_for(one, self.chance * (len(left) - 1)) for one in shown]
-            return Told(found, np.arange(len(found)))
+    @property
+    def cells(self) -> IntArray:
+        """The cell that each secret is about; the form is the last."""
+        found = [self.answers[form].questions for form in self.alone]
+        for swap in self.swaps:
+            found += [np.array([self.model.answers.units]), swap.blank]
+        return np.concatenate(found)
 
-        return passed
+    def groups(self, loss: ConcentratedLoss) -> FloatArray:
+        """What two answers show at most with all parts as a group; of other secrets nothing is said here."""
+        own = [self.answers[form].group(loss, self.model) for form in self.alone]
+        others = self.cells.size - sum(found.size for found in own)
+        return np.concatenate([*own, np.full(others, np.inf)])
 
-    def left(self, grid: Grid) -> list[Composition]:
-        """The form's own part, and those of questions that only s asks."""
-        only = np.flatnonzero(self.asked & ~self.other).tolist()
-        return held_by(TOGETHER, [self.form, *(self.told[j] for j in only)], grid)
+    def told(self, grid: Grid) -> Told:
+        """What tells each secret, all of them on one grid: what several have alike is worked out once."""
+        cases = profiles_of(list(self.answers.values()), self.curves, self.model, known_forest)(grid).profiles
+        ends = np.cumsum([case.questions.size for case in self.answers.values()]).tolist()
+        answered = {
+            form: cases[end - case.questions.size : end]
+            for (form, case), end in zip(self.answers.items(), ends, strict=True)
+        }
+        (own,) = held_by(TOGETHER, self.curves[-1:], grid)
+        held = {form: held_apart(curves, grid) for form, curves in self.apart.items()}
+        found = [profile for form in self.alone for profile in answered[form]]
+        for swap in self.swaps:
+            left = [own, *(held[swap.first][j] for j in swap.left.tolist())]
+            taken = [held[swap.second][j] for j in swap.blank.tolist()]
+            found.append(swap.forms(left, taken))
+            if taken:
+                row = dict(
+                    zip(self.answers[swap.second].questions.tolist(), answered[swap.second], strict=True)
+                )
+                mine = PrivacyProfile.stacked([row[j] for j in swap.blank.tolist()])
+                found += swap.blanks(left, taken, mine).split()
+        return Told(found, np.arange(len(found)))
 
-    def taken(self, grid: Grid) -> list[Composition]:
-        """The parts of questions that only t asks."""
-        return held_by(TOGETHER, [self.others_told[j] for j in self.blank.tolist()], grid)
+
+def held_apart(curves: Mapping[int, Carried], grid: Grid) -> dict[int, Composition]:
+    """What V_j shows, by question."""
+    held = Composition.of(PrivacyProfile.of_each(list(curves.values()), grid)).split() if curves else []
+    return dict(zip(curves, held, strict=True))
 
 
 def telling_pairs(asked: Flags) -> Iterator[Link]:
@@ -245,99 +274,5 @@ def but_for(profile: PrivacyProfile, chance: Fraction) -> PrivacyProfile:
     """A profile that holds but for a chance in either law: f(γ) + γη, the least up to γ."""
     more = float_above(chance) * (1 + profile.grid.excess) * (1 + 64 * ULP)
     return PrivacyProfile(
-        profile.grid, np.minimum.accumulate(np.minimum(profile.deltas + more, 1.0) * (1 + ULP))
+        profile.grid, np.minimum.accumulate(np.minimum(profile.deltas + more, 1.0) * (1 + ULP), axis=-1)
     )
-
-
-def either_way(one: PrivacyProfile, other: PrivacyProfile) -> PrivacyProfile:
-    """One change after the other, in whichever order is worse."""
-    return PrivacyProfile(one.grid, np.maximum(one.beside(other).deltas, other.beside(one).deltas))
-
-
-def swayed(exposed: FilledConcentrated, model: Forms, asked: Flags) -> list[ProfileCurve]:
-    """V_j: how far each part of a form that others leave out is from one whose cell is filled."""
-    loss = exposed.loss
-    curves = [
-        loss.curve(rho) if there else NOTHING
-        for rho, there in zip(rhos_of(loss)[:-1], asked.tolist(), strict=True)
-    ]
-    compared = np.flatnonzero(asked & model.gated)  # of others nothing is ever compared
-    if not compared.size:
-        return curves
-    values = [len(model.answers.values[j]) for j in compared.tolist()]
-    told = told_by_others(curves, model.answers, compared)
-    least = swings(told, values, chance_of(loss, model), loss.largest)
-    laws = laws_of_columns(model.answers)
-    for j, swing_of in zip(compared.tolist(), least.tolist(), strict=True):
-        off = range_of_ratio(exposed.filling[j], laws[j])
-        curves[j] = Carried(curves[j], TiltSway(swing_of + off))
-    return curves
-
-
-def chance_of(loss: ConcentratedLoss, model: Forms) -> Fraction:
-    """η: the chance of a history that is not good, for each question that some forms leave out."""
-    return loss.delta * SHARE / max(int(model.gated.sum()), 1)
-
-
-def range_of_ratio(filling: FloatArray, law: FloatArray) -> float:
-    """The range of the log of two laws; infinite where only one of them has a value."""
-    if ((filling > 0) != (law > 0)).any():
-        return math.inf
-    ratio = np.log(filling[law > 0] / law[law > 0])
-    return float(np.ptp(ratio)) + 4 * LAWS_ERROR
-
-
-def swings(
-    told: Callable[[Grid], list[PrivacyProfile]],
-    values: Sequence[int],
-    chance: Fraction,
-    largest: ProfileCurve,
-) -> FloatArray:
-    """r_j of each question, by short grids first: they are the finest, and longer ones help where they cut off much."""
-    alone = min(max(epsilon_at_delta(largest, chance), SHORTEST), LARGEST_EPSILON / REACHES[-1])
-    least = np.full(len(values), np.inf)
-    for reach in REACHES:
-        grid = Grid.up_to(reach * alone, IN_TAILS.fine)
-        found = [swing(profile, many, chance) for profile, many in zip(told(grid), values, strict=True)]
-        least = np.minimum(least, found)
-        if least.max() <= INSIDE * grid.reach:
-            break
-    return least
-
-
-def swing(profile: PrivacyProfile, values: int, chance: Fraction | float) -> float:
-    """The least r of the grid for which K(K − 1) e^u T + (K − 1) N(e^u) is within the chance; infinite if none."""
-    deltas, grid = profile.deltas, profile.grid
-    if values == 1 or not deltas.any():
-        return 0.0
-    allowed = float_below(Fraction(chance)) * (1 - 4 * ULP)
-    usual = np.flatnonzero((values - 1) * deltas <= USUAL * allowed)
-    if usual.size == 0:
-        return math.inf
-    times = values * (values - 1) * math.exp(usual[0] * grid.step) * (1 + 64 * ULP)
-    tails, back = np.full(grid.size + 1, np.inf), 1
-    while back <= grid.size:
-        short = -np.expm1(-back * grid.step) * (1 - 64 * ULP)
-        tails[back:] = np.minimum(tails[back:], deltas[:-back] / short)
-        back *= 2
-    within = np.flatnonzero(times * tails <= (1 - USUAL) * allowed)
-    return float(within[0] * grid.step * (1 + 4 * ULP)) if within.size else math.inf
-
-
-def told_by_others(
-    curves: Sequence[ProfileCurve], answers: BayesNet, wanted: IntArray
-) -> Callable[[Grid], list[PrivacyProfile]]:
-    """N_j: what all parts but its own show of each unit wanted; own parts hang from their units as leaves."""
-    forest, sways = known_forest(answers)
-    units = answers.units
-    leaves = range(units, 2 * units)
-    whole = Forest((*forest.order, *leaves), (*forest.parent, *range(units)), (), {}, 0.0)
-
-    def passed(grid: Grid) -> list[PrivacyProfile]:
-        own = held_by(IN_TAILS, [*[NOTHING] * units, *curves], grid)
-        heard = whole.heard(
-            own, partial(send_swayed, IN_TAILS, sways), IN_TAILS.join, (units + wanted).tolist()
-        )
-        return IN_TAILS.reads([heard[units + unit][unit] for unit in wanted.tolist()])
-
-    return passed

@@ -172,9 +172,13 @@ class CellSecrets:
 def answers_shown(model: Forms) -> Iterator[CellSecrets]:
     """Two answers to a question, by each form that asks it; one that asks less than another tells less."""
     different = np.unique(model.asked, axis=0)
-    for read in different:
-        if ((different & read) == read).all(axis=1).sum() == 1:
-            yield CellSecrets(np.flatnonzero(read), read, blank=False)
+    for read in different[fullest(different)]:
+        yield CellSecrets(np.flatnonzero(read), read, blank=False)
+
+
+def fullest(asked: Flags) -> list[int]:
+    """Which of different forms ask something that no form with all their other questions does."""
+    return [at for at, read in enumerate(asked) if ((asked & read) == read).all(axis=1).sum() == 1]
 
 
 def blanks_shown(model: Forms) -> Iterator[CellSecrets]:

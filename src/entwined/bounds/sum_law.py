@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entwined.bounds.chain_laws import known_law
-from entwined.dependence import MarkovChain
+from entwined.dependence import Chained, MarkovChain
 from entwined.errors import BadInput, DoesNotApply
 from entwined.numbers import ULP, FloatArray, IntArray
 
@@ -88,7 +88,7 @@ class BothWays:
         return length * self.least, self.gap, logs, operations * ULP
 
 
-def checked_weights(chain: MarkovChain, weights: Sequence[int]) -> IntArray:
+def checked_weights(chain: Chained, weights: Sequence[int]) -> IntArray:
     """Refuse weights that are not one integer a state."""
     if len(weights) != chain.states:
         raise BadInput(

@@ -27,8 +27,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The page, such as page.html.")],
     table: Annotated[
-        str | None,
-        typer.Option("--table", help="The real table: what is found of it is for its holder only."),
+        str | None, typer.Option("--table", help="The real table: what is found is for its holder only.")
     ] = None,
     schema: Annotated[
         Path | None, typer.Option("--schema", help="The approved schema of both tables.", readable=False)

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +10,10 @@ from entwined.cli.arguments import JsonOption, YesOption, confirmed
 from entwined.cli.learn import OutputOption
 from entwined.cli.learn_with_budget import require_free
 from entwined.cli.show import as_json, number, progress, say
+
+if TYPE_CHECKING:
+    from entwined.bounds.attributes.learned_covariance import LearnedCovariance
+    from entwined.learning.covariance import CovarianceSpending
 
 RequestFile = Annotated[
     Path, typer.Argument(metavar="RELEASE.toml", help="Whose table is learned from, and charged.")
@@ -21,6 +25,19 @@ SpendOption = Annotated[str, typer.Option("--budget", help="The loss that is cha
 SureOption = Annotated[
     str, typer.Option("--confidence", help="How sure the intervals are, by noise and sample.")
 ]
+MembersOption = Annotated[
+    int | None,
+    typer.Option(
+        "--members",
+        help="Take the columns for members of a family, and write a model of so many of them, any two equally alike.",
+    ),
+]
+AtMostOption = Annotated[
+    bool,
+    typer.Option(
+        "--at-most", help="Members may differ in how alike they are: bound every correlation alone."
+    ),
+]
 
 
 def command(  # noqa: PLR0913, PLR0917  (options of one command)
@@ -29,10 +46,16 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
     columns: ColumnsOption,
     budget: SpendOption,
     confidence: SureOption = "0.95",
+    members: MembersOption = None,
+    at_most: AtMostOption = False,  # noqa: FBT002
     as_document: JsonOption = False,  # noqa: FBT002
     yes: YesOption = False,  # noqa: FBT002
 ) -> None:
-    """Learn how columns vary together, by intervals: for a secret of another table of such rows, as `covariance`."""
+    """Learn how columns vary together, by intervals: for a secret of another table of such rows, as `covariance`.
+
+    With --members for a model of families: rows are families, columns their members, and a release of persons by family
+    takes the file as its model.
+    """
     from entwined.learning.covariance import covariance_on_request, settled_moments
     from entwined.noise.lattice import probability
     from entwined.request.request_file import read_request
@@ -45,19 +68,47 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
     confirmed(f"Spend up to {number(float(price.worst))} on learning?", yes=yes)
     with progress():
         done = covariance_on_request(request, mechanism, price, confidence)
-    output.write_text(json.dumps(done.learned.document, ensure_ascii=False, indent=1) + "\n")
-    spent, cap = float(done.after.worst), float(done.cap)
-    told = {
-        "covariance": str(output),
-        "learned": done.learned.words,
-        "columns": list(done.learned.columns),
-        "loss": float(mechanism.loss),
-        "spent": spent,
-        "cap": cap,
-        "left": max(cap - spent, 0.0),
-    }
+    written = _written(done.learned, members, output, at_most=at_most)
+    _told(done, written | {"loss": float(mechanism.loss)}, output, as_document=as_document)
+
+
+def _told(done: "CovarianceSpending", written: dict[str, Any], output: Path, *, as_document: bool) -> None:
+    """Say what was learned and spent, as JSON or in sentences."""
+    learned, spent, cap = done.learned, float(done.after.worst), float(done.cap)
+    left = max(cap - spent, 0.0)
     if as_document:
-        as_json(told)
+        told = {
+            "learned": learned.words,
+            "columns": list(learned.columns),
+            "spent": spent,
+            "cap": cap,
+            "left": left,
+        }
+        as_json(written | told)
         return
-    say(f"The covariance of {', '.join(done.learned.columns)}, {done.learned.words}, is in {output}.")
-    say(f"Spent so far: {number(spent)} of {number(cap)}; {number(max(cap - spent, 0.0))} is left.")
+    named = ", ".join(learned.columns)
+    if "model" in written:
+        say(
+            f"Two of {named} have a correlation from {number(written['low'])} to {number(written['high'])}; the model "
+            f"takes {number(written['taken'])}."
+        )
+    what = "A model of members like" if "model" in written else "The covariance of"
+    say(f"{what} {named}, {learned.words}, is in {output}.")
+    say(f"Spent so far: {number(spent)} of {number(cap)}; {number(left)} is left.")
+
+
+def _written(
+    learned: "LearnedCovariance", members: int | None, output: Path, *, at_most: bool
+) -> dict[str, Any]:
+    """Write the covariance, or the model of a family of so many with how alike two of them are."""
+    from entwined.dependence import write_model
+    from entwined.learning.kin import alike, equal_members, members_at_most
+
+    if members is None:
+        output.write_text(json.dumps(learned.document, ensure_ascii=False, indent=1) + "\n")
+        return {"covariance": str(output)}
+    found = alike(learned)
+    model = members_at_most(found, members) if at_most else equal_members(found, members)
+    write_model(model, output)
+    taken = float(model.strengths.max())
+    return {"model": str(output), "low": found.low, "high": found.high, "taken": taken}

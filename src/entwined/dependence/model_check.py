@@ -136,6 +136,7 @@ class ModelCheck(Tabled):
                 f"Noise that leaks {self.claimed:.4g} under {self.tree.law} leaks at most {worst.leakage:.4g} under "
                 f"the worst of {self.richer} richer laws, {worst.law}: it {fit} the rows better."
             )
+        said += self._of_cycles()
         if self.needed:
             said.append(
                 f"To be covered, {', '.join(self.needed)} must be declared beside {self.tree.law}: it takes "
@@ -145,6 +146,21 @@ class ModelCheck(Tabled):
             f"Noise that leaks no more under any law tried is {self.price_of_all:.3g} times as large."
         )
         return tuple(said)
+
+    def _of_cycles(self) -> Iterable[str]:
+        """Say why a bound under a law with cycles is loose; it is no part of the verdict."""
+        for one in self.laws[1:]:
+            if one.loose and one.leakage is not None:
+                why = (
+                    "profiles are passed on through forests alone, so every answer is taken to tell all about every "
+                    "other"
+                    if self.delta
+                    else "what comes back around a cycle is counted again"
+                )
+                yield (
+                    f"Under {one.law} the bound is {one.leakage:.4g}, by the theorem {one.theorem!r}, and loose: its "
+                    f"answers hang together in cycles, and {why}. Nothing above or below rests on it."
+                )
 
     def _of_learner(self) -> Iterable[str]:
         if self.learner is None:

@@ -87,7 +87,7 @@ def content(
     models: list[Document],
 ) -> Document:
     """Everything that a certificate says; all of it follows from the schema, the models and the mechanism."""
-    schema, nominal = promise.schema, promise.certified(parts).nominal
+    schema, nominal = promise.schema, promise.nominal(promise.certified(parts))
     return {
         "format": FORMAT,
         "says": _says(promise, nominal),
@@ -97,9 +97,7 @@ def content(
         "unit": schema.unit.document,
         "neighbours": schema.neighbours,
         "knowledge": promise.knowledge,
-        "nominal": fraction_text(promise.measure.epsilon(nominal))
-        if promise.protects_individuals
-        else NOT_PROTECTED,
+        "nominal": fraction_text(nominal) if promise.protects_individuals else NOT_PROTECTED,
         **promise.measure.document,
         **({} if promise.secrets is None else {"secrets": promise.secrets.document}),
         **({} if promise.reserve is None else {"reserve": promise.reserve.document}),
@@ -151,6 +149,6 @@ def _says(promise: Promise, nominal: Fraction) -> str:
     )
     return (
         f"{failed}{change.capitalize()} {schema.unit.words} changes the probability of {what} "
-        f"by a factor of at most exp({float(measure.epsilon(nominal)):.6g}){but}. What an adversary who knows a "
+        f"by a factor of at most exp({float(nominal):.6g}){but}. What an adversary who knows a "
         f"dependence model learns is certified for each model.{kept and ' '}{kept}"
     )

@@ -7,8 +7,8 @@
         └─> consistent_release ─> agreement ─┬─> consistency: tables of one condition, in closed form
                                              └─> reconciled: counts over any conditions, by their atoms
 
-`layout`, `effects`, `least_squares` and `rounding` serve `consistency`; `atoms`, `projection`, `cone` and `whole_atoms`
-serve `reconciled`; `sampling` serves `population`. `error_law`, `intervals`, `ratios` and `shares` make intervals,
-`grid` says where a number can lie, and `cut` between what. `usefulness` judges whether an answer says more than what is
-public, `guess` whether tables are better than a uniform one.
+`layout`, `effects`, `least_squares` and `rounding` serve `consistency`; `atoms`, `projection`, `cone`, `whole_atoms`
+and `number_of_rows` serve `reconciled`; `sampling` serves `population`. `error_law`, `intervals`, `ratios` and `shares`
+make intervals, `grid` says where a number can lie, and `cut` between what. `usefulness` judges whether an answer says
+more than what is public, `guess` whether tables are better than a uniform one.
 """

@@ -104,6 +104,11 @@ class Together:
         """Whether the number of all rows can be estimated."""
         return bool(self._shares.any())
 
+    @property
+    def rows_variance(self) -> float:
+        """The variance of the estimated number of all rows, infinite where nothing says it."""
+        return float(1 / sum(1 / part.variance for part in self.parts)) if self.knows_rows else np.inf
+
     def rows(self, values: list[FloatArray]) -> FloatArray:
         """Estimate the number of all rows; the first axis of every array counts releases."""
         found = [value @ part.rows for part, value in zip(self.parts, values, strict=True)]

@@ -3,9 +3,9 @@
 Everything that depends on no answer is worked out once for all releases of a batch.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Final
 
 import numpy as np
@@ -14,8 +14,9 @@ from entwined.estimate.atoms import Atoms, Component, Counting, atoms_of, compon
 from entwined.estimate.collected_laws import Laws, Noises, collected
 from entwined.estimate.error_law import ErrorLaw
 from entwined.estimate.least_squares import AS_GOOD_AS_EXACT
+from entwined.estimate.number_of_rows import balanced
 from entwined.estimate.projection import Projection, Together
-from entwined.estimate.whole_atoms import WholeAtoms
+from entwined.estimate.whole_atoms import RealAtoms, WholeAtoms
 from entwined.noise import Additive
 from entwined.numbers import FloatArray, IntArray
 from entwined.queries.predicate import Predicate
@@ -80,22 +81,28 @@ class Reconciliation:
         The atoms have no more rows than there are at most.
         """
         joined = self._joined([value[None] for value in values])
-        total = self._total(joined, most)
-        estimates = self.together.estimates(joined)
+        rows = [row[0] for row in self.together.estimates(joined)]
+
+        @cache
+        def near(total: int | None) -> list[RealAtoms]:
+            return [whole.real(row, total) for whole, row in zip(self._whole, rows, strict=True)]
+
+        total = self._total(joined, most, lambda rows: sum(one.pull for one in near(rows)))
         found: dict[int, IntArray] = {}
-        for part, atoms, whole, row in zip(self.parts, self.atoms, self._whole, estimates, strict=True):
-            numbers = whole.near(row[0], total)
+        for place, (part, whole) in enumerate(zip(self.parts, self._whole, strict=True)):
+            numbers = whole.whole(rows[place], near(total)[place], total)
             if most is not None and numbers.sum() > most:
-                numbers = whole.near(row[0], most)
-            found.update(zip(part.places, atoms.sums(numbers), strict=True))
+                numbers = whole.whole(rows[place], whole.real(rows[place], most), most)
+            found.update(zip(part.places, self.atoms[place].sums(numbers), strict=True))
         return [found[place] for place in range(len(self.tables))]
 
-    def _total(self, joined: list[FloatArray], most: int | None) -> int | None:
+    def _total(self, joined: list[FloatArray], most: int | None, pull: Callable[[int], float]) -> int | None:
         """Give the number of all rows, if it is known or can be estimated."""
         if not self.together.knows_rows:
             return None
         total = max(round(float(self.together.rows(joined)[0])), 0)
-        return total if most is None else min(total, most)
+        start = total if most is None else min(total, most)
+        return balanced(pull, start, self.together.rows_variance, most)
 
     def _variances(self, exact: float) -> tuple[FloatArray, ...]:
         """Give the variance of every measured cell of every component, for exact ones this part of the least."""

@@ -12,7 +12,7 @@ two parts is off by one, nobody can tell which, and two of three ways to mend it
 
 from dataclasses import dataclass
 from math import gcd
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -40,16 +40,26 @@ NOWHERE: Final = np.intp(-1)
 NEVER: Final = 1e30  # the gain of taking a row where there is none
 
 
+class RealAtoms(NamedTuple):
+    """Real numbers of rows in some atoms, and how hard they pull at the number of all rows: above 0 for more."""
+
+    places: IntArray
+    real: FloatArray
+    pull: float
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class WholeAtoms:
     """Finds numbers of rows in the atoms of one component.
 
     `weights` say how much each measured cell counts while real numbers are sought, `rounding` while whole ones are.
+    A weight of 1 is that of the `least` variance.
     """
 
     inside: Incidence
     weights: FloatArray
     rounding: FloatArray
+    least: float
 
     @classmethod
     def of(cls, atoms: Atoms, variances: FloatArray, gains: FloatArray) -> "WholeAtoms":
@@ -58,30 +68,34 @@ class WholeAtoms:
         The truth is a sum of atoms that are not negative: the nearest such sum to an estimate is not further from it.
         `gains` have what agreeing took away from the variance of each cell: rounding may add that much.
         """
-        return cls(incidence(atoms), _weights(variances), _weights(np.maximum(gains, TIGHT * variances)))
+        rounding = _weights(np.maximum(gains, TIGHT * variances))
+        return cls(incidence(atoms), _weights(variances), rounding, float(variances.min()))
 
-    def near(self, estimates: FloatArray, total: int | None) -> IntArray:
+    def whole(self, estimates: FloatArray, near: RealAtoms, total: int | None) -> IntArray:
         """Give whole numbers ≥ 0 whose sums are near the estimates, and which add up to a total if there is one."""
-        if total is None and not self.inside.any():
-            return np.zeros(self.inside.shape[1], dtype=np.int64)
-        goal = np.round(estimates, DIGITS)
-        places, real = self._real(goal, total)
-        inside = self.inside[:, places].astype(np.float64)
         found = np.zeros(self.inside.shape[1], dtype=np.int64)
+        places, real, _ = near
+        if not len(places):
+            return found
+        goal = np.round(estimates, DIGITS)
+        inside = self.inside[:, places].astype(np.float64)
         sums = inside @ real
         wanted = np.where(np.abs(sums - goal) < REACHED, goal, np.round(sums, DIGITS))
         start = _beside(real, total)
         found[places] = _settled(start, inside, self.rounding, wanted, fixed=total is not None)
         return found
 
-    def _real(self, goal: FloatArray, total: int | None) -> tuple[IntArray, FloatArray]:
-        """Find real numbers; from very many atoms only those are taken in that bring the sums nearer."""
+    def real(self, estimates: FloatArray, total: int | None) -> RealAtoms:
+        """Find real numbers ≥ 0; from very many atoms only those are taken in that bring the sums nearer."""
+        goal = np.round(estimates, DIGITS)
         roots = np.append(np.sqrt(self.weights), [] if total is None else [np.sqrt(WHOLE)])
         wanted = roots * np.append(goal, [] if total is None else [total])
         atoms = (
             np.arange(self.inside.shape[1]) if total is not None else np.flatnonzero(self.inside.any(axis=0))
         )
         places = atoms[_spread(len(atoms))]
+        if not len(places):
+            return RealAtoms(places, np.zeros(0), 0.0)
         before = np.inf
         while True:
             some = self.inside[:, places].astype(np.float64)
@@ -91,7 +105,8 @@ class WholeAtoms:
             left = wanted - matrix @ real
             now = float(left @ left)
             if len(places) == len(atoms) or np.abs(left / roots).max() < NEAR or now > NO_NEARER * before:
-                return places, real
+                pull = 0.0 if total is None else WHOLE * (float(real.sum()) - total) / self.least
+                return RealAtoms(places, real, pull)
             pulls = (roots * left)[: len(goal)] @ self.inside + (
                 0.0 if total is None else roots[-1] * left[-1]
             )

@@ -16,13 +16,14 @@ from entwined.dependence import Ties
 from entwined.errors import EntwinedError
 from entwined.loss import Loss
 from entwined.mechanisms.batch import Batch, Sketch, nearly_planned, otherwise_noised
-from entwined.promise.measure import Measure, measure_of
+from entwined.promise.measure import Measure, NoiseKind, measure_of
 from entwined.promise.promise import Promise
 from entwined.schema.unit import Rows
 
 USUAL_DELTA: Final = Fraction(1, 10**6)
 WITHOUT_PROOF: Final = "WITHOUT A GUARANTEE: linear correlations of ties (Zhu, Xiong, Li, Zhou 2015)"
 MOST_UNITS: Final = 1000  # with more, another plan would take long
+MOST_FITTED: Final = 100  # the same where profiles are passed on
 AS_GOOD: Final = 0.005  # what is rounded away
 
 
@@ -107,16 +108,22 @@ def other_noise(planned: Batch, leakage: Fraction) -> Rival:
 
 
 def _same_price(planned: Batch) -> Rival:
-    """Add the other noise under the same δ, which costs the same: Laplace, or Gaussian where that was asked for."""
-    if planned.noise:
-        title, how, other = (
-            "Gaussian noise under the same chance",
-            "leave noise out",
-            otherwise_noised(planned, ""),
-        )
-    else:
-        title, how = "Laplace noise under the same chance", 'give noise = "laplace"'
-        other = otherwise_noised(planned, "laplace")
+    """Add the other noise under the same δ at the same price: Laplace, or Gaussian where that was asked for."""
+    noise: NoiseKind = "" if planned.noise else "laplace"
+    title, how = (
+        ("Laplace noise under the same chance", 'give noise = "laplace"')
+        if noise
+        else ("Gaussian noise under the same chance", "leave noise out")
+    )
+    units = max((one.model.units for one in planned.promise.declared), default=0)
+    if not planned.promise.is_for_one_batch or planned.promise.gates or units > MOST_FITTED:  # by the same ρ
+        other = otherwise_noised(planned, noise)
+        return Rival(title, how, compared(planned, other), sketch=other)
+    try:
+        leakage = Fraction(planned.price.worst)
+        other = nearly_planned(planned.promise, planned.queries, leakage, planned.shares, noise)
+    except EntwinedError as reason:
+        return Rival(title, how, why_not=str(reason))
     return Rival(title, how, compared(planned, other), sketch=other)
 
 

@@ -16,7 +16,7 @@ from entwined.bounds.choose import theorems_taking
 from entwined.bounds.exposure import Exposure
 from entwined.bounds.noisy_sum import SeriesSum
 from entwined.bounds.theorem import ROUNDING, Theorem
-from entwined.dependence import MarkovChain
+from entwined.dependence import Chained
 from entwined.errors import DoesNotApply, Refused, Unreachable
 from entwined.mechanisms.batch import Batch
 from entwined.numbers import float_above, float_below
@@ -99,7 +99,7 @@ class Crossing:
         (one, _), *_ = self.promise.judges.values()
         trusting = [name for given in self.promise.declared for name in given.trusting]
         theorems = theorems_taking(type(self.promise.exposure(one, self.base)), trusting)
-        if any(isinstance(given.model, MarkovChain) for given in self.promise.declared):
+        if any(isinstance(given.model, Chained) for given in self.promise.declared):
             theorems += theorems_taking(SeriesSum)
         for number, theorem in enumerate(theorems):
             report("ways to protect", number, len(theorems))
@@ -126,7 +126,7 @@ class Crossing:
         times = Fraction(1) if self.leakage is None else measure.largest(self.leakage) / self.base.nominal
         base = self.base.times(times)
         found = {name: float(leaked) for name, leaked in self.promise.leakages(base).items()}
-        nominal = float_above(measure.epsilon(base.nominal))
+        nominal = float_above(self.promise.nominal(base))
         promised = nominal if self.leakage is None else float_above(self.leakage)
         keeps = max(found.values()) <= promised * (1 + ROUNDING)
         why = (
@@ -150,7 +150,7 @@ class Crossing:
         if not math.isfinite(max(found.values())):
             why = "It bounds nothing here: what it proves is infinite."
             return Way(theorem.name, why, made_for=made_for)
-        each, nominal = self.planned.loss * times, float_above(self.promise.measure.epsilon(base.nominal))
+        each, nominal = self.planned.loss * times, float_above(self.promise.nominal(base))
         return Way(theorem.name, theorem.title, each, nominal, found, keeps_promise=True, made_for=made_for)
 
     def _multiple(self, theorem: Theorem) -> Fraction:

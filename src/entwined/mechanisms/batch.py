@@ -79,8 +79,8 @@ class Batch(Tabled):
         if asked != tuple(queries) or min(shares) <= 0 or each <= 0:
             raise BadQuery("The queries are not each once and in order, or a loss is not above zero.")
         needed = _needed(promise, asked, shares, noise_of(document.get("noise", ""), promise))
-        charged = losses(promise, needed.shared, each, once=True)
-        price = Price(promise.measure.epsilon(promise.base(charged).nominal))
+        charged = losses(promise, needed.shared, each, once=True, noise=needed.noise)
+        price = Price(promise.nominal(promise.base(charged)))
         return cls(*needed.with_loss(each), each, charged, price, needed.shares, needed.noise)
 
     @property
@@ -118,7 +118,7 @@ def plan_batch(
 ) -> Batch:
     """Work out noise, charges and price of a batch; refuse whatever cannot be released."""
     needed = _wanted(promise, queries, shares, noise_of(noise, promise))
-    each, charged, price = fitted(promise, needed.shared, leakage, loss)
+    each, charged, price = fitted(promise, needed.shared, leakage, loss, needed.noise)
     return Batch(*needed.with_loss(each), each, charged, price, needed.shares, needed.noise)
 
 
@@ -139,7 +139,7 @@ class Sketch:
         """Say what it would leak with so many times its loss; without models that is its nominal ε."""
         base = self.promise.base(self.charged).times(times)
         leaked = self.promise.leakages(base)
-        return float(max(leaked.values(), default=self.promise.measure.epsilon(base.nominal)))
+        return float(max(leaked.values(), default=self.promise.nominal(base)))
 
 
 def otherwise_noised(planned: Batch, noise: NoiseKind) -> Sketch:
@@ -151,13 +151,17 @@ def otherwise_noised(planned: Batch, noise: NoiseKind) -> Sketch:
 
 
 def nearly_planned(
-    promise: Promise, queries: Iterable[Query], leakage: Fraction, shares: Sequence[Amount] | None = None
+    promise: Promise,
+    queries: Iterable[Query],
+    leakage: Fraction,
+    shares: Sequence[Amount] | None = None,
+    noise: NoiseKind = "",
 ) -> Sketch:
     """Give nearly the noise that a batch would have, query by query, without a price."""
-    needed = _wanted(promise, queries, shares)
-    each = nearly_fitted(promise, needed.shared, leakage)
-    noise = _by_query(needed.queries, needed.uses, needed.noisy(each))
-    return Sketch(promise, noise, losses(promise, needed.shared, each, once=True))
+    needed = _wanted(promise, queries, shares, noise)
+    each = nearly_fitted(promise, needed.shared, leakage, noise)
+    noisy = _by_query(needed.queries, needed.uses, needed.noisy(each))
+    return Sketch(promise, noisy, losses(promise, needed.shared, each, once=True, noise=noise))
 
 
 def _by_query(

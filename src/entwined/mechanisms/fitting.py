@@ -11,14 +11,17 @@ from typing import Final, TypeAlias
 
 from entwined.errors import BadQuery, Refused, Unreachable
 from entwined.noise import DiscreteLaplace
+from entwined.noise.squared_laplace import SquaredLaplace
 from entwined.numbers import Amount, positive_fraction
+from entwined.promise.measure import NoiseKind
+from entwined.promise.moved_by_one import MovedByOne
 from entwined.promise.one_number import OneNumber
 from entwined.promise.part import Part
 from entwined.promise.places import key_of
 from entwined.promise.price import Price
 from entwined.promise.promise import Promise
 from entwined.promise.reserve import WITHIN as WITHIN_RESERVE
-from entwined.queries import Statistic
+from entwined.queries import Reach, Statistic
 
 GRID: Final = 10**18
 """Charges are rounded up to whole parts of this, so that their sums stay short however many there are."""
@@ -35,18 +38,24 @@ Shared: TypeAlias = list[tuple[Statistic, Fraction]]  # statistics, and the shar
 
 
 def fitted(
-    promise: Promise, statistics: Shared, leakage: Amount | None, loss: Amount | None
+    promise: Promise,
+    statistics: Shared,
+    leakage: Amount | None,
+    loss: Amount | None,
+    noise: NoiseKind = "",
 ) -> tuple[Fraction, tuple[Part, ...], Price]:
     """Find the largest e, in a few digits, whose charges stay within what is allowed."""
     if leakage is not None and loss is None and any(share != 1 for _, share in statistics):
         whole = losses(
-            promise, statistics, Fraction(1), once=True
+            promise, statistics, Fraction(1), once=True, noise=noise
         )  # perhaps shares are losses that were planned
         as_given = promise.alone(whole)
         allowed = positive_fraction(leakage, "Leakage")
         if allowed * (1 - AS_PLANNED) <= as_given.worst <= allowed:
             return Fraction(1), whole, as_given
-    return fitted_parts(promise, lambda each: losses(promise, statistics, each, once=True), leakage, loss)
+    return fitted_parts(
+        promise, lambda each: losses(promise, statistics, each, once=True, noise=noise), leakage, loss
+    )
 
 
 def fitted_parts(
@@ -74,13 +83,15 @@ def fitted_parts(
     raise Unreachable(f"No noise keeps the batch within {float(allowed):.6g}. Ask for less, or allow more.")
 
 
-def nearly_fitted(promise: Promise, statistics: Shared, leakage: Fraction) -> Fraction:
+def nearly_fitted(promise: Promise, statistics: Shared, leakage: Fraction, noise: NoiseKind = "") -> Fraction:
     """Find an e that leaks at most this, and hardly less: enough to compare noise, and no price is worked out."""
-    whole = losses(promise, statistics, Fraction(1), once=True)
+    whole = losses(promise, statistics, Fraction(1), once=True, noise=noise)
     return _rounded_down(promise.largest(whole, leakage, HARDLY))
 
 
-def losses(promise: Promise, statistics: Shared, each: Fraction, *, once: bool = False) -> tuple[Part, ...]:
+def losses(
+    promise: Promise, statistics: Shared, each: Fraction, *, once: bool = False, noise: NoiseKind = ""
+) -> tuple[Part, ...]:
     """Charge every statistic its share of `each` for its worst change, and less where it moves less.
 
     `once` is said by who draws each statistic once, with its noise, and nothing else. What is proved of that, and not
@@ -94,6 +105,7 @@ def losses(promise: Promise, statistics: Shared, each: Fraction, *, once: bool =
         moves = promise.moves(statistic)
         worst = worst_change(promise, statistic)
         distance = promise.distance_of(statistic)
+        counted = _counts(promise, statistic) if once and noise == "laplace" else None
         for part in moves:
             one, both = (
                 _on_grid(each * share * moved / worst)
@@ -101,6 +113,11 @@ def losses(promise: Promise, statistics: Shared, each: Fraction, *, once: bool =
             )
             if one or both:
                 number = drawn and drawn(each * share, worst, (one, both))
+                counts = (
+                    counted(part, SquaredLaplace.for_rho(each * share, worst), (one, both))
+                    if counted
+                    else None
+                )
                 key = key_of(
                     part.where,
                     part.column,
@@ -108,6 +125,7 @@ def losses(promise: Promise, statistics: Shared, each: Fraction, *, once: bool =
                     part.filling,
                     distance,
                     number,
+                    counts=counts,
                     reserved=part.reserved,
                 )
                 loss = Part(key, one, both)
@@ -127,10 +145,28 @@ def _the_number(
     return lambda loss, worst, once: OneNumber(added, DiscreteLaplace.for_loss(loss, worst).scale, once)
 
 
+def _counts(
+    promise: Promise, statistic: Statistic
+) -> Callable[[Reach, DiscreteLaplace, tuple[Fraction, Fraction]], MovedByOne | None] | None:
+    """Name counts by their noise, where each number is one of rows, and a cell moves it by one at most."""
+    schema = promise.schema
+    whole = statistic.sensitivity(schema)
+    if (
+        not (promise.is_for_one_batch and schema.unit.by_column and statistic.aggregate.counts_rows)
+        or statistic.selects
+        or statistic.filling
+        or schema.unit.most_rows > 1
+        or promise.measure.is_pure
+    ):
+        return None
+    most = int(max(whole.one, whole.both))
+    return lambda part, noise, once: None if part.together else MovedByOne(noise.scale, most, once)
+
+
 def worst_change(promise: Promise, statistic: Statistic) -> Fraction:
     """Give the largest change between neighbouring tables, in what is charged."""
-    moves = promise.moves(statistic)
-    return max((part.worst(promise.schema) for part in moves), default=Fraction(0))
+    found = (part.worst(promise.schema) * promise.rows_moved(part) for part in promise.moves(statistic))
+    return max(found, default=Fraction(0))
 
 
 def _on_grid(loss: Fraction) -> Fraction:

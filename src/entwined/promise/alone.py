@@ -25,7 +25,7 @@ from typing import Final
 
 from entwined.bounds import Bound, Exposure, Knowledge
 from entwined.bounds.noisy_sum import SeriesSum
-from entwined.dependence import MarkovChain
+from entwined.dependence import Chained
 from entwined.errors import DoesNotApply, NoTheorem, Unreachable
 from entwined.numbers import float_below
 from entwined.promise.declared import Declared
@@ -65,7 +65,7 @@ class SingleNumbers:
 
     def added(self, aggregate: Aggregate, declared: Iterable[Declared]) -> RowWeights | None:
         """Say what a row adds to a number, where its law is known under some model."""
-        models = [one for one in declared if isinstance(one.model, MarkovChain)]
+        models = [one for one in declared if isinstance(one.model, Chained)]
         found = RowWeights.of(aggregate, self.schema) if models and not self._refused() else None
         return found if any(not self.why_not(one, found) for one in models) else None
 
@@ -114,7 +114,7 @@ class SingleNumbers:
 
     def why_not(self, one: Declared, added: RowWeights | None) -> str:
         """Say why the law of a number is not known under a model; nothing if it is."""
-        if not isinstance(one.model, MarkovChain):
+        if not isinstance(one.model, Chained):
             return f"It is about Markov chains, not about {one.model.plural}."
         if self._refused():
             return self._refused()

@@ -15,6 +15,7 @@ from entwined.promise.distances import along
 from entwined.promise.filled import fillings_of
 from entwined.promise.gates import Gates
 from entwined.promise.measure import Measure
+from entwined.promise.moved_by_one import ColumnBits, bits_of
 from entwined.promise.panel import StepLosses
 from entwined.promise.part import Part
 from entwined.promise.places import are_apart, place_of
@@ -88,7 +89,15 @@ class Amounts:
                 columns[name] = columns.get(name, NOTHING) + alone
         worst = max(columns.values(), default=NOTHING)
         filling = fillings_of(parts, self.gates, len(self.declared), self.measure, self.knowledge)
-        return BaseLoss(worst, worst, columns, shared, filling)
+        return BaseLoss(worst, worst, columns, shared, filling, bits=self._bits(parts))
+
+    def _bits(self, parts: Iterable[Part]) -> ColumnBits:
+        """What counts with Laplace noise show of each column, where all of them were fixed before anything was seen."""
+        if not self.for_one_batch or self.measure.is_pure or self.gates:
+            return {}
+        places = [(place_of(part.key), part) for part in parts]
+        apart = all(place.column and not place.together and not place.filling for place, _ in places)
+        return bits_of((place.column, part, place.counts) for place, part in places) if apart else {}
 
     def _of_rows(self, laid: Mapping[str, Layers], parts: Iterable[Part]) -> BaseLoss:
         rows = laid.get("", Layers())
@@ -99,4 +108,6 @@ class Amounts:
         kept = any(one.by for one in self.declared)
         nominal = rows.at_one.value if may_leave and not kept else replace
         steps, number, apart = self.on_steps(parts), the_only(parts), are_apart(parts)
+        if steps is not None and self.schema.unit.person is not None:  # a person is all steps of a series
+            nominal = replace = steps.in_all(self.measure)
         return BaseLoss(nominal, replace, along=moved, steps=steps, number=number, apart=apart)

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from entwined.bounds.profiles.bits import scaled
 from entwined.promise.distances import Along
 from entwined.promise.filled import Fillings
+from entwined.promise.moved_by_one import ColumnBits
 from entwined.promise.one_number import OneNumber
 from entwined.promise.panel import StepLosses
 
@@ -18,7 +20,8 @@ class BaseLoss:
     and then what they cost if one of them alone does, which is in the figure of that column. `filling` has the weights
     by which the blanks of a column are filled, `along` what falls along the distances of a column's values, and `steps`
     what falls on each step of a panel. `number` is there where one draw of a single number is all that was charged, and
-    `apart` says that every answer reads one step of a series alone.
+    `apart` says that every answer reads one step of a series alone. `bits` has what counts with Laplace noise show of
+    each column, where one batch of such counts is all that was charged.
     """
 
     nominal: Fraction
@@ -30,6 +33,7 @@ class BaseLoss:
     steps: StepLosses | None = None
     number: OneNumber | None = None
     apart: bool = False
+    bits: ColumnBits = field(default_factory=dict)
 
     def times(self, factor: Fraction) -> "BaseLoss":
         """So many times as much everywhere."""
@@ -43,6 +47,7 @@ class BaseLoss:
             along={name: one.times(factor) for name, one in self.along.items()},
             steps=self.steps and self.steps.times(factor),
             number=self.number and self.number.times(factor),
+            bits={name: scaled(each, factor) for name, each in self.bits.items()},
         )
 
     @property

@@ -18,7 +18,7 @@ Where persons are protected, persons are kept, each with the rows that count: th
 node) in an order of each person's own rows. A person's group is the least that any of the person's rows names, so it
 is public as that column is, and both arguments hold word for word of persons instead of rows. So it is in a series,
 whose steps are then persons: a person stands at the least step that any of the person's rows names, and of several at
-one step the first counts. A panel is refused: it charges rows by their own steps, and a person may have rows at many.
+one step the first counts. In a panel a series is a person, and its steps are that person's rows: see `panel`.
 
 Why a series may be cut at its end. The steps kept are the first by the `order` column, which is public, and they
 are a chain of that length. What is known of later steps, all or some of them or any function of each, multiplies
@@ -60,9 +60,9 @@ from entwined.errors import BadModel, Refused
 from entwined.promise.distances import check_distances
 from entwined.promise.domains import check_cells, check_rows
 from entwined.promise.gates import Gates
-from entwined.promise.panel import check_panel
+from entwined.promise.panel import check_panel, check_panel_of_persons
 from entwined.promise.worked_out import check_worked_out
-from entwined.schema import Coded, Ordered, Schema
+from entwined.schema import Coded, Ordered, Person, Schema
 
 ADMITTED: Final = (
     Independent, Groups, Chained, EndlessChain, Graph, Ties, BayesNet, RandomField, Forms, GaussianLaws,
@@ -274,15 +274,28 @@ def _check_kept(given: Declared, schema: Schema) -> None:
         raise BadModel("Independent rows have no groups. Leave `by` out.")
     if not isinstance(given.model, SERIES):
         return
-    if schema.unit.person is not None and (given.panel or isinstance(given.model, EndlessChain)):
-        raise Refused(
-            f"The model {given.title!r} is over a panel or has no end, where steps are rows, and the schema protects "
-            "persons, who may have several at different steps. Protect rows, or declare a series in which each step is "
-            "a person."
-        )
     if given.order is None:
         raise BadModel(f"A series by {given.by!r} has no order. Name the column that orders its steps.")
     if not isinstance(schema.coded(given.order), Ordered):
         raise BadModel(f"Column {given.order!r} has no order. Take an integer, a real number or a moment.")
+    if schema.unit.person is not None:
+        _check_steps_of_persons(given, schema.unit.person, schema.coded(given.order))
     if given.panel:
         check_panel(given.title, given.model, schema.coded(given.order))
+
+
+def _check_steps_of_persons(given: Declared, person: Person, order: Coded) -> None:
+    if isinstance(given.model, EndlessChain):
+        raise Refused(
+            f"The model {given.title!r} has no end, and the schema protects all rows of a {person.name} together: what "
+            "is shown of a course without an end adds up for ever. Protect rows, each of which is a step, or declare "
+            "a panel with an end."
+        )
+    if given.panel:
+        check_panel_of_persons(given.title, str(given.by), order, person)
+    elif given.by == person.column:
+        raise Refused(
+            f"The model {given.title!r} is over series by {given.by!r}, which names a {person.name}, and in a series "
+            f"of {person.name}s each step is another one. If steps are the rows of one {person.name}, declare the "
+            "series as a panel (panel = true), or protect rows."
+        )

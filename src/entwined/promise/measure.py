@@ -9,13 +9,15 @@ and a fixed total of it is never passed however releases are chosen (Smith, Thak
 discrete noise and choices keep it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Final, Literal, TypeAlias
 
 from entwined.bounds import ConcentratedLoss
 from entwined.bounds.concentrated_loss import SharedPart
+from entwined.bounds.profiles.bits import Bits, BitsCurve
+from entwined.bounds.profiles.curves import epsilon_at_delta
 from entwined.bounds.profiles.gaussian import gaussian_epsilon, largest_gaussian_rho
 from entwined.canonical import Document
 from entwined.errors import BadInput, Refused
@@ -77,6 +79,10 @@ class Pure:
         return change
 
     def epsilon(self, loss: Fraction) -> Fraction:
+        """Give the ε of a loss."""
+        return loss
+
+    def alone(self, loss: Fraction, bits: Iterable[Bits]) -> Fraction:  # noqa: ARG002  (a pure loss says it all)
         """Give the ε of a loss."""
         return loss
 
@@ -151,6 +157,12 @@ class Concentrated:
     def epsilon(self, loss: Fraction) -> Fraction:
         """Give the ε of a loss at δ, rounded up."""
         return Fraction(gaussian_epsilon(loss, self.delta)) if loss else loss
+
+    def alone(self, loss: Fraction, bits: Iterable[Bits]) -> Fraction:
+        """Give the ε at δ of one unit: by its loss, or by the bits of each column where these are all there is."""
+        found = self.epsilon(loss)
+        own = [epsilon_at_delta(BitsCurve(each), self.delta) for each in bits]
+        return min(found, Fraction(max(own))) if own else found
 
     def largest(self, epsilon: Fraction) -> Fraction:
         """Give the largest loss of an ε at δ, rounded down."""

@@ -16,6 +16,15 @@ Missing is a state like any other; where the model leaves it out, it has to be b
 
 With a δ. A statistic whose condition fixes one step reads one unit of a series, with noise of its own, so a batch of
 them is separable. Where one reads several steps that is not said, and bounds for any Gaussian noise are asked.
+
+Where the schema protects persons, a series is a person, and there are two secrets. All that a person's rows hold
+together: replacing it replaces what is held at each step, one step after another, so that costs at most the sum of the
+losses of all steps (of Gaussian noise that reads several of them, shifts add). No chain makes it less: what two courses
+differ in is everything that is shown of them. And what a person's row at one step holds, to somebody who knows the
+chain and perhaps other steps: that is what leaks under the chain, as above. Both are promised, each as a model of its
+own with its own figure, and the cap is on the larger one, which is the first. One row of a person a step is used, and a
+person may have one at every step: with fewer, a row at one step could push that of another out, and the loss of a step
+would not be that of its own rows.
 """
 
 from bisect import bisect_left
@@ -26,13 +35,13 @@ from typing import Any, Final, Self, TypeAlias
 
 from entwined.bounds import Exposure
 from entwined.dependence import Dependence
-from entwined.errors import BadModel, LedgerDamaged
+from entwined.errors import BadModel, LedgerDamaged, Refused
 from entwined.promise.measure import Measure, measure_of
 from entwined.promise.part import Part
 from entwined.promise.places import place_of
 from entwined.queries import Layers, Predicate
 from entwined.queries.predicate import codes_in
-from entwined.schema import Coded
+from entwined.schema import Coded, Person
 from entwined.schema.columns import column_from
 
 NOTHING: Final = Fraction(0)
@@ -46,6 +55,22 @@ def check_panel(title: str, model: Dependence, order: Coded) -> None:
             f"The model {title!r} has {model.units} steps, and column {order.name!r} has {order.levels} values: in a "
             "panel each of them is a step. Give the chain that length, or declare the column in longer steps (of "
             'moments step = "month"). Later steps cost nothing until something is released about them.'
+        )
+
+
+def check_panel_of_persons(title: str, by: str, order: Coded, person: Person) -> None:
+    """Refuse a panel whose series are not the persons that are protected, or who cannot have a row at every step."""
+    if by != person.column:
+        raise Refused(
+            f"The model {title!r} is over a panel by {by!r}, and the schema protects {person.name}s by "
+            f"{person.column!r}, who may have rows in several of its series and at several steps: a step is then no "
+            f"part of one {person.name}. Name the panel by {person.column!r}, or protect rows."
+        )
+    if person.most < order.levels:
+        raise Refused(
+            f"The model {title!r} is over a panel of {order.levels:,} steps, and of a {person.name} at most "
+            f"{person.most:,} rows are used: which steps they are of would depend on all of them. Declare most = "
+            f"{order.levels} in the schema's unit, one row a step, or longer steps."
         )
 
 
@@ -82,26 +107,35 @@ class StepLosses:
         """What is shown of each step, before dependence."""
         return measure.exposure(self.each, len(self.each), {} if self.apart else None)
 
-    def whole(self, measure: Measure) -> Fraction:
-        """The ε of all steps of a series together: what counting by persons, without the chain, comes to.
+    def in_all(self, measure: Measure) -> Fraction:
+        """The loss of all steps of a series together: what counting by persons, without the chain, comes to.
 
         Of Gaussian noise that reads several steps, shifts add: (Σ √ρ)² is at most Σ ρ times how many there are.
         """
         total = sum(self.each, NOTHING)
         if measure.is_pure or self.apart:
-            return measure.epsilon(total)
-        return measure.epsilon(total * sum(loss > 0 for loss in self.each))
+            return total
+        return total * sum(loss > 0 for loss in self.each)
+
+
+def steps_read(where: Predicate, order: Coded) -> int:
+    """Count the steps at which a series can have a row inside a condition."""
+    ranges = where.codes(order.name, order.size)
+    return sum(max(min(high, order.levels - 1) - low + 1, 0) for low, high in ranges)
 
 
 def series_in_all(terms: Mapping[str, Any], parts: Iterable[Part]) -> Fraction | None:
-    """The same by the terms of a ledger as they are written; nothing if they have no panel."""
+    """The ε of it by the terms of a ledger as they are written; nothing without a panel of rows."""
+    if "column" in terms["schema"]["unit"]:  # of persons it is in the price
+        return None
     order = next((one["order"] for one in terms.get("models", ()) if one.get("panel")), None)
     if order is None or "reserve" in terms:  # of a reserve it is said what is left
         return None
     column = column_from(next(one for one in terms["schema"]["columns"] if one["name"] == order))
     if not isinstance(column, Coded):
         raise LedgerDamaged(f"The steps of the ledger's panel are {order!r}, which has no codes. Restore it.")
-    return StepLosses.of(parts, column).whole(measure_of(terms.get("delta")))
+    measure = measure_of(terms.get("delta"))
+    return measure.epsilon(StepLosses.of(parts, column).in_all(measure))
 
 
 def _cuts(conditions: Sequence[Predicate], order: Coded) -> list[int]:

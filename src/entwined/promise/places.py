@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from entwined.canonical import canonical
 from entwined.errors import BadQuery, LedgerDamaged
+from entwined.promise.moved_by_one import MovedByOne
 from entwined.promise.one_number import OneNumber
 from entwined.promise.part import Part
 from entwined.queries import Predicate, predicate_from
@@ -20,7 +21,7 @@ class PartPlace(NamedTuple):
     proportion to the distance of two values of that column, and with nothing else. `number` is what was released, where
     that is a single number which may have a price of its own. What is `reserved` was taken of that column's reserve.
     `apart` names a mechanism, fixed as a whole before it began, whose answers each read one step of a series alone with
-    noise of their own.
+    noise of their own. `counts` are what was released, where these are counts with Laplace noise under a δ.
     """
 
     column: str
@@ -31,6 +32,7 @@ class PartPlace(NamedTuple):
     number: OneNumber | None = None
     reserved: bool = False
     apart: str = ""
+    counts: MovedByOne | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -46,6 +48,7 @@ def key_of(  # noqa: PLR0913  (what names a part)
     distance: str | None = None,
     number: OneNumber | None = None,
     *,
+    counts: MovedByOne | None = None,
     reserved: bool = False,
 ) -> str:
     """Name the part of a table that a charge falls on; equal parts have equal names."""
@@ -55,8 +58,9 @@ def key_of(  # noqa: PLR0913  (what names a part)
     filled = {"filling": list(filling)} if filling else {}
     along = {"distance": distance} if distance else {}
     alone = {} if number is None else {"number": number.document}
+    counted = {} if counts is None else {"counts": counts.document}
     kept = {"reserved": True} if reserved else {}
-    return canonical({"where": where.document} | about | filled | along | alone | kept)
+    return canonical({"where": where.document} | about | filled | along | alone | counted | kept)
 
 
 def key_apart(where: Predicate, mechanism: str) -> str:
@@ -88,6 +92,7 @@ def place_of(key: str) -> PartPlace:
             OneNumber.from_document(given["number"]) if "number" in given else None,
             given.get("reserved") is True,
             str(given.get("apart", "")),
+            MovedByOne.from_document(given["counts"]) if "counts" in given else None,
         )
     except (BadQuery, ValueError, KeyError, TypeError, AttributeError):
         raise LedgerDamaged(

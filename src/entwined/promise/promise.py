@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeAlias
 
-from entwined.bounds import Bound, Curve, Exposure, Hint, Knowledge
+from entwined.bounds import Bound, ConcentratedLoss, Curve, Exposure, Hint, Knowledge
 from entwined.canonical import Document, canonical, sha256
 from entwined.dependence import Dependence, Forms
 from entwined.dependence.model_check import failures
@@ -35,6 +35,7 @@ from entwined.promise.filled import filled_exposure
 from entwined.promise.gates import Gates
 from entwined.promise.judge import Judge
 from entwined.promise.measure import PURE, Measure, measure_of
+from entwined.promise.panel import steps_read
 from entwined.promise.part import Part
 from entwined.promise.price import Price
 from entwined.promise.reserve import TRUSTED as RESERVED
@@ -42,9 +43,10 @@ from entwined.promise.reserve import Reserve, lowered
 from entwined.promise.secrets import KeptSecrets
 from entwined.promise.terms import carried, is_for_one_batch
 from entwined.promise.trusted import ids_compared, known, trusted
-from entwined.promise.worked_out import charged_together
+from entwined.promise.whole_persons import require_whole_persons, with_whole_persons
+from entwined.promise.worked_out import bits_charged, charged_together
 from entwined.queries import Reach, Statistic
-from entwined.schema import Coded, Schema
+from entwined.schema import Coded, Rows, Schema
 from entwined.showing import Tabled
 
 NOTHING: Final = Fraction(0)
@@ -72,6 +74,7 @@ class Promise(Tabled):
         if self.secrets is not None:
             self.secrets.check(self.schema, models=bool(self.declared), pure=self.measure.is_pure)
         refuse_contradictions(self.declared, self.schema)
+        require_whole_persons(self.declared, self.schema)
         if len([one for one in self.declared if one.by]) > 1:
             raise BadModel(
                 "Two models pick rows by a column, and one picking would undo the promise of the other. "
@@ -93,7 +96,7 @@ class Promise(Tabled):
         """Make the promise of a schema and models, bare or declared; pure loss unless said otherwise."""
         given = (dependence,) if isinstance(dependence, Declared | Dependence) else dependence
         declared = tuple(one if isinstance(one, Declared) else Declared(one) for one in given)
-        return cls(schema, declared, knowledge, measure, secrets, reserve)
+        return cls(schema, with_whole_persons(declared, schema), knowledge, measure, secrets, reserve)
 
     @cached_property
     def identity(self) -> str:
@@ -186,7 +189,11 @@ class Promise(Tabled):
         if self.reserve is not None:
             return self._reserved if totals else Price(NOTHING)
         base = self._amounts.of_totals(totals)
-        return Price(self.measure.epsilon(base.nominal), self.leakages(base))
+        return Price(self.nominal(base), self.leakages(base))
+
+    def nominal(self, base: BaseLoss) -> Fraction:
+        """Give the ε of a loss at one unit alone."""
+        return self.bare.measure.alone(base.nominal, base.bits.values())
 
     def alone(self, parts: Iterable[Part]) -> Price:
         """Price charges as if they were all that is ever asked."""
@@ -222,7 +229,24 @@ class Promise(Tabled):
         """Say how far a statistic moves, part by part, or what it takes of a reserve."""
         if self.reserve is not None:
             return self.reserve.moves(statistic, self.schema, self.steps)
-        return self.measure.parts(statistic, self.schema)
+        return self.measure.parts(statistic, self._by_row if self.is_of_persons else self.schema)
+
+    def rows_moved(self, reach: Reach) -> Fraction:
+        """Say how many times what is charged of one row falls on a unit: in a panel of persons, once a step."""
+        order = self.steps
+        if order is None or not self.is_of_persons:
+            return Fraction(1)
+        return self.measure.weighed(Fraction(max(steps_read(reach.where, order), 1)))
+
+    @property
+    def is_of_persons(self) -> bool:
+        """Whether each series of a panel is a person that is protected as a whole."""
+        return self.steps is not None and self.schema.unit.person is not None
+
+    @cached_property
+    def _by_row(self) -> Schema:
+        """The schema by which a row is charged where a person's rows are charged step by step."""
+        return replace(self.schema, unit=Rows(), rows=None, approved_digest="", signature=None)
 
     def outside(self, totals: Mapping[str, Part]) -> str | None:
         """Say how totals leave the reserve, where there is one and they do."""
@@ -307,6 +331,8 @@ class Promise(Tabled):
         losses = tuple(columns.get(name, NOTHING) for name in names)
         shared = {tuple(map(names.index, read)): each for read, each in (together or {}).items()}
         exposed = self.measure.exposure(losses, len(losses), None if together is None else shared)
+        if base.bits and isinstance(exposed, ConcentratedLoss):
+            return exposed.drawn(bits_charged(base.bits, one.worked_out, names))
         return filled_exposure(exposed, one.model, base.filling) if base.filling else exposed
 
     def base(self, parts: Iterable[Part]) -> BaseLoss:
@@ -327,10 +353,12 @@ class Promise(Tabled):
 
     def series_in_all(self, parts: Iterable[Part]) -> Fraction | None:
         """The ε of a whole series of a panel, as it is counted by persons without the chain; none without a panel."""
+        if self.is_of_persons:  # it is in the price
+            return None
         if self.reserve is not None:
             return self.bare.series_in_all(self._batch)
         found = self._amounts.on_steps(parts)
-        return None if found is None else found.whole(self.measure)
+        return None if found is None else self.measure.epsilon(found.in_all(self.measure))
 
     def largest(self, parts: Iterable[Part], leakage: Fraction, close: float | None = None) -> Fraction:
         """Find the multiple of a batch's losses that leaks so much, under the model that allows least.

@@ -46,7 +46,7 @@ def carried(before: Mapping[str, Any], now: Mapping[str, Any], totals: Mapping[s
         _require_public(old, new)
     found: dict[str, Part] = {}
     for part in totals.values():
-        column, where, together, filling, distance, number, reserved, apart = place = place_of(part.key)
+        column, where, together, filling, distance, number, reserved, apart, _ = place = place_of(part.key)
         for name in place.columns:
             _require_codes(name, old, new)
         said = times is None and all(

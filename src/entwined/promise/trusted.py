@@ -126,10 +126,10 @@ def _of_cells(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator
 
 
 def _of_rows(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[str]:
-    each = schema.unit.name
+    each = "row" if given.panel else schema.unit.name
     if given.by:
         yield PUBLIC.format(by=given.by)
-        if schema.unit.person is not None:
+        if schema.unit.person is not None and not given.panel:
             yield ONE_HOME.format(by=given.by, each=each)
         yield from ids_compared(schema, given.by)
     if given.model.by_distance:
@@ -150,11 +150,10 @@ def _of_rows(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[
 
 def _of_steps(given: Declared, schema: Schema, knowledge: Knowledge) -> Iterator[str]:
     """Say what it takes for rows or persons to be the steps of a series."""
+    by_rows = schema.unit.person is None or given.panel
     if given.order:
-        yield ORDERED.format(
-            order=given.order, many=schema.unit.many if schema.unit.person is None else "persons"
-        )
-    if given.order and schema.unit.person is not None:
+        yield ORDERED.format(order=given.order, many=schema.unit.many if by_rows else "persons")
+    if given.order and not by_rows:
         yield ONE_STEP.format(order=given.order)
     if given.panel:
         yield EVERY_STEP.format(order=given.order, title=given.title)
@@ -170,7 +169,7 @@ def _of_states(given: Declared, schema: Schema, each: str) -> Iterator[str]:
     """Say what it takes for some columns of a row to be its state."""
     states = given.states(schema)
     listed = ", ".join(map(repr, states))
-    if schema.unit.most_rows > 1:
+    if schema.unit.most_rows > 1 and not given.panel:
         yield f"All rows of a person agree in {listed}, and given that a person's rows say nothing about others."
     elif given.aside(schema):
         yield f"Given {listed}, the other columns of a {each} say nothing about any other {each}."

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
+from entwined.bounds.profiles.bits import Bits
 from entwined.errors import BadModel, Refused
 from entwined.schema import Coded, Schema
 from entwined.schema.raw import is_text
@@ -61,3 +62,15 @@ def charged_together(
         if name in found:
             found[by] = found.get(by, Fraction(0)) + found.pop(name)
     return found, None if shared is None else rest
+
+
+def bits_charged(
+    bits: Mapping[str, Bits], given: Mapping[str, str], names: Sequence[str]
+) -> tuple[Bits, ...]:
+    """Give what counts show of each unit: of a pair what those of either column show."""
+    found: dict[str, dict[Fraction, int]] = {name: {} for name in names}
+    for name, each in bits.items():
+        mine = found[given.get(name, name)]
+        for loss, many in each:
+            mine[loss] = mine.get(loss, 0) + many
+    return tuple(tuple(sorted(found[name].items())) for name in names)

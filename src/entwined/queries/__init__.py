@@ -8,8 +8,8 @@
         └─ shapes: how the answer is made                            └─ sensitivity.Reach: where a loss falls
 
 Queries are in `counts`, `filled`, `sums`, `share`, `quantile`, `groups` and `custom`, and may be `weighted`; `sampling`
-is what the error of a sample is made of. `terms` are what a row adds to a sum, `aggregates` what an engine is asked
-for.
+is what the error of a sample is made of. `terms` are what a row adds to a sum, `aggregates` and `folds` what an engine
+is asked for.
 `cover` finds the most that losses on several predicates amount to at one row (`diagram`, `bunches`, `heights`).
 `extents` are what an aggregate can come to at all, `documents` reads and writes queries; engines are held against
 `rows`.
@@ -19,7 +19,6 @@ from entwined.queries.aggregates import (
     Aggregate,
     CountOf,
     DegreesOf,
-    FoldOf,
     MovesOf,
     SumOf,
     TableOf,
@@ -33,10 +32,12 @@ from entwined.queries.custom import Custom
 from entwined.queries.documents import query_from
 from entwined.queries.expressions import Col, Expression, col
 from entwined.queries.filled import FilledHistogram
+from entwined.queries.folds import FoldOf
 from entwined.queries.graphs import BoundedDegreesOf
 from entwined.queries.groups import GroupBy
 from entwined.queries.homes import HomesOf
 from entwined.queries.parser import parse
+from entwined.queries.placed_numbers import Placed
 from entwined.queries.predicate import Predicate, Ranges, codes_in, everything, nothing, predicate_from
 from entwined.queries.quantile import Maximum, Median, Minimum, Quantile
 from entwined.queries.query import Answer, Numbers, Query
@@ -76,6 +77,7 @@ __all__ = [
     "Minimum",
     "MovesOf",
     "Numbers",
+    "Placed",
     "Predicate",
     "Quantile",
     "Query",

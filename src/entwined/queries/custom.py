@@ -6,8 +6,8 @@ from typing import ClassVar, Final, NoReturn, Self
 
 from entwined.errors import BadQuery
 from entwined.numbers import IntArray
-from entwined.queries.aggregates import FoldOf, Function
 from entwined.queries.counts import without_missing
+from entwined.queries.folds import FoldOf, Function
 from entwined.queries.predicate import Predicate, everything
 from entwined.queries.query import Answer, Field, Numbers, Query, T, Titled
 from entwined.queries.sensitivity import Sensitivity

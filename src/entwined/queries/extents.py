@@ -6,12 +6,12 @@ from typing import TypeAlias
 from entwined.queries.aggregates import (
     Aggregate,
     DegreesOf,
-    FoldOf,
     MovesOf,
     Single,
     TableOf,
     TotalsOf,
 )
+from entwined.queries.folds import FoldOf
 from entwined.queries.graphs import BoundedDegreesOf
 from entwined.queries.homes import HomesOf
 from entwined.queries.terms import extremes_inside
@@ -55,6 +55,9 @@ class _Extents:
         far = one.largest
         lows = tuple(self.rows * min(max(least, -far), 0) for least in one.least)
         highs = tuple(self.rows * max(min(most, far), 0) for most in one.most)
+        if one.placed:
+            cells = [placed.number for placed in one.placed for _ in range(placed.cells)]
+            return tuple(lows[at] for at in cells), tuple(highs[at] for at in cells)
         return lows * one.groups, highs * one.groups
 
     def degrees(self, one: DegreesOf) -> Extent:

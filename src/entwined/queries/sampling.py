@@ -15,10 +15,10 @@ import numpy as np
 
 from entwined.errors import BadQuery
 from entwined.numbers import IntArray
-from entwined.queries.aggregates import FoldOf
 from entwined.queries.axes import Axis
 from entwined.queries.conditions import is_missing
 from entwined.queries.counts import without_missing
+from entwined.queries.folds import FoldOf
 from entwined.queries.predicate import Predicate, everything
 from entwined.queries.query import Field, Numbers, Query, T, Titled
 from entwined.queries.rows import Marks, rows_inside

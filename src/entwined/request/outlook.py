@@ -106,7 +106,7 @@ class Outlook:
 
     def _models(self) -> Iterator[Document]:
         hints = self.planned.hints()
-        for name, one in zip(self.planned.promise.judges, self.request.dependence, strict=True):
+        for name, one in zip(self.planned.promise.judges, self.request.declared, strict=True):
             told = {"name": name, "kind": one.model.kind, "source": one.model.source}
             checked = {} if one.model.check is None else {"check": one.model.check.document}
             helping = {"hints": [hint.document for hint in hints.get(name, ())]}

@@ -19,6 +19,7 @@ from entwined.promise.declared import Declared
 from entwined.promise.promise import Promise, promise_of
 from entwined.promise.reserve import Reserve
 from entwined.promise.secrets import FIRST_LINE, KeptSecrets
+from entwined.promise.whole_persons import with_whole_persons
 from entwined.queries import Predicate, Query
 from entwined.request.tasks import Task, distinct
 from entwined.request.veiled_task import VeiledTask
@@ -137,6 +138,11 @@ class Request:
             else one
             for one in self.dependence
         )
+
+    @property
+    def declared(self) -> tuple[Declared, ...]:
+        """The models as they were given, one for each that prices are asked under."""
+        return with_whole_persons(self.dependence, self.schema)
 
     @property
     def promise(self) -> Promise:

@@ -40,7 +40,7 @@ class TasksOutlook:
             "delta": None if request.delta is None else float(request.delta),
             "models": [
                 {"name": name, "kind": one.model.kind, "source": one.model.source}
-                for name, one in zip(request.promise.judges, request.dependence, strict=True)
+                for name, one in zip(request.promise.judges, request.declared, strict=True)
             ],
             "first_lines": list(request.first_lines),
             "failed_checks": list(request.promise.failures),

@@ -4,15 +4,15 @@ import re
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
 from entwined.numbers import Codes, IntArray
-from entwined.tables.engine import FAR, ROWS_AT_ONCE, Dialect, Fold, Key, Shown
-from entwined.tables.holding import Held, side_by_side
+from entwined.tables.engine import FAR, ROWS_AT_ONCE, Dialect, Fold, Key, Shown, Tallying
+from entwined.tables.holding import Held, Scan, side_by_side
 from entwined.tables.origin import Known, Origin, contents, once
 from entwined.tables.resident import Resident
 from entwined.tables.spill import Spill, new_spill
@@ -113,33 +113,34 @@ class Duck:
 
     def lookup(self, codes: Mapping[Key, int]) -> str:
         """Keep a list as a table of its own."""
-        import pyarrow as pa
-
         key = tuple(codes.items())
         with self._lock:
             if key not in self._lists:
                 name = f"list_{len(self._lists)}"
-                table = pa.table({"value": list(codes), "code": pa.array(codes.values(), pa.int32())})
-                self._connection.register("given", table)
-                self._connection.execute(f"CREATE TABLE {name} AS SELECT * FROM given")
-                self._connection.unregister("given")
+                listed = (
+                    "SELECT unnest($1) AS value, unnest($2)::INTEGER AS code"  # a frame would take pandas
+                )
+                self._connection.execute(f"CREATE TABLE {name} AS {listed}", [[*codes], [*codes.values()]])
                 self._lists[key] = name
             return self._lists[key]
 
     @contextmanager
     def reading(self) -> Iterator["Duck.Reader"]:
-        """Read on a connection of its own, so that several threads may ask at once."""
+        """Read on a connection of its own, so that several threads may ask at once; what is held needs none."""
         frames = self._loaded()
-        with self._lock:
-            turn = self._mending.begun(self._now()) if self._mending else 0
-            cursor = self._connection.cursor()
-        try:
-            for name, frame in frames.items():
-                cursor.register(name, frame)
-            cursor.execute("BEGIN TRANSACTION")
-            yield Duck.Reader(cursor, lambda: self._mended(turn), self.held)
-        finally:
-            cursor.close()
+        with ExitStack() as ending:
+
+            def begun() -> tuple["duckdb.DuckDBPyConnection", int]:
+                with self._lock:
+                    turn = self._mending.begun(self._now()) if self._mending else 0
+                    cursor = self._connection.cursor()
+                ending.callback(cursor.close)
+                for name, frame in frames.items():
+                    cursor.register(name, frame)
+                cursor.execute("BEGIN TRANSACTION")
+                return cursor, turn
+
+            yield Duck.Reader(begun, self._mended, self.held)
 
     def _mended(self, turn: int) -> bool:
         """Make malformed rows readable, if that was not done since a reader began."""
@@ -174,11 +175,22 @@ class Duck:
         """One moment of the source."""
 
         def __init__(
-            self, cursor: "duckdb.DuckDBPyConnection", mended: Callable[[], bool], held: Held
+            self,
+            begun: Callable[[], tuple["duckdb.DuckDBPyConnection", int]],
+            mended: Callable[[int], bool],
+            held: Held,
         ) -> None:
-            self._cursor = cursor
+            self._begun = begun
             self._mended = mended
             self._held = held
+            self._moment: tuple[duckdb.DuckDBPyConnection, int] | None = None
+
+        @property
+        def _cursor(self) -> "duckdb.DuckDBPyConnection":
+            """The connection, whose moment begins with the first statement."""
+            if self._moment is None:
+                self._moment = self._begun()
+            return self._moment[0]
 
         def rows(self, statement: str) -> list[tuple[Any, ...]]:
             """Give rows as they are."""
@@ -192,6 +204,10 @@ class Duck:
         def folded(self, statement: str, fold: Fold) -> list[int]:
             """Fold batches as DuckDB streams them; if rows have to be mended, from the start again."""
             return self._run(lambda: fold(self._held.batches(statement, lambda: self._batches(statement))))
+
+        def tallied(self, scan: Scan, tally: Tallying) -> IntArray:
+            """Count batches as DuckDB streams them; if rows have to be mended, from the start again."""
+            return self._run(lambda: tally(self._held.cells(scan, lambda: self._batches(scan.statement))))
 
         def end(self, *, kept: bool) -> None:
             """End the moment; what was made in it stays or goes."""
@@ -216,7 +232,7 @@ class Duck:
                 OSError,
             ):  # a stream's is OSError
                 self._cursor.execute("ROLLBACK")
-                if not self._mended():
+                if self._moment is None or not self._mended(self._moment[1]):
                     raise
                 self._cursor.execute("BEGIN TRANSACTION")
                 return ask()

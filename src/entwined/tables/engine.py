@@ -3,19 +3,22 @@
 Engines know nothing of privacy. They are handed whole SQL statements over rows that the schema has coded.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from entwined.numbers import Codes, IntArray
+from entwined.queries.axes import Axis
+from entwined.tables.holding import Scan
 from entwined.tables.origin import Known
 
 Kind: TypeAlias = Literal["truth", "whole", "number", "text", "day", "moment", "code", "nothing", "other"]
 Dialect: TypeAlias = Literal["duckdb", "postgres", "pyspark"]
 Key: TypeAlias = str | float | int
 Fold: TypeAlias = Callable[[Iterable[Codes]], list[int]]
+Tallying: TypeAlias = Callable[[Iterable[Codes]], IntArray]
 
 ROWS_AT_ONCE: Final = 2**16
 FAR: Final = 9_000_000_000_000_000_000  # microseconds; stands for times beyond every calendar
@@ -54,6 +57,9 @@ class Reader(Protocol):
         Where rows lie in several places, each is folded there and what they give is added up.
         """
 
+    def tallied(self, scan: Scan, tally: Tallying) -> IntArray:
+        """Scan the cells of rows, and count them in batches as they come, where they lie if they are many."""
+
     def in_turn(self, statement: str, fold: Fold) -> list[int]:
         """Run a statement that gives integers in an order, and fold all of its rows here, in that order."""
 
@@ -63,6 +69,9 @@ class Holding(Protocol):
 
     def lending(self) -> AbstractContextManager[None]:
         """Keep what is scanned until this ends."""
+
+    def scan_of(self, rows: Hashable, axes: Sequence[Axis]) -> Scan | None:
+        """Find a scan that is held and has the cells along some axes."""
 
 
 class Engine(Protocol):

@@ -12,13 +12,15 @@ import numpy as np
 
 from entwined.errors import BadQuery, QueryTooComplex
 from entwined.numbers import Codes, IntArray
-from entwined.queries.aggregates import FoldOf
+from entwined.queries.folds import FoldOf
 from entwined.queries.query import TOO_LARGE
 from entwined.schema import Schema
 from entwined.tables.engine import ROWS_AT_ONCE
+from entwined.tables.threads import in_threads, threads
 
 ENTRIES_AT_ONCE: Final = 2**22
 PROBES: Final = (0, 1, 2, 3, 12_345, 67_890)
+SPLIT: Final = (1, 3)  # probes by themselves, and in company of other sizes
 
 
 def check_fold(fold: FoldOf, schema: Schema) -> None:
@@ -33,6 +35,11 @@ def check_fold(fold: FoldOf, schema: Schema) -> None:
         raise BadQuery(
             f"A fold adds the codes of {', '.join(fold.columns)} within other bounds than these have."
         )
+    if any(schema.coded(name).size != size for one in fold.placed for name, size in one.named):
+        raise BadQuery(
+            f"A fold places numbers by codes of {', '.join(fold.columns)}, and the schema has others. Build it on this "
+            "one."
+        )
     probes = [[(-1 - probe * (at + 1)) % size for at, size in enumerate(sizes)] for probe in PROBES]
     codes = np.array([[0] * len(sizes), *probes], dtype=np.int64)
     if not _is_of_rows(fold, codes):
@@ -46,11 +53,11 @@ def check_fold(fold: FoldOf, schema: Schema) -> None:
 def _is_of_rows(fold: FoldOf, codes: IntArray) -> bool:
     """Say whether a function gives vectors at all, and the same of a row wherever it stands."""
     try:
-        whole, back = fold.vectors(codes), fold.vectors(codes[::-1])[::-1]
-        single = np.concatenate([fold.vectors(row[np.newaxis]) for row in codes])
+        whole, back = fold.said(codes), fold.said(codes[::-1])[::-1]
+        pieces = np.concatenate([fold.said(piece) for piece in np.split(codes, SPLIT)])
     except ValueError:
         return False
-    return np.array_equal(whole, back) and np.array_equal(whole, single)
+    return np.array_equal(whole, back) and np.array_equal(whole, pieces)
 
 
 def tabled(fold: FoldOf, sizes: Sequence[int], counts: IntArray) -> list[int]:
@@ -72,25 +79,37 @@ class Folding:
     inside: tuple[int | None, ...]
 
     def over(self, batches: Iterable[Codes]) -> list[int]:
-        """Add up over batches of scanned rows; one fold's numbers after another's."""
+        """Add up over batches of scanned rows; one fold's numbers after another's.
+
+        Whole numbers are added up, so it does not matter which batch is done first, nor by how many threads.
+        """
         totals = [np.zeros(fold.cells, np.int64) for fold in self.folds]
         seen = 0
-        for batch in batches:
-            seen += len(batch)
-            for at, fold in enumerate(self.folds):
+        at_once = 1 if any(fold.is_foreign for fold in self.folds) else threads()
+        for rows, sums in in_threads(self._sums, batches, at_once):
+            seen += rows
+            for at, (fold, added) in enumerate(zip(self.folds, sums, strict=True)):
                 exact = _fitting(seen, fold)
-                total: IntArray = totals[at].astype(exact, copy=False)
-                for piece in _pieces(self._given(at, batch), fold.given):
-                    total += fold.sums(piece, exact)
-                totals[at] = total
+                totals[at] = totals[at].astype(exact, copy=False) + added.astype(exact, copy=False)
         return [int(number) for total in totals for number in total]
+
+    def _sums(self, batch: Codes) -> tuple[int, list[IntArray]]:
+        """Add up over one batch, and say how many rows it has."""
+        found = []
+        for at, fold in enumerate(self.folds):
+            exact = _fitting(len(batch), fold)
+            total: IntArray = np.zeros(fold.cells, exact)
+            for piece in _pieces(self._given(at, batch), fold.given):
+                total += fold.sums(piece, exact)
+            found.append(total)
+        return len(batch), found
 
     def _given(self, at: int, batch: Codes) -> Codes:
         """Give a fold the codes that it reads of the rows inside."""
         inside = self.inside[at]
         rows = batch if inside is None else batch[batch[:, inside] == 1]
         places = self.places[at]
-        return rows if places == tuple(range(rows.shape[1])) else rows[:, places]
+        return rows if places == tuple(range(rows.shape[1])) else rows.T[list(places)].T
 
     def split(self, numbers: Sequence[int]) -> list[Sequence[int]]:
         """Give each fold its numbers back."""

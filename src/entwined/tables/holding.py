@@ -4,18 +4,33 @@ They are held as small integers, up to a limit; what is larger is scanned again 
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from entwined.numbers import Codes
+from entwined.queries.axes import Axis
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_BYTES: Final = 2**29
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A statement that gives the cell of every row along some axes; `rows` says which rows of a source it is about."""
+
+    rows: Hashable
+    axes: tuple[Axis, ...]
+    statement: str
+
+    def has(self, rows: Hashable, axes: Sequence[Axis]) -> bool:
+        """Whether tables of some axes can be counted from it."""
+        return self.rows == rows and set(axes) <= set(self.axes)
 
 
 class Held:
@@ -24,6 +39,7 @@ class Held:
     def __init__(self) -> None:
         self._lent = 0
         self._kept: dict[str, list[Codes]] = {}
+        self._scans: list[Scan] = []
         self._bytes = 0
         self._lock = threading.Lock()
 
@@ -38,7 +54,17 @@ class Held:
             with self._lock:
                 self._lent -= 1
                 if not self._lent:
-                    self._kept, self._bytes = {}, 0
+                    self._kept, self._scans, self._bytes = {}, [], 0
+
+    def scan_of(self, rows: Hashable, axes: Sequence[Axis]) -> Scan | None:
+        """Find a scan that is held and has the cells along some axes."""
+        return next((one for one in self._scans if one.has(rows, axes)), None)
+
+    def cells(self, scan: Scan, read: Callable[[], Iterable[Codes]]) -> Iterator[Codes]:
+        """Give the batches of a scan, and remember what they are of once they are held."""
+        yield from self.batches(scan.statement, read)
+        if scan.statement in self._kept and scan not in self._scans:
+            self._scans.append(scan)
 
     def batches(self, statement: str, scan: Callable[[], Iterable[Codes]]) -> Iterator[Codes]:
         """Give the batches of a statement, from memory if they were scanned before."""
@@ -70,4 +96,13 @@ def _small(batch: Codes) -> Codes:
 
 def side_by_side(batch: "pa.RecordBatch") -> Codes:
     """Give a batch of Arrow's as rows of codes, in memory one column after another as they were."""
-    return np.array([column.to_numpy() for column in batch.columns]).T
+    return np.array([_numbers(column) for column in batch.columns]).T
+
+
+def _numbers(column: "pa.Array") -> Codes:
+    """Give the integers of a column as they lie in memory; Arrow itself would load pandas to do so."""
+    whole = column.buffers()[1]
+    if column.null_count or whole is None:
+        return np.asarray(column.to_numpy())
+    kind = column.type.to_pandas_dtype()
+    return np.frombuffer(whole, kind, len(column), column.offset * np.dtype(kind).itemsize)

@@ -6,7 +6,7 @@ one scan of the rows.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import and_
@@ -20,13 +20,13 @@ from entwined.queries.aggregates import (
     Aggregate,
     Asking,
     DegreesOf,
-    FoldOf,
     MovesOf,
     Single,
     TableOf,
     TotalsOf,
 )
 from entwined.queries.axes import Axis, Term
+from entwined.queries.folds import FoldOf
 from entwined.queries.graphs import BoundedDegreesOf
 from entwined.queries.homes import HomesOf
 from entwined.queries.predicate import Predicate, codes_in
@@ -49,7 +49,7 @@ class Found:
     """What was fetched of the rows, in the order of the plan."""
 
     singles: Sequence[int]
-    tables: Sequence[tuple[TableOf, IntArray]]
+    tables: Mapping[TableOf, IntArray]
     totals: Sequence[IntArray]
     folds: Sequence[IntArray]
     degrees: Sequence[IntArray]
@@ -59,8 +59,10 @@ class Found:
 
     def counts(self, table: TableOf) -> IntArray:
         """Give a table of counts, from itself or from a larger one."""
-        larger, counts = next(pair for pair in self.tables if _holds(pair[0], table))
-        return added_up(counts, larger.axes, table.axes)
+        if table in self.tables:
+            return self.tables[table]
+        larger = next(one for one in self.tables if _holds(one, table))
+        return added_up(self.tables[larger], larger.axes, table.axes)
 
 
 Maker: TypeAlias = Callable[[Found], IntArray]
@@ -72,6 +74,7 @@ class Plan:
 
     singles: tuple[Single, ...]
     tables: tuple[TableOf, ...]
+    """Tables of counts, each once."""
     totals: tuple[TotalsOf, ...]
     folds: tuple[FoldOf, ...]
     degrees: tuple[DegreesOf, ...]
@@ -80,6 +83,10 @@ class Plan:
     homes: tuple[tuple[HomesOf, ...], ...]
     makers: tuple[Maker, ...]
 
+    def merged(self) -> tuple[TableOf, ...]:
+        """Give the tables that an engine has to count: the others are sums of these."""
+        return _merged(tuple(map(_by_code, self.tables)))
+
 
 def plan(schema: Schema, aggregates: Iterable[Aggregate]) -> Plan:
     """Plan a batch, refusing before any row is read what cannot be answered exactly."""
@@ -87,7 +94,7 @@ def plan(schema: Schema, aggregates: Iterable[Aggregate]) -> Plan:
     makers = tuple(_checked(schema, aggregate).asked_of(wanted) for aggregate in aggregates)
     return Plan(
         tuple(wanted.singles),
-        _merged(wanted.tables),
+        tuple(dict.fromkeys(wanted.tables)),
         tuple(wanted.sums),
         tuple(wanted.folds),
         tuple(wanted.named),
@@ -119,7 +126,7 @@ class _Wanted(Asking[Maker]):
 
     def table(self, one: TableOf) -> Maker:
         """Fetch a table of counts, or one that it can be added up from."""
-        self.tables.append(_by_code(one))
+        self.tables.append(one)
         return lambda found: found.counts(one)
 
     def totals(self, one: TotalsOf) -> Maker:
@@ -131,7 +138,7 @@ class _Wanted(Asking[Maker]):
             return lambda found: found.totals[at]
         added = (Axis(*pair, 1, keeps_missing=False) for pair in zip(one.term.columns, levels, strict=True))
         table = TableOf((*one.axes, *added), one.where)
-        self.tables.append(_by_code(table))
+        self.tables.append(table)
         values = _products(one.term, levels)
         return lambda found: _weighed(found.counts(table), values)
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from entwined.errors import BadTable
 from entwined.numbers import IntArray
-from entwined.tables.engine import FAR, ROWS_AT_ONCE, Dialect, Fold, Key, Kind, Shown
-from entwined.tables.holding import Held
+from entwined.tables.engine import FAR, ROWS_AT_ONCE, Dialect, Fold, Key, Kind, Shown, Tallying
+from entwined.tables.holding import Held, Scan
 from entwined.tables.origin import Known, version_of
 from entwined.tables.postgres_notes import RowNotes, relations
 from entwined.tables.reading import LARGEST, TINY
@@ -189,6 +189,10 @@ class Postgres:
         def folded(self, statement: str, fold: Fold) -> list[int]:
             """Fold batches that are fetched from a cursor of the server, one after another."""
             return fold(self._held.batches(statement, lambda: self._batches(statement)))
+
+        def tallied(self, scan: Scan, tally: Tallying) -> IntArray:
+            """Count batches that are fetched from a cursor of the server, one after another."""
+            return tally(self._held.cells(scan, lambda: self._batches(scan.statement)))
 
         def in_turn(self, statement: str, fold: Fold) -> list[int]:
             """Fold batches in the order of the cursor."""

@@ -4,7 +4,7 @@ Column number i of the schema is called r‹i› while raw, c‹i› when coded.
 engine quotes them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -59,8 +59,15 @@ class CodedRows:
 
     @property
     def homes(self) -> Person | None:
-        """Which groups of persons have to stay small, where persons are protected."""
-        return None if self.schema.unit.person is None else self.kept
+        """Which groups of persons have to stay small, where persons are protected; none where steps are their rows."""
+        person = self.schema.unit.person
+        own = person is not None and self.kept is not None and self.kept.column == person.column
+        return None if person is None or (own and self.first is not None) else self.kept
+
+    @property
+    def picked(self) -> Hashable:
+        """Which rows of the source these are: two that say the same are the same rows, in the same codes."""
+        return self.schema.digest, self.kept, self.first, self.kept_as
 
     @cached_property
     def _places(self) -> Mapping[str, int]:

@@ -8,7 +8,7 @@ entwined as well.
 import itertools
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,9 +18,10 @@ import numpy as np
 
 from entwined.errors import BadTable
 from entwined.numbers import Codes, IntArray
-from entwined.tables.engine import ROWS_AT_ONCE, Dialect, Fold, Key, Shown
+from entwined.queries.axes import Axis
+from entwined.tables.engine import ROWS_AT_ONCE, Dialect, Fold, Key, Shown, Tallying
 from entwined.tables.frames import checked_names, places
-from entwined.tables.holding import side_by_side
+from entwined.tables.holding import Scan, side_by_side
 from entwined.tables.java import find_java
 from entwined.tables.origin import Known, of_server, sampled, version_of
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 WHOLE: Final = {"tinyint", "smallint", "int", "bigint"}
 DAY_MICROS: Final = 86_400_000_000
 MOST_BROUGHT: Final = 2**27
-BYTES_A_CODE: Final = 8
+BYTES_A_CODE: Final = {"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
 MOST_FILES: Final = 10_000
 _numbers = itertools.count()
 
@@ -193,6 +194,23 @@ class Spark:
             parts = [fold(()), *([int(text) for text in row.sums] for row in found)]
             return [sum(numbers) for numbers in zip(*parts, strict=True)]
 
+        def tallied(self, scan: Scan, tally: Tallying) -> IntArray:
+            """Bring few rows here as the numbers of their cells, which are lent; count many where they lie."""
+            frame = self._held.frame(scan.statement, self._session)
+            brought = self._held.brought(scan.statement)
+            self._held.note(scan)
+            if brought is not None:
+                return tally(brought)
+            counted = (
+                frame.mapInArrow(counting(tally), "cell long, n long").groupBy("cell").sum("n").collect()
+            )
+            counts = tally(())
+            for cell, number in counted:
+                if cell < 0:
+                    raise ValueError("A part of the rows could not be counted.")
+                counts[cell] = number
+            return counts
+
         def in_turn(self, statement: str, fold: Fold) -> list[int]:
             """Bring the rows here, as they are sorted, and fold them."""
             found = self._session.sql(statement).toArrow()
@@ -210,6 +228,7 @@ class HeldFrames:
         self._lent = 0
         self._kept: dict[str, DataFrame] = {}
         self._brought: dict[str, list[Codes] | None] = {}
+        self._scans: list[Scan] = []
         self._bytes = 0
 
     @contextmanager
@@ -223,7 +242,16 @@ class HeldFrames:
             if not self._lent:
                 for frame in self._kept.values():
                     frame.unpersist()
-                self._kept, self._brought, self._bytes = {}, {}, 0
+                self._kept, self._brought, self._scans, self._bytes = {}, {}, [], 0
+
+    def scan_of(self, rows: Hashable, axes: Sequence[Axis]) -> Scan | None:
+        """Find a scan that is kept and has the cells along some axes."""
+        return next((one for one in self._scans if one.has(rows, axes)), None)
+
+    def note(self, scan: Scan) -> None:
+        """Remember what a frame that is kept was scanned for."""
+        if scan.statement in self._kept and scan not in self._scans:
+            self._scans.append(scan)
 
     def frame(self, statement: str, session: "SparkSession") -> "DataFrame":
         """Give the rows of a statement, the same ones again while they are lent."""
@@ -239,7 +267,8 @@ class HeldFrames:
         if frame is None:
             return None
         if statement not in self._brought:
-            size = frame.count() * len(frame.columns) * BYTES_A_CODE
+            widest = max(BYTES_A_CODE[kind] for _, kind in frame.dtypes)
+            size = frame.count() * len(frame.columns) * widest
             few = self._bytes + size <= MOST_BROUGHT
             self._bytes += size if few else 0
             batches = frame.toArrow().combine_chunks().to_batches(ROWS_AT_ONCE) if few else ()
@@ -260,6 +289,23 @@ def partly(fold: Fold) -> Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.Re
         yield pa.record_batch({"sums": pa.array([sums], pa.list_(pa.string()))})
 
     return folded
+
+
+def counting(tally: Tallying) -> Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
+    """Count a part of the rows, and tell the cells that are not empty; a cell below all of them if it fails."""
+
+    def counted(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+        import pyarrow as pa
+
+        try:
+            counts = tally(map(side_by_side, batches))
+            cells = np.flatnonzero(counts)
+            numbers = counts[cells]
+        except Exception:  # noqa: BLE001  (its words may come from private rows, and would be logged)
+            cells = numbers = np.array([-1])
+        yield pa.record_batch({"cell": pa.array(cells, pa.int64()), "n": pa.array(numbers, pa.int64())})
+
+    return counted
 
 
 def shown(column: str, kind: str) -> Shown:

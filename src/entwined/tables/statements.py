@@ -17,13 +17,13 @@ from entwined.progress import report
 from entwined.queries.aggregates import (
     Aggregate,
     DegreesOf,
-    FoldOf,
     MovesOf,
     Single,
     TableOf,
     TotalsOf,
 )
 from entwined.queries.axes import Axis, Term
+from entwined.queries.folds import FoldOf
 from entwined.queries.graphs import BoundedDegreesOf
 from entwined.queries.homes import HomesOf
 from entwined.queries.predicate import Predicate
@@ -32,13 +32,15 @@ from entwined.tables.conditions import holds
 from entwined.tables.edge_bounding import degree_counts
 from entwined.tables.engine import Fold, Reader
 from entwined.tables.folding import Folding
+from entwined.tables.holding import Scan
 from entwined.tables.homes import households_in
 from entwined.tables.plan import Found, Plan, largest_term, whole
 from entwined.tables.rows import CodedRows
 from entwined.tables.steps import Steps, statement
+from entwined.tables.tallying import CellTally, tallied
 
 One = TypeVar("One", TableOf, TotalsOf)
-Scan = TypeVar("Scan")
+Asked = TypeVar("Asked")
 
 READING: Final = "reading rows"
 SAFE_WHOLE: Final = 2**62
@@ -258,6 +260,7 @@ class Prepared:
 
     plan: Plan
     singles: tuple[str, ...]
+    tallies: tuple[tuple[Scan, CellTally], ...]
     tables: tuple[tuple[str, tuple[TableOf, ...]], ...]
     totals: tuple[tuple[str, tuple[TotalsOf, ...]], ...]
     folds: tuple[tuple[str, Folding], ...]
@@ -267,14 +270,18 @@ class Prepared:
     def answers(self, reader: Reader) -> list[IntArray]:
         """Read the rows, once a statement."""
         singles: list[int] = []
-        tables: list[IntArray] = []
+        tables: dict[TableOf, IntArray] = {}
         totals: list[IntArray] = []
         folds: list[IntArray] = []
         for ask in self.singles:
             singles += [int(number or 0) for row in reader.rows(ask) for number in row]
-        for ask, wanted in self._said(self.tables, len(self.singles)):
-            tables += _counts(reader.counts(ask), wanted)
-        for ask, asked in self._said(self.totals, len(self.singles) + len(self.tables)):
+        for scan, tally in self._said(self.tallies, len(self.singles)):
+            tables |= zip(tally.tables, tally.split(reader.tallied(scan, tally.over)), strict=True)
+        for ask, wanted in self._said(self.tables, len(self.singles) + len(self.tallies)):
+            tables |= zip(wanted, _counts(reader.counts(ask), wanted), strict=True)
+        for ask, asked in self._said(
+            self.totals, self.scans - sum(map(len, (self.totals, self.folds, self.own)))
+        ):
             totals += _sums(reader.rows(ask), asked)
         for ask, folding in self._said(self.folds, self.scans - len(self.folds) - len(self.own)):
             folds += map(whole, folding.split(reader.folded(ask, folding.over)))
@@ -286,17 +293,16 @@ class Prepared:
         cut = [whole(reader.in_turn(ask, fold)) for ask, fold in self.edges]
         named, moved = len(self.plan.degrees), len(self.plan.moves)
         report(READING, self.scans, self.scans)
-        counted = tuple(zip(self.plan.tables, tables, strict=True))
         seen = own[:named], own[named:][:moved]
-        found = Found(singles, counted, totals, folds, *seen, cut, own[named + moved :])
+        found = Found(singles, tables, totals, folds, *seen, cut, own[named + moved :])
         return [make(found) for make in self.plan.makers]
 
     @property
     def scans(self) -> int:
         """How often the rows are read."""
-        return sum(map(len, (self.singles, self.tables, self.totals, self.folds, self.own)))
+        return sum(map(len, (self.singles, self.tallies, self.tables, self.totals, self.folds, self.own)))
 
-    def _said(self, statements: Iterable[Scan], done: int) -> Iterator[Scan]:
+    def _said(self, statements: Iterable[Asked], done: int) -> Iterator[Asked]:
         """Report each statement when its turn comes."""
         for at, one in enumerate(statements, done):
             report(READING, at, self.scans)
@@ -306,10 +312,13 @@ class Prepared:
 def prepared(rows: CodedRows, plan: Plan) -> Prepared:
     """Write the statements of a plan."""
     asked = Statement(rows)
+    tally = tallied(rows, plan.tables)
+    by_engine = plan.merged() if tally is None else ()
     return Prepared(
         plan,
         (asked.singles(plan.singles),) if plan.singles else (),
-        tuple((asked.tables(batch), batch) for batch in _batches(plan.tables, MOST_SETS)),
+        () if tally is None else (tally,),
+        tuple((asked.tables(batch), batch) for batch in _batches(by_engine, MOST_SETS)),
         tuple((asked.totals(batch), batch) for batch in _batches(plan.totals, MOST_SUMS)),
         (asked.folds(plan.folds),) if plan.folds else (),
         (

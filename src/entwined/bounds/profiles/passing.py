@@ -24,6 +24,7 @@ COARSE: Final = 192
 WIDENED: Final = 3.0
 SHORTEST: Final = 1e-6  # where a grid ends at the earliest: finer steps lose their digits
 TAIL: Final = 1e-4  # the share of δ that may be cut off at the end of the grid
+THICK: Final = 0.1  # the same where a profile never falls so low
 AT_ONCE: Final = 64  # profiles that are read at once
 MOST_STEPS: Final = 4000
 NEAR: Final = (1e-6, 1e-13)  # messages this close together are tried as a ceiling for all that follow
@@ -104,7 +105,16 @@ class Told:
 
     def epsilons(self, delta: Fraction | float) -> FloatArray:
         """The ε of every unit at δ."""
-        return PrivacyProfile.stacked(self.profiles).epsilons(delta)[self.place]
+        return self._stack.epsilons(delta)[self.place]
+
+    def end(self, delta: Fraction) -> float:
+        """Where a grid may end: beyond it is a small share of δ, or a larger one of what has no end before."""
+        found = self._stack.epsilons(delta * Fraction(TAIL))
+        return float(np.where(np.isfinite(found), found, self._stack.epsilons(delta * Fraction(THICK))).max())
+
+    @property
+    def _stack(self) -> PrivacyProfile:
+        return PrivacyProfile.stacked(self.profiles)
 
 
 def held_by(algebra: Algebra[Held], curves: Sequence[ProfileCurve], grid: Grid) -> list[Held]:
@@ -151,8 +161,7 @@ def leakage_at(
             return told.epsilons(delta)
         reach = min(reach * WIDENED, LARGEST_EPSILON)
         told = passed(Grid.up_to(reach, COARSE))
-    end = float(told.epsilons(delta * Fraction(TAIL)).max())
-    better = passed(Grid.up_to(min(reach, max(end, SHORTEST)), fine))
+    better = passed(Grid.up_to(min(reach, max(told.end(delta), SHORTEST)), fine))
     return np.minimum(told.epsilons(delta), better.epsilons(delta))
 
 

@@ -12,7 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from entwined.bounds.profiles.curves import LARGEST_EPSILON, ProfileCurve, read_at
-from entwined.bounds.profiles.sway import Sway, further_on
+from entwined.bounds.profiles.sway import Sway, further_on, read_sways
 from entwined.errors import BadInput
 from entwined.numbers import ULP, FloatArray, IntArray, float_below
 
@@ -21,6 +21,7 @@ UP: Final = 1 + 64 * ULP
 STRIDE: Final = 8
 APART: Final = 16  # how far apart the rows are in which the best choice is sought everywhere
 BEYOND: Final = 8
+AT_ONCE: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +181,18 @@ class Chords:
         share = np.clip((left - start) / width, 0.0, 1.0)
         return cls(cell, share, np.full(np.shape(excess), UP) if weight is None else weight * UP)
 
+    @classmethod
+    def through(cls, grid: Grid, sways: Sequence[Sway]) -> "Chords":
+        """S_t of several sways, a row each: t(γ) times the profile at 1 + (γ − 1)/t(γ)."""
+        weight, further = further_on(read_sways(sways, grid.excess), grid.excess)
+        return cls.of(grid, further, weight)
+
+    @classmethod
+    def concatenated(cls, stacks: Sequence["Chords"]) -> "Chords":
+        """Put stacks on top of each other."""
+        rows = [(one.cell, one.share, one.weight) for one in stacks]
+        return cls(*map(np.concatenate, zip(*rows, strict=True)))
+
     def read(self, deltas: FloatArray) -> FloatArray:
         """Read a profile there, or each of a stack."""
         if deltas.ndim == 1:
@@ -222,9 +235,9 @@ class Passages:
 
 @lru_cache(maxsize=4)
 def passages(grid: Grid, sways: tuple[Sway, ...]) -> Passages:
-    """Work out S_t of different sways at once."""
-    weight, further = further_on(np.stack([sway.at(grid.excess) for sway in sways]), grid.excess)
-    return Passages({sway: row for row, sway in enumerate(sways)}, Chords.of(grid, further, weight))
+    """Work out S_t of different sways, some at once: many more are far from the processor."""
+    parts = [Chords.through(grid, sways[first : first + AT_ONCE]) for first in range(0, len(sways), AT_ONCE)]
+    return Passages({sway: row for row, sway in enumerate(sways)}, Chords.concatenated(parts))
 
 
 def lowest_in_rows(there: FloatArray, growth: FloatArray, rows: FloatArray) -> IntArray:
@@ -259,5 +272,5 @@ def shrinking_of(grid: Grid) -> FloatArray:
 def both_sides(profile: PrivacyProfile) -> FloatArray:
     """δ at ε = −size … size steps: on the left 1 − γ + γ δ(1/γ)."""
     falling = shrinking_of(profile.grid)
-    left = 1 - falling + falling * profile.deltas[:0:-1]
-    return np.concatenate([np.minimum(left * UP, 1.0), profile.deltas])
+    left = 1 - falling + falling * profile.deltas[..., :0:-1]
+    return np.concatenate([np.minimum(left * UP, 1.0), profile.deltas], axis=-1)

@@ -6,14 +6,15 @@ intercept. So at most K = columns + 1 entries of a row are not 0, each within ±
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Final, Self
 
 import numpy as np
 
 from entwined.errors import BadQuery
-from entwined.numbers import FloatArray, IntArray
+from entwined.numbers import Codes, FloatArray
 from entwined.queries import parse
 from entwined.queries.diagram import Range
 from entwined.schema import Coded, Ordered, Schema
@@ -30,12 +31,18 @@ class Features:
     columns: tuple[Coded, ...]
     label: Coded
     positive: tuple[Range, ...]
-    starts: tuple[int, ...] = field(init=False, compare=False, repr=False)
+    blocks: tuple[tuple[int, int], ...] = field(init=False, compare=False, repr=False)
+    numeric: tuple[int, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """See where the features of each column begin; the intercept is the first of all."""
-        widths = map(_width, self.columns[:-1])
-        object.__setattr__(self, "starts", tuple(accumulate(widths, initial=1)))
+        """See where the features of each column begin and end, and which columns are numbers, without levels.
+
+        The intercept is the first of all features.
+        """
+        ends = accumulate(map(_width, self.columns), initial=1)
+        numeric = (at for at, column in enumerate(self.columns) if isinstance(column, Ordered))
+        object.__setattr__(self, "blocks", tuple(pairwise(ends)))
+        object.__setattr__(self, "numeric", tuple(numeric))
 
     @classmethod
     def of(cls, schema: Schema, label: str, columns: tuple[str, ...] | None) -> Self:
@@ -71,11 +78,6 @@ class Features:
         return 1 + sum(map(_width, self.columns))
 
     @property
-    def blocks(self) -> list[tuple[int, int]]:
-        """Where the features of each column begin and end."""
-        return [(start, start + _width(one)) for start, one in zip(self.starts, self.columns, strict=True)]
-
-    @property
     def names(self) -> tuple[str, ...]:
         """What each feature is called."""
         named = [INTERCEPT]
@@ -87,28 +89,37 @@ class Features:
                 named.append(f"{column.name} is missing")
         return tuple(named)
 
-    def signs(self, codes: IntArray) -> FloatArray:
+    def signs(self, codes: Codes) -> FloatArray:
         """Give 1 or −1 by the codes of the label, and 0 where there is none."""
         inside = np.zeros(len(codes), dtype=bool)
         for first, last in self.positive:
             inside |= (codes >= first) & (codes <= last)
         return np.where(codes == self.label.missing_code, 0.0, np.where(inside, 1.0, -1.0))
 
-    def seen(self, at: int, codes: IntArray) -> tuple[IntArray | int, FloatArray | None]:
-        """Give the feature that a column's codes are about, and the number within ±1 that stands there; None for 1."""
-        column, start = self.columns[at], self.starts[at]
-        if not isinstance(column, Ordered):
-            return start + codes, None
-        scaled = np.clip((2.0 * codes - (column.levels - 1)) / max(column.levels - 1, 1), -1.0, 1.0)
-        return start, np.where(codes == column.missing_code, 0.0, scaled)
+    def scaled(self, codes: Codes) -> list[FloatArray]:
+        """Give every column of numbers within ±1."""
+        return [_within_one(self.columns[at], codes[:, at]) for at in self.numeric]
 
-    def margins(self, codes: IntArray, coefficients: FloatArray) -> FloatArray:
+    def margins(self, codes: Codes, coefficients: FloatArray, scaled: Sequence[FloatArray]) -> FloatArray:
         """Add up the coefficients of a row's features; the intercept counts 1."""
         total = np.full(len(codes), coefficients[0])
-        for at in range(len(self.columns)):
-            place, number = self.seen(at, codes[:, at])
-            total += coefficients[place] if number is None else coefficients[place] * number
+        numbers = iter(scaled)
+        for at, (first, last) in enumerate(self.blocks):
+            if at in self.numeric:
+                total += coefficients[first] * next(numbers)
+            else:
+                total += coefficients[first:last].take(codes[:, at])
         return total
+
+
+def _within_one(column: Coded, codes: Codes) -> FloatArray:
+    """Give codes as numbers from −1 to 1, missing as 0; each is looked up where there are fewer of them than rows."""
+    if column.size < len(codes):
+        return _within_one(column, np.arange(column.size)).take(codes)
+    last, missing = column.levels - 1, column.missing_code
+    number = (2.0 * codes - last) / max(last, 1)
+    number[codes == missing] = 0.0
+    return np.asarray(number)
 
 
 def _width(column: Coded) -> int:

@@ -11,6 +11,7 @@ from entwined.errors import BadQuery, Refused
 from entwined.mechanisms.classifiers.features import Features
 from entwined.mechanisms.classifiers.margin_losses import MarginLoss
 from entwined.mechanisms.classifiers.minimum import Precision, Steps, minimiser
+from entwined.mechanisms.classifiers.moments import Moments
 from entwined.mechanisms.classifiers.slopes import Pull, Slopes
 from entwined.mechanisms.fitting import worst_change
 from entwined.mechanisms.sheet import Cell, Sheet
@@ -23,7 +24,7 @@ from entwined.schema.raw import is_whole
 
 FINE: Final = 2**24  # weights come out as whole multiples of 1 / FINE
 MOST_EXACT_ROWS: Final = 2**21
-MOST_BITS: Final = 48
+MOST_BITS: Final = 36  # sums of a batch of rows are exact in floats
 
 
 class Aim(NamedTuple):
@@ -108,7 +109,7 @@ def found(read: Read, schema: Schema, slopes: Slopes, precision: Precision, push
             raise Refused("The table has more rows than its schema declares. Correct most_rows.")
         return pull
 
-    steps = Steps.of(slopes, slopes.sums(read), precision.ridge)
+    steps = Steps.of(slopes, Moments(slopes.features).read(read), precision.ridge)
     return minimiser(asked, push, precision, steps)
 
 

@@ -14,14 +14,14 @@ import numpy as np
 from entwined.mechanisms.classifiers.slopes import Pull, Slopes
 from entwined.numbers import FloatArray
 
-FEWEST_READS: Final = 16
-READS: Final = (6.5, -19.0)  # for each power of e by which rows outweigh the ridge, and beside it
+FEWEST_READS: Final = 10
+READS: Final = (2.6, -4.0)  # for each power of e by which rows outweigh the ridge, and beside it
+CORNERS: Final = 0.35  # by this power of its bend a curve takes longer than the logistic one
 PATIENCE: Final = 25  # times as many at most, before the slow way that is sure to arrive
 KEPT: Final = 60  # steps that are remembered
 STEEP: Final = 0.9  # a step that turns more than this part of the slope around was too long
 BENT: Final = 0.6  # of the largest bend: about what rows have on the way
-MOST_INVERTED: Final = 1024  # features
-TOLERANCE: Final = 2.0**-13
+TOLERANCE: Final = 2.0**-10
 MARGIN: Final = 1.0001  # above all that the bounds below may lose by rounding
 UNIT: Final = 2.0**-53  # half the distance of 1 from the next float
 
@@ -58,7 +58,8 @@ class Precision:
         entries, bend = slopes.features.entries, float(slopes.curve.bend)
         row = math.sqrt(entries) * 2.0**-slopes.bits + bend * (entries + 3) * 4 * UNIT * reach + 2.0**-48
         rounding = MARGIN * (most_rows * row + 16 * UNIT * (4 * ridge * reach + most_rows))
-        reads = max(math.ceil(READS[0] * math.log(max(most_rows / ridge, 1.0)) + READS[1]), FEWEST_READS)
+        turns = READS[0] * math.log(max(most_rows / ridge, 1.0)) + READS[1]
+        reads = max(math.ceil(turns * (4 * bend) ** CORNERS), FEWEST_READS)
         return cls(ridge, reach, rounding, max(TOLERANCE, 4 * rounding), reads)
 
     @property
@@ -85,28 +86,19 @@ def minimiser(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Steps:
-    """A guess of the second derivative, which steps are made by: how fast they arrive hangs on it, not whether.
-
-    It takes columns to be independent of each other: that leaves sums and squares of features, each column's levels
-    apart, and the product of all means.
-    """
+    """A guess of the second derivative, which steps are made by: how fast they arrive hangs on it, not whether."""
 
     bend: float
     inverse: FloatArray
 
     @classmethod
-    def of(cls, slopes: Slopes, moments: FloatArray, ridge: float) -> "Steps":
-        """Work it out from the sums of features and of their squares."""
-        bend, (sums, squares) = float(slopes.curve.bend), moments
-        rows = sums[0] / slopes.unit
-        if len(sums) > MOST_INVERTED or not rows:
-            return cls(bend, 1 / (BENT * bend * squares + ridge))
-        around = np.diag(squares) + np.outer(sums, sums / rows)
-        for first, last in [(0, 1), *slopes.features.blocks]:
-            around[first:last, first:last] -= np.outer(sums[first:last], sums[first:last] / rows)
-        inverse: FloatArray = np.linalg.inv(BENT * bend * around + ridge * np.eye(len(sums))).astype(
-            np.float64
-        )
+    def of(cls, slopes: Slopes, products: FloatArray, ridge: float) -> "Steps":
+        """Work it out from the products of features, or from their squares alone."""
+        bend = float(slopes.curve.bend)
+        around = BENT * bend * slopes.unit**2 * products
+        if products.ndim == 1:
+            return cls(bend, 1 / (around + ridge))
+        inverse: FloatArray = np.linalg.inv(around + ridge * np.eye(len(products))).astype(np.float64)
         return cls(bend, inverse)
 
     def __matmul__(self, slope: FloatArray) -> FloatArray:

@@ -21,6 +21,7 @@ from entwined.mechanisms.classifiers.methods import (
     on_grid,
 )
 from entwined.mechanisms.classifiers.minimum import MARGIN, Precision
+from entwined.mechanisms.classifiers.moments import Moments
 from entwined.mechanisms.classifiers.slopes import Slopes
 from entwined.mechanisms.sheet import Sheet
 from entwined.noise import DiscreteLaplace
@@ -131,7 +132,7 @@ class Objective:
     @property
     def asks(self) -> tuple[FoldOf, ...]:
         """Gradients, and moments to make steps by."""
-        return self.slopes.first, self.slopes.moments
+        return self.slopes.first, Moments(self.slopes.features).fold
 
     @property
     def expected(self) -> Sheet:

@@ -12,6 +12,7 @@ from entwined.door.mechanism import Read
 from entwined.errors import BadQuery
 from entwined.mechanisms.classifiers.methods import FINE, Aim, Choices, found, moved_by, on_grid
 from entwined.mechanisms.classifiers.minimum import MARGIN, Precision
+from entwined.mechanisms.classifiers.moments import Moments
 from entwined.mechanisms.classifiers.slopes import Slopes
 from entwined.mechanisms.fitting import worst_change
 from entwined.mechanisms.sheet import Sheet
@@ -78,7 +79,7 @@ class Output:
     @property
     def asks(self) -> tuple[FoldOf, ...]:
         """Gradients, and moments to make steps by."""
-        return self.slopes.first, self.slopes.moments
+        return self.slopes.first, Moments(self.slopes.features).fold
 
     @property
     def half_width(self) -> float:

@@ -64,7 +64,7 @@ class LinearRule:
         codes = np.column_stack(
             [_codes(column, _raw(frame, column.name)) for column in self.features.columns]
         )
-        return self.features.margins(codes, np.array(self.values))
+        return self.features.margins(codes, np.array(self.values), self.features.scaled(codes))
 
     def predict(self, frame: Mapping[str, Iterable[object]] | Any) -> IntArray:
         """Say 1 for yes and 0 for no."""

@@ -2,6 +2,8 @@
 
 A row with label y and features x, whose entries are q / 2^bits with whole q, adds ℓ′(w·x) · q, cut to a whole number
 towards 0, and its size to a last number that counts the rows that have a label. A row without a label adds nothing.
+Where x has a 1 for one of a column's levels, what is added is the same whatever the level: it is one number of the row,
+placed by the code of that column, so that no fold has as many numbers a row as there are levels.
 """
 
 from dataclasses import dataclass
@@ -14,8 +16,8 @@ import numpy as np
 from entwined.door.mechanism import Read
 from entwined.mechanisms.classifiers.features import Features, share
 from entwined.mechanisms.classifiers.margin_losses import MarginLoss
-from entwined.numbers import FloatArray, IntArray
-from entwined.queries import FoldOf, Sensitivity, Statistic, everything
+from entwined.numbers import Codes, FloatArray, IntArray
+from entwined.queries import FoldOf, Placed, Sensitivity, Statistic, everything
 from entwined.schema import Schema
 
 WHOLE_BITS: Final = 62  # sums stay below 2^63 in as many rows as are declared
@@ -32,7 +34,7 @@ class Pull(NamedTuple):
 class Slopes:
     """The rows' gradients of a loss: entries are whole multiples of 2^−bits, of which `entries` have norm 1.
 
-    Where the count of rows is shown too it is one entry more, and the table enforces the norm.
+    Where the count of rows is shown too it is one entry more.
     """
 
     features: Features
@@ -59,32 +61,27 @@ class Slopes:
         return self.entry / 2.0**self.bits
 
     @property
-    def together(self) -> int | None:
-        """The largest L1 norm of what a row adds, the count included, where the table has to enforce it."""
-        return self.entries * self.entry if self.entries > self.features.entries else None
-
-    @property
     def absolute(self) -> Fraction:
         """The largest L1 norm of a row's gradient."""
         return Fraction(self.features.entries * self.entry, 2**self.bits)
 
     def fold(self, weights: FloatArray) -> FoldOf:
         """Ask for the sum at given weights."""
-        size, entry = self.features.size, self.entry
+        numbers, entry = 1 + len(self.features.numeric), self.entry
         return FoldOf(
             self.features.read,
-            (-entry,) * size + (0,),
-            (entry,) * (size + 1),
+            (-entry,) * numbers + (0,),
+            (entry,) * (numbers + 1),
             partial(_slopes, asked=self, weights=weights * self.unit),
             everything(),
-            together=self.together,
+            placed=(*placed_features(self.features), Placed(numbers)),
         )
 
     @property
     def statistic(self) -> Statistic:
         """How far a row moves the sum: K + 1 numbers of at most `entry` each, by L1 and squared L2; a change, twice."""
-        squared = Fraction((self.features.entries + 1) * self.entry**2)
-        return self.moving(self.first.row, Sensitivity(squared, 4 * squared))
+        line, squared = self.first.row.one, Fraction((self.features.entries + 1) * self.entry**2)
+        return self.moving(Sensitivity(line, 2 * line), Sensitivity(squared, 4 * squared))
 
     def moving(self, row: Sensitivity, squared: Sensitivity | None = None) -> Statistic:
         """Give a statistic of the rows that are read here which moves by so much, and so much by squared L2."""
@@ -98,23 +95,6 @@ class Slopes:
         """What is asked first: all weights are 0."""
         return self.fold(np.zeros(self.features.size))
 
-    @property
-    def moments(self) -> FoldOf:
-        """Ask for the sums of the rows' features, and of the squares of these."""
-        size, entry = self.features.size, self.entry
-        return FoldOf(
-            self.features.read,
-            (-entry,) * size + (0,) * size,
-            (entry,) * (2 * size),
-            partial(_moments, asked=self),
-            everything(),
-        )
-
-    def sums(self, read: Read) -> FloatArray:
-        """Read the sums of features, and of their squares."""
-        (exact,) = read([self.moments])
-        return np.asarray(exact.reshape(2, -1) * np.array([[1.0], [self.unit]]) / 2.0**self.bits)
-
     def pull(self, exact: IntArray) -> Pull:
         """Read the integers of a fold, noisy or not."""
         return Pull(exact[:-1] / 2.0**self.bits, float(exact[-1]) / self.entry)
@@ -125,29 +105,25 @@ class Slopes:
         return self.pull(exact)
 
 
-def _slopes(codes: IntArray, *, asked: Slopes, weights: FloatArray) -> IntArray:
-    """Give each row's gradient, and its size."""
-    features, entry, width = asked.features, asked.entry, asked.features.size + 1
-    signs = features.signs(codes[:, -1])
-    slopes = asked.curve.slopes(features.margins(codes, weights), signs) * entry
-    whole = slopes.astype(np.int64)
-    found = np.zeros((len(codes), width), dtype=np.int64)
-    flat, starts = found.reshape(-1), np.arange(0, found.size, width)
-    found[:, 0], found[:, -1] = whole, np.where(signs == 0, 0, entry)
-    for at in range(len(features.columns)):
-        place, number = features.seen(at, codes[:, at])
-        flat[starts + place] = whole if number is None else (slopes * number).astype(np.int64)
-    return found
+def _slopes(codes: Codes, *, asked: Slopes, weights: FloatArray) -> IntArray:
+    """Give each row's gradient, where a 1 stands and where a number does, and its size."""
+    features, entry = asked.features, asked.entry
+    signs, scaled = features.signs(codes[:, -1]), features.scaled(codes)
+    slopes = asked.curve.slopes(features.margins(codes, weights, scaled), signs) * entry
+    found = np.empty((2 + len(scaled), len(codes)), np.int64)
+    found[0], found[-1] = slopes, np.abs(signs) * entry
+    for into, number in zip(found[1:], scaled, strict=False):
+        into[:] = slopes * number
+    return found.T
 
 
-def _moments(codes: IntArray, *, asked: Slopes) -> IntArray:
-    """Give each row's features, and their squares in units of the largest entry."""
-    features, entry, size = asked.features, asked.entry, asked.features.size
-    there = np.where(features.signs(codes[:, -1]) == 0, 0, entry)
-    found = np.zeros((len(codes), 2 * size), dtype=np.int64)
-    flat, starts = found.reshape(-1), np.arange(0, found.size, 2 * size)
-    for at in range(-1, len(features.columns)):
-        place, number = features.seen(at, codes[:, at]) if at >= 0 else (0, None)
-        flat[starts + place] = there if number is None else there * number
-        flat[starts + place + size] = there if number is None else there * number**2
-    return found
+def placed_features(features: Features) -> tuple[Placed, ...]:
+    """Say where a row's numbers go: the first to the intercept and to each column's level, the next to numbers."""
+    after = {at: turn for turn, at in enumerate(features.numeric, start=1)}
+    return (
+        Placed(0),
+        *(
+            Placed(after[at]) if at in after else Placed(0, (column.name,), (column.size,))
+            for at, column in enumerate(features.columns)
+        ),
+    )

@@ -1,8 +1,9 @@
 """Noisy marginals for synthetic rows: which tables are counted, with what noise, and the law that is fitted to them.
 
 domain ─> synthesis.Synthesis ─> measured.NoisyMarginals: tables of counts with noise
-             │  recipes · adaptive   what is counted, one step after another; `meter` gives each its noise
-             │  afforded · relations how many tables a loss affords; which columns belong together
-             │  grain · explained    cells that noise would drown put together; what a law explains worst
+             │  recipes · declared_tables what is counted where that is settled before
+             │  correlated · adaptive      what is counted, one step after another; `meter` gives each its noise
+             │  afforded · relations       how many tables a loss affords; which columns belong together
+             │  grain · explained         cells that noise would drown put together; what a law explains worst
              └─ junction ─> agreement ─> law.CellLaw ─> made_up: rows of cells that nobody ever was
 """

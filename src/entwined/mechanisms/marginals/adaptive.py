@@ -65,6 +65,11 @@ class Adaptive:
         """How many rounds."""
         return {"rounds": self.rounds}
 
+    @property
+    def words(self) -> str:
+        """What it is called."""
+        return self.name
+
     @classmethod
     def of(cls, given: Mapping[str, Any], domain: Domain) -> "Adaptive":  # noqa: ARG003  (any columns will do)
         """Read it from the fields of a file, or back."""
@@ -86,7 +91,7 @@ class Adaptive:
     def run(self, tables: Tables, domain: Domain, meter: Meter, notes: Transcript) -> None:
         """Count columns, measure pairs, grow a tree, then choose what is worst explained, round by round."""
         alone, pairs = _alone(domain), _pairs(domain)
-        notes.count(tables(alone), _noises(alone, domain, meter, ALONE))
+        notes.count(tables((*alone, *pairs)), _noises(alone, domain, meter, ALONE))
         law = fitted(notes.counted, domain.sizes)
         if not pairs:
             return

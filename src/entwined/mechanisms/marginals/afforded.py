@@ -12,6 +12,10 @@ from entwined.mechanisms.marginals.relations import NOISE_OF_A_CELL
 from entwined.numbers import FloatArray, IntArray
 
 PARTS: Final = tuple(Fraction(part, 4) for part in range(1, 4))
+EIGHT: Final = 8
+HARDLY_FURTHER: Final = (
+    0.03  # by this part: what is expected of pairs is known no better, and threes want tables
+)
 
 
 class Split(NamedTuple):
@@ -38,17 +42,25 @@ class Afforded:
     blurred: Callable[[Fraction], FloatArray]
 
     def best(self, most: int) -> Split:
-        """As many tables as are heard, columns getting half of what fewer leave, if that is better than none.
+        """As many tables as are heard, and what columns alone should get beside them, if that is better than none.
 
         Else what should leave pairs off by the fewest rows, none among it: so that looking for relations where noise
         drowns them costs little beside columns alone.
         """
         none = Split(0, self.rest)
         heard = next((many for many in range(most, 0, -1) if self._heard(many)), 0)
-        first = Split(heard, self.rest * (1 - Fraction(heard, most)) / 2) if heard else none
-        if self.off(first) < self.off(none):
-            return first
+        shared = self._shared(heard) if heard else none
+        if self.off(shared) < self.off(none):
+            return shared
         return min((none, *self._others(heard)), key=self.off)
+
+    def _shared(self, tables: int) -> Split:
+        """Give columns alone the least share with which pairs are hardly further off than with the best."""
+        splits = [Split(tables, self.rest * Fraction(part, EIGHT)) for part in range(EIGHT)]
+        far = [self.off(one) for one in splits]
+        return next(
+            one for one, rows in zip(splits, far, strict=True) if rows <= (1 + HARDLY_FURTHER) * min(far)
+        )
 
     def _others(self, heard: int) -> Iterator[Split]:
         for part in PARTS:

@@ -2,8 +2,14 @@
 
 Zhang, Cormode, Procopiuc, Srivastava, Xiao (2017). Parents are scored by how far a column and they are from
 independent (`mechanisms.parents` says why no row moves that far), less what the noise of their table would hide.
+
+How many parents a column has is said, or follows from a usefulness θ: of n rows, a table of m cells whose noise is
+about s a cell says n / m rows a cell, so no table with n / (m s) below θ is looked at. Sizes and noise are public. n is
+the number of rows where the schema says it, else a count with noise of its own, drawn first and charged: never the
+true one.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,17 +17,21 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from entwined.canonical import Document
-from entwined.errors import BadQuery
+from entwined.canonical import Document, fraction_from, fraction_text
+from entwined.errors import BadLoss, BadQuery
+from entwined.mechanisms.marginals.declared_tables import DECLARED, DeclaredTables
 from entwined.mechanisms.marginals.domain import Domain, Scope
+from entwined.mechanisms.marginals.grain import Grains
 from entwined.mechanisms.marginals.meter import Meter, Tables, Transcript
 from entwined.mechanisms.marginals.recipes import Expected, Shares, weighed
 from entwined.mechanisms.marginals.relations import NOISE_OF_A_CELL
 from entwined.mechanisms.parents import Candidate, Search
+from entwined.numbers import positive_fraction
 from entwined.schema import Schema
 from entwined.schema.raw import is_text, is_whole
 
 HALF: Final = Fraction(1, 2)
+COUNTED: Final = Fraction(1, 50)  # of the loss, for the number of rows where it is not public
 USUAL_PARENTS: Final = 2
 MOST_PARENTS: Final = 5
 MOST_TABLES: Final = 2000
@@ -32,26 +42,34 @@ Edges = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Correlated:
-    """Up to `parents` parents for each column; `forced` and `forbidden` edges lead from a parent to a child."""
+    """Up to `parents` parents for each column, or as many as `usefulness` allows.
+
+    `forced` and `forbidden` edges lead from a parent to a child.
+    """
 
     name: ClassVar[str] = "correlated"
     is_settled: ClassVar[bool] = False
-    parents: int = USUAL_PARENTS
+    parents: int | None = USUAL_PARENTS
     forced: Edges = ()
     forbidden: Edges = ()
+    usefulness: Fraction | None = None
 
     def __post_init__(self) -> None:
-        if not is_whole(self.parents) or not 1 <= self.parents <= MOST_PARENTS:
+        given = self.parents is not None or self.usefulness is None
+        if given and (not is_whole(self.parents) or not 1 <= (self.parents or 0) <= MOST_PARENTS):
             raise BadQuery(f"parents = {self.parents!r:.60}. Give 1 to {MOST_PARENTS}.")
         both = sorted(set(self.forced) & set(self.forbidden))
         if both:
             raise BadQuery(f"The edge {list(both[0])} is forced and forbidden. Keep one of them.")
 
     @classmethod
-    def of(cls, given: Mapping[str, Any], domain: Domain) -> "Correlated":
+    def of(cls, given: Mapping[str, Any], domain: Domain) -> "Correlated | DeclaredTables":
         """Read it from the fields of a file; refuse edges that no network can have."""
-        edges = (_edges(given.get(key, ()), domain, key) for key in ("forced", "forbidden"))
-        made = cls(given.get("parents", USUAL_PARENTS), *edges)
+        if given.get("structure") == DECLARED:
+            return DeclaredTables.of(given, domain)
+        forced, forbidden = (_edges(given.get(key, ()), domain, key) for key in ("forced", "forbidden"))
+        theta = _theta(given.get("usefulness"))
+        made = cls(given.get("parents", None if theta else USUAL_PARENTS), forced, forbidden, theta)
         made.check(domain)
         return made
 
@@ -66,20 +84,41 @@ class Correlated:
                 raise BadQuery("The forced edges go round in a circle. Leave one of them out.")
             order |= free
             left -= free
-        if max(len(self._forced(name)) for name in domain.names) > self.parents:
-            raise BadQuery(f"More than parents = {self.parents} are forced on a column. Allow more parents.")
+        most = self.most_parents(domain)
+        if max(len(self._forced(name)) for name in domain.names) > most:
+            raise BadQuery(f"More than parents = {most} are forced on a column. Allow more parents.")
         if len(self._scopes(domain)) > MOST_TABLES:
             raise BadQuery(
                 f"{len(self._scopes(domain)):,} tables would be looked at; the most is {MOST_TABLES:,}. Give "
                 'parents = 1, or take mode = "adaptive".'
             )
 
+    def most_parents(self, domain: Domain) -> int:
+        """How many parents a column has at most: as was said, else as many as there are not too many tables for."""
+        columns = len(domain.axes)
+        if self.parents is not None:
+            return min(self.parents, columns - 1)
+        tables, most = math.comb(columns, 2), 1
+        while most < min(MOST_PARENTS, columns - 1):
+            tables += math.comb(columns, most + 2)
+            if tables > MOST_TABLES:
+                break
+            most += 1
+        return most
+
     @property
     def document(self) -> Document:
         """Every public choice."""
         edges = {"forced": self.forced, "forbidden": self.forbidden}
-        told = {key: [list(edge) for edge in found] for key, found in edges.items() if found}
-        return {"parents": self.parents, **told}
+        told: Document = {} if self.parents is None else {"parents": self.parents}
+        told |= {key: [list(edge) for edge in found] for key, found in edges.items() if found}
+        useful = {} if self.usefulness is None else {"usefulness": fraction_text(self.usefulness)}
+        return told | useful
+
+    @property
+    def words(self) -> str:
+        """What it is called."""
+        return self.name if self.usefulness is None else f"{self.name}, θ = {float(self.usefulness):g}"
 
     def shares(self, domain: Domain, schema: Schema) -> Shares:
         """Half for choices, half for tables of all sorts."""
@@ -90,7 +129,7 @@ class Correlated:
         return self._scopes(domain)
 
     def _search(self, domain: Domain, scale: Fraction) -> Search:
-        return Search(domain.sizes, min(self.parents, len(domain.axes) - 1), scale)
+        return Search(domain.sizes, self.most_parents(domain), scale)
 
     def _scopes(self, domain: Domain) -> tuple[Scope, ...]:
         every = self._search(domain, Fraction(0)).scopes
@@ -101,19 +140,36 @@ class Correlated:
 
     def run(self, tables: Tables, domain: Domain, meter: Meter, notes: Transcript) -> None:
         """Choose parents, then count each column with its parents."""
-        found = self._network(tables, domain, meter)
+        largest = self._largest(tables, domain, meter, notes)
+        found = self._network(tables, domain, meter, largest)
         scopes = tuple(dict.fromkeys(tuple(sorted((child, *above))) for child, above in found.items()))
         notes.chosen += [(child, *above) for child, above in found.items() if above]
-        parted = weighed(scopes, domain, HALF)
+        parted = weighed(scopes, domain, self._left(domain))
         notes.count(tables(scopes), {scope: meter.noise(share) for scope, share in parted.items()})
 
-    def _network(self, tables: Tables, domain: Domain, meter: Meter) -> dict[int, Scope]:
+    def _left(self, domain: Domain) -> Fraction:
+        """The share of the tables: their half, less what the number of rows costs where it has to be counted."""
+        return HALF - COUNTED if self.usefulness is not None and domain.rows is None else HALF
+
+    def _largest(self, tables: Tables, domain: Domain, meter: Meter, notes: Transcript) -> float:
+        """The most cells of a table that is as useful as was said; by a count with noise where rows are not public."""
+        if self.usefulness is None:
+            return LARGEST_TABLE
+        rows = domain.rows
+        if rows is None:
+            together = Grains(tuple((0,) * size for size in domain.sizes))  # all rows are in one group
+            notes.count(tables(((0,),)), {(0,): meter.noise(COUNTED)}, together)
+            rows = int(notes.tables[-1].counts[0])
+        return max(rows, 1) / (float(self.usefulness) * meter.size(self._left(domain) / len(domain.axes)))
+
+    def _network(self, tables: Tables, domain: Domain, meter: Meter, largest: float) -> dict[int, Scope]:
         steps = len(domain.axes) - 1
         hidden = Fraction(round(1000 * NOISE_OF_A_CELL * meter.deviation(HALF / (steps + 1))), 1000)
         search, choice = self._search(domain, hidden), meter.choice_of_parents(HALF / steps)
+        looked_at = tuple(scope for scope in self._scopes(domain) if domain.cells(scope) <= largest)
         counts = {
             scope: np.asarray(table).reshape([domain.sizes[at] for at in scope])
-            for scope, table in tables(self._scopes(domain)).items()
+            for scope, table in tables(looked_at).items()
         }
         first = next(at for at, name in enumerate(domain.names) if not self._forced(name))
         found: dict[int, Scope] = {first: ()}
@@ -154,8 +210,23 @@ class Correlated:
 
     def expected(self, domain: Domain, meter: Meter) -> Expected:
         """The noise of the tables; which they are is not known before."""
-        many = len(domain.axes)
-        return [("columns with their parents, about", many, LARGEST_TABLE, meter.noise(HALF / many))]
+        many, left = len(domain.axes), self._left(domain)
+        rows: Expected = [("how many rows there are", 1, 1, meter.noise(COUNTED))] if left < HALF else []
+        return [*rows, ("columns with their parents, about", many, LARGEST_TABLE, meter.noise(left / many))]
+
+
+def _theta(given: Any) -> Fraction | None:
+    """Read a usefulness as people give it, or as a document has it."""
+    if given is None:
+        return None
+    try:
+        return (
+            fraction_from(given)
+            if is_text(given) and "/" in given
+            else positive_fraction(given, "usefulness")
+        )
+    except BadLoss:
+        raise BadQuery(f"usefulness = {given!r:.60}. Give a number above 0, such as 4.") from None
 
 
 def _edges(given: object, domain: Domain, what: str) -> Edges:

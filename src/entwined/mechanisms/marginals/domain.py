@@ -32,6 +32,8 @@ class Domain:
     axes: tuple[Axis, ...]
     ordered: tuple[bool, ...]
     """Whether the cells of each column have an order."""
+    rows: int | None = None
+    """How many rows there are, where that is public."""
 
     def __post_init__(self) -> None:
         names = [axis.column for axis in self.axes]
@@ -66,7 +68,7 @@ class Domain:
         if unknown:
             raise BadQuery(f"bins has {unknown[0]!r:.60}, which is no column of the table. Leave it out.")
         cut = tuple(_cut(column, given.get(column.name), cut_at) for column in taken)
-        return cls(cut, tuple(isinstance(column, Ordered) for column in taken))
+        return cls(cut, tuple(isinstance(column, Ordered) for column in taken), schema.rows)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -121,7 +123,7 @@ class Domain:
     def from_document(cls, document: Sequence[Mapping[str, Any]], schema: Schema) -> Self:
         """Read columns back; refuse cells that do not follow each other."""
         ordered = tuple(isinstance(schema.coded(one["column"]), Ordered) for one in document)
-        return cls(tuple(_read(one, schema) for one in document), ordered)
+        return cls(tuple(_read(one, schema) for one in document), ordered, schema.rows)
 
 
 def _codes_of(schema: Schema) -> tuple[Coded, ...]:

@@ -66,6 +66,10 @@ class Meter:
         """The deviation of the noise of a table."""
         return math.sqrt(self.noise(share).variance)
 
+    def size(self, share: Fraction) -> float:
+        """How large the noise of a cell is on average, its sign left out: of Laplace noise its scale."""
+        return self.deviation(share) * math.sqrt(1 / 2 if self.measure.is_pure else 2 / math.pi)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Noted:

@@ -30,6 +30,10 @@ class Recipe(Protocol):
     def document(self) -> Document:
         """Every public choice."""
 
+    @property
+    def words(self) -> str:
+        """What it is called."""
+
     def shares(self, domain: Domain, schema: Schema) -> Shares:
         """Say what is read, as statistics with the share of the loss that each gets."""
 
@@ -59,6 +63,11 @@ class Settled:
     def document(self) -> Document:
         """The tables that were named."""
         return {"tables": [list(names) for names in self.named]} if self.named else {}
+
+    @property
+    def words(self) -> str:
+        """What it is called."""
+        return self.name
 
     @classmethod
     def of(cls, given: Mapping[str, Any], domain: Domain) -> "Settled":

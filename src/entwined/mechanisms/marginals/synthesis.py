@@ -13,6 +13,7 @@ from entwined.errors import BadQuery, Refused
 from entwined.mechanisms.fitting import losses
 from entwined.mechanisms.marginals.adaptive import Adaptive
 from entwined.mechanisms.marginals.correlated import Correlated
+from entwined.mechanisms.marginals.declared_tables import OF_A_CHOICE, structured
 from entwined.mechanisms.marginals.domain import Domain, Scope
 from entwined.mechanisms.marginals.measured import NoisyMarginals
 from entwined.mechanisms.marginals.meter import Meter, Transcript
@@ -31,12 +32,13 @@ MODES: Final[Mapping[str, type[Settled | Correlated | Adaptive]]] = {
 }
 OF_ONE_MODE: Final[Mapping[str, tuple[str, ...]]] = {
     Adaptive.name: ("rounds",),
-    Correlated.name: ("parents", "forced", "forbidden"),
+    Correlated.name: ("structure", *OF_A_CHOICE),
     Settled.name: ("tables",),
 }
 ONE_BATCH: Final = (
     "Under a δ a model over cells weighs their losses against each other, and what is asked must be fixed before "
-    'anything is seen. Take mode = "independent", with tables = [["a", "b"], …] that you name yourself, or no δ.'
+    'anything is seen. Take mode = "independent", with tables = [["a", "b"], …] that you name yourself, mode = '
+    '"correlated" with the structure of a declared network, or no δ.'
 )
 
 
@@ -57,8 +59,8 @@ class Synthesis:
 
     kind: ClassVar[str] = "synthesis"
     fields: ClassVar[tuple[str, ...]] = (
-        "mode", "columns", "bins", "tables", "rounds", "parents", "forced", "forbidden", "impossible", "decides",
-        "texts",
+        "mode", "columns", "bins", "tables", "rounds", "structure", "parents", "usefulness", "forced", "forbidden",
+        "impossible", "decides", "texts",
     )  # fmt: skip
     domain: Domain
     recipe: Recipe
@@ -91,7 +93,8 @@ class Synthesis:
         )
         if strange:
             raise BadQuery(f"mode = {mode!r} has no {strange[0]!r}. Leave it out, or take another mode.")
-        recipe = MODES[mode].of(given, domain)
+        asked = structured(given, promise, domain) if mode == Correlated.name else given
+        recipe = MODES[mode].of(asked, domain)
         return lambda each: cls.of(promise, domain, recipe, each, rules)
 
     @property
@@ -147,7 +150,7 @@ class Synthesis:
     @property
     def words(self) -> str:
         """What it computes."""
-        return f"Marginals of {len(self.domain.axes)} columns for synthetic rows, {self.recipe.name}"
+        return f"Marginals of {len(self.domain.axes)} columns for synthetic rows, {self.recipe.words}"
 
     @property
     def expected(self) -> Sheet:

@@ -1,0 +1,48 @@
+"""What columns alone get beside tables: nothing more where noise is weak, much where it is strong, all where it drowns."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from entwined.mechanisms.marginals.afforded import HARDLY_FURTHER, Afforded, Split
+
+SIZES = (8, 8, 8, 8)
+PAIRS = np.array(list(itertools.combinations(range(4), 2)))
+REST = Fraction(2, 3)
+ROWS = 10_000
+
+
+def afforded(noise):
+    """Pairs that are off by a third of the rows, more or less, and noise of this deviation for the whole loss."""
+    far = ROWS / 3 * np.linspace(1.2, 0.8, len(PAIRS))
+
+    def deviation(share):
+        return noise / math.sqrt(share)
+
+    def blurred(again):
+        return np.array([0.5 * deviation((1 - REST + again) / len(SIZES)) * size for size in SIZES])
+
+    return Afforded(PAIRS, far, noise, REST, deviation, lambda _: SIZES, blurred)
+
+
+@pytest.mark.parametrize("noise", [0.1, 1, 10, 20, 30, 40, 100, 1000])
+def test_pairs_are_hardly_further_off_than_they_could_be(noise):
+    one = afforded(noise)
+    split = one.best(6)
+    assert 0 <= split.again <= REST
+    assert split.tables or split.again == REST
+    eighths = [Split(split.tables, REST * Fraction(part, 8)) for part in range(8)]
+    least = min(one.off(other) for other in (*eighths, Split(0, REST)))
+    assert one.off(split) <= (1 + HARDLY_FURTHER) * least
+
+
+def test_columns_alone_get_more_the_stronger_noise_is():
+    found = [afforded(noise).best(6) for noise in (0.1, 10, 30, 1000)]
+    shares = [one.again for one in found]
+    assert (found[0].tables, shares[0]) == (6, 0)
+    assert shares == sorted(shares)
+    assert 0 < shares[2] < REST
+    assert found[-1] == Split(0, REST)
