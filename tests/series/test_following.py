@@ -64,6 +64,13 @@ def test_a_stream_goes_on_where_it_was(tmp_path, small_chunks):
     assert kinds(tmp_path).count("charge") == 1
 
 
+def test_groups_by_a_column_are_refused_where_no_row_can_be_taken_back(tmp_path):
+    """One line a step: of a home's rows two count, and which two is not known before all have come in."""
+    homes = '[[dependence]]\nmodel = {kind = "groups", largest = 2}\nby = "watts"\n'
+    with pytest.raises(Refused, match="none can be taken back"):
+        streaming_in(tmp_path, "loss = 1\nhorizon = 60", models=homes)
+
+
 def test_no_cell_however_long_ends_a_stream(tmp_path):
     """A quoted cell that no reader of CSV takes, and a line that never seems to end: each is a row of its own."""
     lines = ["at_home,watts", "True,1", f'"{"x" * 200_000}",2', f"True,{'9' * 2_000_000}", "True,3", ""]

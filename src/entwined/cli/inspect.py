@@ -49,8 +49,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     if not described.is_file() and table is None:
         raise BadInput(
             f"{synthetic} comes without a description, so nothing is known of its noise. Give the folder "
-            f"that `entwined synth RELEASE.toml` wrote, with its {DESCRIPTION}, or the real table with --table and "
-            "--schema."
+            "that `entwined synth RELEASE.toml` wrote, or the real table with --table and --schema."
         )
     word = write_in_public(described, output, as_document=as_document) if described.is_file() else None
     if table is None:

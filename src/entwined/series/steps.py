@@ -128,7 +128,7 @@ class StepsIn:
 
     def keeping(self, column: str, most: int, first: str | None = None) -> "StepsIn":  # noqa: ARG002
         """Keep one row a step of those that share a value in a column: as it was opened, or not at all."""
-        if (column, first) != (self._series, self._step):
+        if first is None or (column, first) != (self._series, self._step):
             raise Refused(
                 f"Rows that share a value of {column!r} come in over all steps, and none can be taken back. Declare a "
                 "series by that column, ordered by the step."

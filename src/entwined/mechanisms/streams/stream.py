@@ -240,6 +240,12 @@ def _check(promise: Promise, horizon: int | None, step: str | None) -> None:
                 f"{'no end' if horizon is None else f'{horizon:,}'}. Declare a longer chain, or one without an end "
                 '(kind "endless_chain").'
             )
+        if one.by and step is None:
+            raise Refused(
+                f"Of the rows that share a value of {one.by!r} only some count, as the model {one.title!r} says, and "
+                "in a stream of one line a step none can be taken back. Give the step of a row in a column, and "
+                "declare series by that column, or leave `by` out and vouch for it yourself."
+            )
         if one.by and one.order != step:
             raise Refused(
                 f"The series {one.title!r} are ordered by {one.order!r}, and the steps of the stream by {step!r}. "
