@@ -212,6 +212,8 @@ def synthetic_tables() -> Figures:
 def _quality(figures: Mapping[str, float]) -> list[str]:
     if not figures:
         return ["not ended"] * 5
+    if "stopped after" in figures:
+        return ["", "", "", "", f"stopped after {figures['stopped after']:.0f}"]
     off = [f"{figures[f'{ways}-way']:.4f}" for ways in (1, 2, 3)]
     seconds = f"{figures['cpu']:.1f}" if "cpu" in figures else ""
     return [*off, f"{figures['accuracy']:.3f}", f"{seconds} ({figures['runs']:.0f})"]
