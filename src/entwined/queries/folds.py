@@ -108,7 +108,7 @@ class FoldOf(Aggregate):
 
     @property
     def is_foreign(self) -> bool:
-        """Whether its function may be anybody's, of which nothing is known: it is called by one thread at a time."""
+        """Whether its function may be anybody's, of which nothing is known: it is given a copy of the codes."""
         return not (self.adds_codes or self.placed)
 
     @property

@@ -16,7 +16,6 @@ from entwined.queries.folds import FoldOf
 from entwined.queries.query import TOO_LARGE
 from entwined.schema import Schema
 from entwined.tables.engine import ROWS_AT_ONCE
-from entwined.tables.threads import in_threads, threads
 
 ENTRIES_AT_ONCE: Final = 2**22
 PROBES: Final = (0, 1, 2, 3, 12_345, 67_890)
@@ -79,14 +78,10 @@ class Folding:
     inside: tuple[int | None, ...]
 
     def over(self, batches: Iterable[Codes]) -> list[int]:
-        """Add up over batches of scanned rows; one fold's numbers after another's.
-
-        Whole numbers are added up, so it does not matter which batch is done first, nor by how many threads.
-        """
+        """Add up over batches of scanned rows; one fold's numbers after another's."""
         totals = [np.zeros(fold.cells, np.int64) for fold in self.folds]
         seen = 0
-        at_once = 1 if any(fold.is_foreign for fold in self.folds) else threads()
-        for rows, sums in in_threads(self._sums, batches, at_once):
+        for rows, sums in map(self._sums, batches):
             seen += rows
             for at, (fold, added) in enumerate(zip(self.folds, sums, strict=True)):
                 exact = _fitting(seen, fold)

@@ -16,7 +16,7 @@ from entwined.mechanisms.marginals.relations import NOISE_OF_A_CELL
 from entwined.mechanisms.sheet import Sheet
 from entwined.numbers import FloatArray
 
-FINAL_STEPS: Final = 300
+FINAL_STEPS: Final = 1000  # columns alone come out last, where noise is small
 
 
 @dataclass(frozen=True, slots=True, eq=False)
