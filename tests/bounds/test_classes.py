@@ -5,9 +5,11 @@ import pytest
 
 from entwined.bounds import ConcentratedLoss, bound, certify, verify
 from entwined.bounds.gaussian_noise import any_messages, gaussian_messages_bound, gaussian_transport_bound
+from entwined.bounds.pairs import TILTED
 from entwined.bounds.profiles.passing import TOGETHER
 from entwined.bounds.profiles.profile import Grid
 from entwined.bounds.separable import (
+    crossed,
     separable_messages_bound,
     separable_transport_bound,
     tilted_messages,
@@ -131,7 +133,13 @@ def test_no_member_shows_more_than_its_class(kind):
     for _ in range(4):
         model, member = CLASSES[kind](rng)
         channels = [rng.dirichlet([1.0] * 3, size=2) for _ in range(UNITS)]
-        told = tilted_messages(TOGETHER, list(map(ChannelCurve.of, channels)), model)(Grid.up_to(24.0, 1024))
+        curves = list(map(ChannelCurve.of, channels))
+        passed = (
+            tilted_messages(TOGETHER, curves, model)
+            if kind == "chain"
+            else crossed(curves, model, TILTED.apart)
+        )
+        told = passed(Grid.up_to(24.0, 1024))
         bounds = [told.profiles[place].at(np.expm1(EPSILONS)) for place in told.place]
         for _ in range(5):
             joint = member()

@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 
 from entwined.bounds import ConcentratedLoss, bound, calibrate, certify, verify
+from entwined.bounds.pairs import KNOWN, TILTED
 from entwined.bounds.profiles.curves import GaussianCurve
-from entwined.bounds.profiles.passing import TOGETHER
 from entwined.bounds.profiles.profile import Grid
 from entwined.bounds.separable import (
-    known_messages,
+    crossed,
     separable_group_bound,
     separable_messages_bound,
     separable_transport_bound,
-    tilted_messages,
 )
 from entwined.dependence import BayesNet, Variable
 from entwined.errors import BadModel
@@ -51,8 +50,8 @@ def test_no_channel_behind_a_hidden_root_shows_more_than_the_theorems_say():
         channels = [rng.dirichlet([1.0] * 3, size=values) for _ in range(3)]
         silent = np.ones((classes, 1))
         curves = [GaussianCurve(0.0), *map(ChannelCurve.of, channels)]
-        for knowledge, passed in (("any", tilted_messages), ("model", known_messages)):
-            told = passed(TOGETHER, curves, model.hiding(["class"]))(Grid.up_to(12.0, 1024))
+        for knowledge, ways in (("any", TILTED), ("model", KNOWN)):
+            told = crossed(curves, model.hiding(["class"]), ways.apart)(Grid.up_to(12.0, 1024))
             bounds = np.array([profile.at(np.expm1(epsilons)) for profile in told.profiles])
             worst = np.zeros_like(bounds)
             for unit, truth in separable_sticks(

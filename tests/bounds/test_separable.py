@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from entwined.bounds import ConcentratedLoss, bound, certify, verify
+from entwined.bounds.pairs import KNOWN, TILTED
 from entwined.bounds.profiles.curves import epsilon_at_delta
 from entwined.bounds.profiles.passing import TOGETHER
 from entwined.bounds.profiles.profile import Grid
 from entwined.bounds.separable import (
+    crossed,
     known_messages,
     separable_group_bound,
     separable_messages_bound,
@@ -42,8 +44,9 @@ def compared(rng, models, fewest=0, gammas=12):
         span = sum(float(np.ptp(np.log(channel), axis=0).max()) for channel in channels)
         grid, model = Grid.up_to(min(span, 20.0) * 1.02, 512), product_model(drawn)
         epsilons = np.append(0.0, rng.uniform(0, 0.6 * min(span, 20.0), gammas - 1))
-        for knowledge, passed in (("any", tilted_messages), ("model", known_messages)):
-            told = passed(TOGETHER, curves, model)(grid)
+        for knowledge, ways, along in (("any", TILTED, tilted_messages), ("model", KNOWN, known_messages)):
+            chain = isinstance(model, MarkovChain)
+            told = (along(TOGETHER, curves, model) if chain else crossed(curves, model, ways.apart))(grid)
             bounds = [told.profiles[place].at(np.expm1(epsilons)) for place in told.place]
             worst = np.zeros((len(curves), gammas))
             for unit, truth in separable_sticks(drawn.joint(), channels, np.exp(epsilons), knowledge):
@@ -136,7 +139,7 @@ def test_factors_of_three_units_are_carried_where_they_form_no_loop():
     )
     channels = [rng.dirichlet([2.0] * 3, size=2) for _ in range(3)]
     curves = list(map(ChannelCurve.of, channels))
-    told = tilted_messages(TOGETHER, curves, net)(Grid.up_to(12.0, 1024))
+    told = crossed(curves, net, TILTED.apart)(Grid.up_to(12.0, 1024))
     joint = 0.5 * np.array([0.3, 0.7])[None, :, None] * table.reshape(2, 2, 2) * np.ones((2, 1, 1))
     epsilons = np.linspace(0, 3, 20)
     for unit, truth in separable_sticks(joint, channels, np.exp(epsilons)):

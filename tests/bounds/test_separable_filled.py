@@ -10,9 +10,10 @@ import pytest
 from entwined.bounds import ConcentratedLoss, bound, calibrate, certify, verify
 from entwined.bounds.filled_blanks import laws_of_columns
 from entwined.bounds.filled_swings import swing, told_by_others
+from entwined.bounds.forests import known_forest
+from entwined.bounds.pairs import KNOWN
 from entwined.bounds.profiles.curves import GaussianCurve, epsilon_at_delta
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
-from entwined.bounds.separable import known_forest
 from entwined.bounds.separable_filled import (
     FilledConcentrated,
     FilledSecrets,
@@ -64,7 +65,7 @@ class ChannelLoss:
 def claims(exposed, model, grid, epsilons):
     """The largest profile of each cell over its secrets."""
     secrets = FilledSecrets.of(exposed, model, np.unique(model.asked, axis=0))
-    found = np.array([profile.at(np.expm1(epsilons)) for profile in secrets.told(grid).profiles])
+    found = np.array([profile.at(np.expm1(epsilons)) for profile in secrets.told(KNOWN.apart, grid).profiles])
     claimed = np.zeros((model.units, epsilons.size))
     np.maximum.at(claimed, secrets.cells, found)
     return claimed

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from entwined.bounds import ConcentratedLoss, bound, calibrate, certify, verify
+from entwined.bounds.pairs import KNOWN, TILTED
 from entwined.bounds.profiles.curves import GaussianCurve, epsilon_at_delta
 from entwined.bounds.profiles.profile import Grid
-from entwined.bounds.separable import separable_messages_bound, tilted_forest
+from entwined.bounds.separable import separable_messages_bound
 from entwined.bounds.separable_forms import (
     answers_shown,
     blanks_shown,
-    forest_of_law,
     profiles_of,
     separable_blanks_left_out_bound,
     separable_blanks_left_out_without_knowledge_bound,
@@ -28,7 +28,7 @@ from support.joints import joint_of
 from support.sheets import APART, HALF, PART, THREE, answers, copies
 
 DELTA = "1e-6"
-FORESTS = {"any": tilted_forest, "model": forest_of_law}
+FORESTS = {"any": TILTED.apart, "model": KNOWN.apart}
 LEFT_OUT = {
     "any": separable_blanks_left_out_bound,
     "model": separable_blanks_left_out_without_knowledge_bound,
@@ -109,7 +109,7 @@ def test_if_forms_are_not_drawn_at_random_more_is_shown():
     true = Questionnaire(joint_of(model.answers), HALF, np.full(2, 0.5), channels)
     curves = [channel_curve(one[:-1]) for one in channels[:-1]] + [Worst(true.moved)]
     epsilons, cases = np.linspace(0, 2, 9), [*answers_shown(model), *blanks_shown(model)]
-    claimed = claims(cases, curves, model, tilted_forest, Grid.up_to(12.0, 384), epsilons)
+    claimed = claims(cases, curves, model, TILTED.apart, Grid.up_to(12.0, 384), epsilons)
 
     def broken():
         return any((claimed[cell] < truth).any() for cell, truth in true.sticks(np.exp(epsilons)))

@@ -7,13 +7,9 @@ import numpy as np
 import pytest
 
 from entwined.bounds import ConcentratedLoss, SharedPart, bound, certify, verify
+from entwined.bounds.forests import known_forest, tilted_forest
 from entwined.bounds.profiles.profile import Grid
-from entwined.bounds.separable import (
-    known_forest,
-    separable_messages_bound,
-    separable_transport_bound,
-    tilted_forest,
-)
+from entwined.bounds.separable import separable_messages_bound, separable_transport_bound
 from entwined.bounds.shared_parts import (
     Attached,
     joined_by,

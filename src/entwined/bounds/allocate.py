@@ -32,8 +32,8 @@ STILL: Final = 1e-3  # a round that moves no loss by more than this share is the
 PATIENCE: Final = 3  # rounds without a gain after which it ends
 NEAR: Final = 0.6
 MOST_UNITS: Final = 1_000
-PRICE_ROUNDS: Final = 1_000
-DUAL: Final = 1e-6  # how far above its floor the cost of a linear problem may be
+PRICE_ROUNDS: Final = 300
+DUAL: Final = 3e-5  # how far above its floor the cost of a linear problem may be
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,16 +77,6 @@ class SharingTerms(Protocol):
     def pressure(self, losses: FloatArray, ceiling: float) -> Pressure:
         """Give the leakages near these losses as sums over them, and how large each may be."""
 
-    @property
-    def fits(self) -> int:
-        """How often a sketch is fitted again to what the terms say where it led."""
-
-    def sketch(self, ceiling: float, losses: FloatArray | None = None) -> "SharingTerms":
-        """About the same, quicker, for the search, and fitted to what the terms say of some losses.
-
-        What is found is brought to the target by the terms themselves.
-        """
-
 
 @dataclass(frozen=True, eq=False)
 class Shared:
@@ -99,15 +89,15 @@ class Shared:
 
 def share(terms: SharingTerms, weights: FloatArray, leakage: float | str) -> Shared:
     """Minimise Σ weight_j / loss_j² (or / ρ_j) with the leakage about every unit within the target."""
+    ceiling = ceiling_of(terms, weights, leakage)
+    return searched(terms, terms.start, weights, ceiling)
+
+
+def ceiling_of(terms: SharingTerms, weights: FloatArray, leakage: float | str) -> float:
+    """The target, rounded down; refuse weights that are not one for each statistic."""
     if weights.shape != (terms.columns,) or not (weights > 0).all():
         raise BadLoss(f"There are {terms.columns} histograms. Give each a weight above zero.")
-    ceiling = float_below(positive_fraction(leakage, "Leakage"))
-    rough = terms.sketch(ceiling)
-    best = searched(rough, rough.start, weights, ceiling)
-    for _ in range(terms.fits):
-        rough = terms.sketch(ceiling, best.losses)
-        best = searched(rough, best.losses, weights, ceiling)
-    return best if rough is terms else within(terms, best.losses, weights, ceiling)
+    return float_below(positive_fraction(leakage, "Leakage"))
 
 
 def searched(terms: SharingTerms, start: FloatArray, weights: FloatArray, ceiling: float) -> Shared:
@@ -176,7 +166,6 @@ class OnMessages:
     model: Coupled
     power: int = 2
     close: float = CLOSE
-    fits: int = 0
 
     @property
     def columns(self) -> int:
@@ -196,10 +185,6 @@ class OnMessages:
         """The tangent."""
         slopes, rest = tangent(losses, self.model.couplings)
         return Pressure(slopes, ceiling - rest)
-
-    def sketch(self, ceiling: float, losses: FloatArray | None = None) -> "OnMessages":  # noqa: ARG002  (quick enough)
-        """Itself."""
-        return self
 
 
 def allocate(

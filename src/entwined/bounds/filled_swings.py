@@ -10,13 +10,14 @@ import numpy as np
 
 from entwined.bounds.concentrated_loss import ConcentratedLoss
 from entwined.bounds.filled_blanks import LAWS_ERROR, FilledLosses, laws_of_columns
+from entwined.bounds.forests import known_forest
 from entwined.bounds.kernel import Forest
 from entwined.bounds.profiles.curves import LARGEST_EPSILON, ProfileCurve, epsilon_at_delta
 from entwined.bounds.profiles.passing import SHORTEST, held_by, send_swayed
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.profiles.sway import Carried, TiltSway
 from entwined.bounds.profiles.tails import IN_TAILS
-from entwined.bounds.separable import NOTHING, known_forest
+from entwined.bounds.separable import NOTHING
 from entwined.bounds.separable_forms import rhos_of
 from entwined.dependence import BayesNet, Forms
 from entwined.dependence.forms import Flags

@@ -2,17 +2,22 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Final
 
 import numpy as np
 
 from entwined.bounds.concentrated_group import epsilon_of
 from entwined.bounds.concentrated_loss import ConcentratedLoss
+from entwined.bounds.forests import known_forest, tilted_forest
 from entwined.bounds.frontier import Frontier
-from entwined.bounds.kernel import Forest, Link, breadth_first, frontiers_of
+from entwined.bounds.kernel import Forest
+from entwined.bounds.pairs import KNOWN, TILTED, ForestOf, Ways
 from entwined.bounds.profiles.curves import GaussianCurve, ProfileCurve, epsilon_at_delta
 from entwined.bounds.profiles.gaussian import shift_of
 from entwined.bounds.profiles.passing import (
+    FEWER,
+    MANY,
     MOST_STEPS,
     TOGETHER,
     Algebra,
@@ -22,18 +27,20 @@ from entwined.bounds.profiles.passing import (
     along_chain,
     held_by,
     leakage_at,
+    parts_of,
+    read_rows,
     through_forest,
 )
 from entwined.bounds.profiles.profile import Grid
 from entwined.bounds.profiles.sway import RowsSway, Sway, TiltSway
+from entwined.bounds.profiles.sweeping import Sweep
 from entwined.bounds.theorem import theorem
 from entwined.bounds.transport import Run, passages
-from entwined.dependence import Coupled, Couplings, Dependence, MarkovChain
+from entwined.dependence import Coupled, Dependence, MarkovChain
 from entwined.errors import DoesNotApply
 from entwined.loss import Leakage, Loss
 from entwined.numbers import FloatArray, float_above
 
-MOST_ENTRIES = 20_000
 NOTHING: Final = GaussianCurve(0.0)
 TRUSTED = (
     "The release is one batch of parts with independent noise, fixed before anything was seen, and each part "
@@ -80,17 +87,22 @@ def separable_messages_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
 
     Theorem. Let the law of the units be proportional to a product of factors φ_c whose graph has no cycle, and let
     each part of the release read one unit. Let δ_j(γ) bound P(S) − γ Q(S) for any two laws P, Q of part j. For
-    i ∈ S_c let Δ_{c,i} be the largest range, over the other units of c, of log φ_c(a, ·) − log φ_c(b, ·), let
+    values a, b of unit i ∈ S_c and u, v of the others in c let Δ = |log φ_c(a, u) φ_c(b, v) / φ_c(a, v) φ_c(b, u)|,
     t(γ) = (e^{Δ/2} − √γ)²/(e^Δ − 1) for γ < e^Δ and 0 beyond, and S_t δ(γ) = t(γ) δ(1 + (γ − 1)/t(γ)). With
-    F_{c→i} = S_t ⊗_{j∈S_c∖i} M_{j→c} and M_{j→c} = δ_j ⊗ ⊗_{c'∋j, c'≠c} F_{c'→j}, where ⊗ composes pairs of laws
-    that dominate, δ_i ⊗ ⊗_{c∋i} F_{c→i} bounds Pr[M ∈ S | x_i = a, known] − γ Pr[M ∈ S | x_i = b, known] for all
+    F_{c→i}(a, b) the largest S_t ⊗_{j∈S_c∖i} M_{j→c}(u_j, v_j) over u and v, and
+    M_{j→c}(u, v) = δ_j ⊗ ⊗_{c'∋j, c'≠c} F_{c'→j}(u, v), where ⊗ composes pairs of laws that dominate,
+    δ_i ⊗ ⊗_{c∋i} F_{c→i}(a, b) bounds Pr[M ∈ S | x_i = a, known] − γ Pr[M ∈ S | x_i = b, known] for all
     a, b, S and γ ≥ 1, whatever is known of other units one by one (their values, or anything that depends on one
-    unit's value alone). The leakage is its ε at δ, and at most that of the group.
+    unit's value alone). The leakage is its ε at δ, the largest over a and b, and at most that of the group. Where
+    several pairs of values are put together, the largest of theirs stands for each.
 
     Checked. The factors are read from the model, their graph has no cycle, zeros make Δ infinite, a class of models
-    gives its largest Δ. Profiles are rounded up: chords between the points of a grid, and all that is cut off or
-    lost to rounding is counted as seen. A long chain is followed until a ceiling holds for all that is left; one of
-    unequal losses and over 4,000 steps is bounded with the largest of them everywhere.
+    gives its largest Δ. Pairs of values are told apart where a table of two units is known; along a homogeneous chain,
+    in larger factors and in classes the largest Δ stands for all. Of many pairs those that hear about as much from a
+    neighbour are put together, whatever the losses, and where very many Δ differ they are rounded up. Profiles are
+    rounded up: chords between the points of a grid, and all that is cut off or lost to rounding is counted as seen.
+    A long chain is followed until a ceiling holds for all that is left; one of unequal losses and over 4,000 steps is
+    bounded with the largest of them everywhere.
 
     Trusted. The true law is the model, or a member of the class that it describes. What the adversary
     knows of several other units together, such as whether two of them are equal, is not covered unless it is
@@ -99,17 +111,23 @@ def separable_messages_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
     Proof. What is known of x_j alone is a weight of x_j, a factor of one unit that changes no Δ. Given x_i the
     parts behind its factors are independent of each other and of part i, so their profiles compose (Zhu, Dong,
     Wang 2022, Theorem 10, for pairs that dominate at every γ > 0; below 1 a profile follows from the other order
-    of a and b). Behind φ_c the law of u = x_{S_c∖i} is p_a or p_b, whose ratio has a log of range at most Δ, and
-    given u the parts behind the units of u are again independent, with profile ⊗ M_{j→c} between any two u.
-    Σ (p_a − γ p_b)(u) Pr[S | u] has positive weight t = E_γ(p_a ‖ p_b) and negative weight t + γ − 1; dividing by
-    t, it is at most t times the profile at (t + γ − 1)/t, which increases with t. The largest t over such ratios
-    has two values, r and r e^{−Δ}, and is the t above. Zeros follow as limits of positive factors.
+    of a and b, and all of these are alike in both orders). Behind φ_c the law of u = x_{S_c∖i} is p_a or p_b, in
+    proportion to φ_c(a, ·) w and φ_c(b, ·) w with one weight w, and given u the parts behind the units of u are again
+    independent, with profile ⊗ M_{j→c}(u_j, v_j) between u and v. For a set S, Σ (p_a − γ p_b)(u) Pr[S | u] is a
+    fraction of linear functions of w less another; of all w with the same two denominators the largest is at a
+    corner, where w is above zero for two values, u and v, or for one, and then the sum is 0 or less. For two its
+    positive weight is t = E_γ(p_a ‖ p_b), its negative weight t + γ − 1; dividing by t, it is at most t times the
+    profile between u and v at (t + γ − 1)/t, which increases with t. The largest t over such w is the one above. A
+    value that a and b rule out has no weight, and one that only one of them does is the limit of positive factors.
 
     Source. New here. With one neighbour it is amplification by subsampling (Balle, Barthe, Gaboardi 2018).
     """
     refuse_inseparable(loss)
-    told = tilted_messages(TOGETHER, curves_of(loss, model), model)
-    found = leakage_at(told, loss.largest, loss.delta, TOGETHER.fine)
+    if isinstance(model, MarkovChain):
+        told = tilted_messages(TOGETHER, curves_of(loss, model), model)
+        found = leakage_at(told, loss.largest, loss.delta, TOGETHER.fine)
+    else:
+        found = told_apart(loss, partial(crossed, curves_of(loss, model), model), model.units, TILTED)
     return Leakage(np.minimum(found, separable_group_bound(loss, model).per_unit))
 
 
@@ -118,26 +136,35 @@ def separable_transport_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage
     """Bound what a separable release shows on a chain or tree by the exact law of each neighbour.
 
     Theorem. Let the units form a Markov chain, a tree or a forest with a known law, and let each part of the release
-    read one unit. Let δ_j(γ) bound P(S) − γ Q(S) for any two laws P, Q of part j. For neighbours i and j let
-    t(γ) be the largest Σ_v (P(v|a) − γ P(v|b))₊ over values a, b that x_i can take, P the law of x_j given x_i,
-    and S_t δ(γ) = t(γ) δ(1 + (γ − 1)/t(γ)). With F_{j→i} = S_t (δ_j ⊗ ⊗_{k≠i} F_{k→j}), over the other neighbours
-    k of j, δ_i ⊗ ⊗_j F_{j→i} bounds Pr[M ∈ S | x_i = a] − γ Pr[M ∈ S | x_i = b] for all a, b that x_i can take,
-    all S and γ ≥ 1. The leakage is its ε at δ, and at most that of the group.
+    read one unit. Let δ_j(γ) bound P(S) − γ Q(S) for any two laws P, Q of part j. For neighbours i and j, values a, b
+    that x_i can take and P the law of x_j given x_i let y and z be the positive and the negative part of
+    P(·|a) − γ P(·|b), and t = Σ y, so that Σ z = t + γ − 1. With M_{j→i}(u, v) = δ_j ⊗ ⊗_{k≠i} F_{k→j}(u, v), over
+    the other neighbours k of j, and F_{j→i}(a, b) = Σ_{u,v} y_u z_v M_{j→i}(u, v)(1 + (γ − 1)/t) / (t + γ − 1), or the
+    same for b and a where that is larger, δ_i ⊗ ⊗_j F_{j→i}(a, b) bounds Pr[M ∈ S | x_i = a] − γ Pr[M ∈ S | x_i = b]
+    for all a, b that x_i can take, all S and γ ≥ 1. The leakage is its ε at δ, the largest over a and b, and at most
+    that of the group. Where several pairs of values are put together, the largest of theirs stands for each.
 
     Checked. The model has one law, its graph has no cycle, and the kernels in both directions are computed
-    from the joint law, widened by what rounding can do. Profiles are rounded up as for separable messages, and long
+    from the joint law, widened by what rounding can do. Along a homogeneous chain the largest t over all values and
+    the largest M stand for all. Pairs are put together and profiles rounded up as for separable messages, and long
     chains are followed as there.
 
     Trusted. The true law is the model, its initial law included, and the adversary knows the value of no
     unit. One who knows some values may learn more than this bound says.
 
-    Proof. As for separable messages, with the law of x_j given x_i itself in place of the worst tilt.
+    Proof. As for separable messages, with the law of x_j given x_i itself in place of the worst tilt: of
+    Σ (y − z)(u) Pr[S | u] let each share of y meet the same share of z, so that it is Σ y_u z_v / Σ z times
+    Pr[S | u] − (Σ z / t) Pr[S | v], each within the profile between u and v. What is bounded is convex in γ, so chords
+    and the largest convex curve below such bounds are bounds.
 
     Source. New here; with pure losses it is the transport of leakage (Cao, Yoshikawa, Xiao, Xiong 2017).
     """
     refuse_inseparable(loss)
-    told = known_messages(TOGETHER, curves_of(loss, model), model)
-    found = leakage_at(told, loss.largest, loss.delta, TOGETHER.fine)
+    if isinstance(model, MarkovChain):
+        told = known_messages(TOGETHER, curves_of(loss, model), model)
+        found = leakage_at(told, loss.largest, loss.delta, TOGETHER.fine)
+    else:
+        found = told_apart(loss, partial(crossed, curves_of(loss, model), model), model.units, KNOWN)
     return Leakage(np.minimum(found, separable_group_bound(loss, model).per_unit))
 
 
@@ -177,7 +204,7 @@ def tilted_messages(
         step: Sway = TiltSway(model.log_odds)
         runs = (Run((step,), model.length - 1),)
         return lambda grid: along_chain(algebra, held_by(algebra, curves, grid), runs, runs)
-    return swayed_messages(algebra, curves, *tilted_forest(model))
+    return swayed(algebra, curves, *tilted_forest(model))
 
 
 def known_messages(
@@ -187,14 +214,14 @@ def known_messages(
     if isinstance(model, MarkovChain):
         past, future = map(rows_of, passages(model))
         return lambda grid: along_chain(algebra, held_by(algebra, curves, grid), past, future)
-    return swayed_messages(algebra, curves, *known_forest(model))
+    return swayed(algebra, curves, *known_forest(model))
 
 
-def swayed_messages(
+def swayed(
     algebra: Algebra[Held], curves: Sequence[ProfileCurve], forest: Forest, sways: Sways
 ) -> Callable[[Grid], Told]:
-    """Pass profiles through a forest whose first nodes are the units; the others show nothing of their own."""
-    nodes = [*curves, *[NOTHING] * (len(forest.order) - len(curves))]
+    """Pass profiles through a forest, for each the worst of all values."""
+    nodes = nodes_of(curves, forest)
 
     def passed(grid: Grid) -> Told:
         return Told(through_forest(algebra, forest, nodes, sways, grid), np.arange(len(curves)))
@@ -202,19 +229,17 @@ def swayed_messages(
     return passed
 
 
-def tilted_forest(model: Coupled) -> tuple[Forest, Sways]:
-    """The forest of a model and how far each neighbour is tilted at most."""
-    if not model.couplings.acyclic:
-        raise DoesNotApply(
-            "Units depend on each other in a cycle, and these messages need a forest of factors."
-        )
-    return factor_forest(model.couplings.binding)
+def crossed(curves: Sequence[ProfileCurve], model: Coupled, forest_of: ForestOf) -> Callable[[Grid], Told]:
+    """Pass profiles of pairs of values through a forest, with ⊗."""
+    forest, crossings = forest_of(model)
+    nodes = nodes_of(curves, forest)
 
+    def passed(grid: Grid) -> Told:
+        parts, held = parts_of([nodes], grid)
+        stack, (rows,) = Sweep(forest, crossings, parts, held, [range(len(curves))]).whole()
+        return Told(read_rows(stack, rows), np.arange(len(curves)))
 
-def known_forest(model: Coupled) -> tuple[Forest, Sways]:
-    """The tree of a model and the law of each neighbour."""
-    forest, frontiers = frontiers_of(model)
-    return forest, {link: RowsSway(frontier) for link, frontier in frontiers.items()}
+    return passed
 
 
 def rows_of(runs: Sequence[Run[Frontier]]) -> tuple[Run[Sway], ...]:
@@ -222,26 +247,15 @@ def rows_of(runs: Sequence[Run[Frontier]]) -> tuple[Run[Sway], ...]:
     return tuple(Run(tuple(RowsSway(frontier) for frontier in run.turn), run.steps) for run in runs)
 
 
-def factor_forest(graph: Couplings) -> tuple[Forest, Sways]:
-    """Units and, after them, factors of three units or more as the nodes; what a factor passes on is tilted."""
-    if graph.unit.size > MOST_ENTRIES:
-        raise DoesNotApply(f"{graph.unit.size:,} units in factors take long; the most is {MOST_ENTRIES:,}.")
-    inside: dict[int, list[tuple[int, float]]] = {}
-    for unit, factor, odds in zip(
-        graph.unit.tolist(), graph.factor.tolist(), graph.log_odds.tolist(), strict=True
-    ):
-        inside.setdefault(factor, []).append((unit, odds))
-    links: list[Link] = []
-    sways: dict[Link, Sway] = {}
-    nodes = graph.units
-    for entries in inside.values():
-        if len(entries) == 2:  # noqa: PLR2004  (a pair needs no node between)
-            (one, mine), (other, its) = entries
-            links.append((one, other))
-            sways |= {(other, one): TiltSway(mine), (one, other): TiltSway(its)}
-        else:
-            links += [(unit, nodes) for unit, _ in entries]
-            sways |= {(nodes, unit): TiltSway(odds) for unit, odds in entries}
-            nodes += 1
-    order, parent = breadth_first(nodes, links)
-    return Forest(order, parent, (), {}, 0.0), sways
+def nodes_of(curves: Sequence[ProfileCurve], forest: Forest) -> list[ProfileCurve]:
+    """The curves of all nodes: the first are the units, and the others show nothing of their own."""
+    return [*curves, *[NOTHING] * (len(forest.order) - len(curves))]
+
+
+def told_apart(
+    loss: ConcentratedLoss, told: Callable[[ForestOf], Callable[[Grid], Told]], units: int, ways: Ways
+) -> FloatArray:
+    """The ε of what is told; of many units on a grid that the worst of all values finds."""
+    if units <= MANY:
+        return leakage_at(told(ways.apart), loss.largest, loss.delta, TOGETHER.fine)
+    return leakage_at(told(ways.apart), loss.largest, loss.delta, TOGETHER.fine // FEWER, told(ways.alike))

@@ -7,7 +7,7 @@ those seen before tell of the next. Noise lets them tell little, but for a chanc
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from itertools import permutations
 from typing import ClassVar, Final, Self
 
@@ -17,13 +17,14 @@ from entwined.bounds.concentrated_loss import ConcentratedLoss
 from entwined.bounds.filled_blanks import ANSWER_OR_BLANK, FilledLosses
 from entwined.bounds.filled_swings import chance_of, swayed
 from entwined.bounds.kernel import Link, all_but_one
+from entwined.bounds.pairs import KNOWN, ForestOf
 from entwined.bounds.profiles.composition import Composition
 from entwined.bounds.profiles.curves import ProfileCurve
 from entwined.bounds.profiles.either_order import in_either_order
-from entwined.bounds.profiles.passing import TOGETHER, Told, held_by, leakage_at, read_rows
+from entwined.bounds.profiles.passing import FEWER, MANY, TOGETHER, Told, held_by, leakage_at, read_rows
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.profiles.sway import Carried
-from entwined.bounds.separable import known_forest, refuse_inseparable, wholes
+from entwined.bounds.separable import refuse_inseparable, wholes
 from entwined.bounds.separable_forms import CellSecrets, fullest, profiles_of, rhos_of
 from entwined.bounds.theorem import theorem
 from entwined.dependence import Forms
@@ -137,7 +138,9 @@ def separable_blanks_filled_bound(exposed: FilledConcentrated, model: Forms) -> 
     if [law.size for law in exposed.filling] != [len(values) for values in model.answers.values]:
         raise DoesNotApply("The laws that fill blanks do not fit the questions. Give one chance an answer.")
     secrets = FilledSecrets.of(exposed, model, asked)
-    found = leakage_at(secrets.told, loss.largest, loss.delta, TOGETHER.fine)
+    told, rough = partial(secrets.told, KNOWN.apart), partial(secrets.told, KNOWN.alike)
+    many = model.units > MANY
+    found = leakage_at(told, loss.largest, loss.delta, TOGETHER.fine, rough if many else None)
     worst = np.append(np.zeros(model.answers.units), wholes(loss, np.zeros(1), rhos_of(loss)[-1]))
     np.maximum.at(worst, secrets.cells, np.minimum(found, secrets.groups(loss)))
     each = Loss(np.array([float_above(rho) for rho in rhos_of(loss)]))
@@ -225,9 +228,11 @@ class FilledSecrets:
         others = self.cells.size - sum(found.size for found in own)
         return np.concatenate([*own, np.full(others, np.inf)])
 
-    def told(self, grid: Grid) -> Told:
+    def told(self, forest_of: ForestOf, grid: Grid) -> Told:
         """What tells each secret, all of them on one grid: what several have alike is worked out once."""
-        cases = profiles_of(list(self.answers.values()), self.curves, self.model, known_forest)(grid).profiles
+        answers = profiles_of(list(self.answers.values()), self.curves, self.model, forest_of)
+        fewer = FEWER if self.model.units > MANY else 1
+        cases = [profile.on(grid) for profile in answers(grid.every(fewer)).profiles]
         ends = np.cumsum([case.questions.size for case in self.answers.values()]).tolist()
         answered = {
             form: cases[end - case.questions.size : end]

@@ -8,21 +8,22 @@ form can take them, whatever law their answers have.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import chain, combinations
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 
 from entwined.bounds.concentrated_loss import ConcentratedLoss
-from entwined.bounds.kernel import Forest
+from entwined.bounds.pairs import KNOWN, TILTED, ForestOf, Ways
 from entwined.bounds.profiles.composition import Composition
 from entwined.bounds.profiles.curves import ProfileCurve
-from entwined.bounds.profiles.passing import TOGETHER, Sways, Told, leakage_at, parts_of, read_rows
+from entwined.bounds.profiles.passing import Told, parts_of, read_rows
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.profiles.sweeping import Sweep
-from entwined.bounds.separable import NOTHING, known_forest, refuse_inseparable, tilted_forest, wholes
+from entwined.bounds.separable import NOTHING, refuse_inseparable, told_apart, wholes
 from entwined.bounds.theorem import theorem
-from entwined.dependence import BayesNet, Forms
+from entwined.dependence import Forms
 from entwined.dependence.forms import Flags
 from entwined.errors import DoesNotApply
 from entwined.loss import Leakage, Loss
@@ -38,8 +39,6 @@ DRAWN: Final = (
     "Forms are drawn at random, independently of the answers. The law of the answers is the model. A blank stands "
     "where the form does not ask, and nowhere else. A question is read only where the form asks it."
 )
-
-ForestOf: TypeAlias = Callable[[BayesNet], tuple[Forest, Sways]]
 
 
 @theorem("any", trusted=f"{TRUSTED} {DRAWN}", needs=("separable",))
@@ -82,7 +81,7 @@ def separable_blanks_left_out_bound(loss: ConcentratedLoss, model: Forms) -> Lea
 
     Source. New here.
     """
-    return _left_out(loss, model, tilted_forest)
+    return _left_out(loss, model, TILTED)
 
 
 @theorem("model", trusted=f"{TRUSTED} {DRAWN}", needs=("separable",))
@@ -99,7 +98,7 @@ def separable_blanks_left_out_without_knowledge_bound(loss: ConcentratedLoss, mo
 
     Source. New here.
     """
-    return _left_out(loss, model, forest_of_law)
+    return _left_out(loss, model, ways_of_law(model))
 
 
 @theorem("any", trusted=f"{TRUSTED} {DRAWN}", needs=("separable",))
@@ -126,7 +125,7 @@ def separable_public_form_bound(loss: ConcentratedLoss, model: Forms) -> Leakage
 
     Source. New here.
     """
-    return _public(loss, model, tilted_forest)
+    return _public(loss, model, TILTED)
 
 
 @theorem("model", trusted=f"{TRUSTED} {DRAWN}", needs=("separable",))
@@ -145,7 +144,7 @@ def separable_public_form_without_knowledge_bound(loss: ConcentratedLoss, model:
 
     Source. New here.
     """
-    return _public(loss, model, forest_of_law)
+    return _public(loss, model, ways_of_law(model))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -200,12 +199,14 @@ def profiles_of(
     cases: Sequence[CellSecrets], curves: Sequence[ProfileCurve], model: Forms, forest_of: ForestOf
 ) -> Callable[[Grid], Told]:
     """D_i of the parts that each case reads, with δ_S where a secret is a blank; the form's curve is the last."""
-    forest, sways = forest_of(model.answers)
+    forest, crossings = forest_of(model.answers)
     silent = [NOTHING] * (len(forest.order) - model.answers.units)
 
     def told(grid: Grid) -> Told:
         parts, held = parts_of([[*case.parts(curves), *silent] for case in cases], grid)
-        stack, rows = Sweep(forest, sways, parts, held, [case.questions.tolist() for case in cases]).whole()
+        stack, rows = Sweep(
+            forest, crossings, parts, held, [case.questions.tolist() for case in cases]
+        ).whole()
         moved = Composition.of(PrivacyProfile.of(curves[-1], grid))
         found = [
             profile
@@ -217,12 +218,13 @@ def profiles_of(
     return told
 
 
-def forest_of_law(answers: BayesNet) -> tuple[Forest, Sways]:
-    """The tree of the answers and their law; their log odds where it is no one forest."""
+def ways_of_law(model: Forms) -> Ways:
+    """By the law of the answers; by their log odds where it is no one forest."""
     try:
-        return known_forest(answers)
+        KNOWN.apart(model.answers)
     except DoesNotApply:
-        return tilted_forest(answers)
+        return TILTED
+    return KNOWN
 
 
 def rhos_of(loss: ConcentratedLoss) -> tuple[Fraction, ...]:
@@ -231,15 +233,15 @@ def rhos_of(loss: ConcentratedLoss) -> tuple[Fraction, ...]:
 
 
 def worst_shown(
-    secrets: Iterable[CellSecrets], loss: ConcentratedLoss, model: Forms, forest_of: ForestOf
+    secrets: Iterable[CellSecrets], loss: ConcentratedLoss, model: Forms, ways: Ways
 ) -> FloatArray:
     """The largest ε of each question over all its secrets."""
     worst = np.zeros(model.answers.units)
     cases = [case for case in secrets if case.questions.size]
     if not cases:
         return worst
-    told = profiles_of(cases, [loss.curve(rho) for rho in rhos_of(loss)], model, forest_of)
-    found = leakage_at(told, loss.largest, loss.delta, TOGETHER.fine)
+    told = partial(profiles_of, cases, [loss.curve(rho) for rho in rhos_of(loss)], model)
+    found = told_apart(loss, told, model.units, ways)
     ends = np.cumsum([case.questions.size for case in cases])
     for case, shown in zip(cases, np.split(found, ends[:-1]), strict=True):
         each = np.minimum(shown, case.group(loss, model))
@@ -247,7 +249,7 @@ def worst_shown(
     return worst
 
 
-def _left_out(loss: ConcentratedLoss, model: Forms, forest_of: ForestOf) -> Leakage:
+def _left_out(loss: ConcentratedLoss, model: Forms, ways: Ways) -> Leakage:
     refuse_inseparable(loss)
     if model.public:
         raise DoesNotApply(
@@ -255,11 +257,11 @@ def _left_out(loss: ConcentratedLoss, model: Forms, forest_of: ForestOf) -> Leak
         )
     secrets = chain(answers_shown(model), blanks_shown(model))
     form = wholes(loss, np.zeros(1), rhos_of(loss)[-1])
-    return Leakage(np.append(worst_shown(secrets, loss, model, forest_of), form))
+    return Leakage(np.append(worst_shown(secrets, loss, model, ways), form))
 
 
-def _public(loss: ConcentratedLoss, model: Forms, forest_of: ForestOf) -> Leakage:
+def _public(loss: ConcentratedLoss, model: Forms, ways: Ways) -> Leakage:
     refuse_inseparable(loss)
     if not model.public:
         raise DoesNotApply("Who had which form is a secret here. Blanks left out cover it.")
-    return Leakage(np.append(worst_shown(answers_shown(model), loss, model, forest_of), 0.0))
+    return Leakage(np.append(worst_shown(answers_shown(model), loss, model, ways), 0.0))

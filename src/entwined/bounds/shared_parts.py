@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from entwined.bounds.concentrated_loss import ConcentratedLoss
+from entwined.bounds.forests import known_forest, tilted_forest
 from entwined.bounds.kernel import ROOT, Forest, Link, breadth_first
 from entwined.bounds.profiles.across import across
 from entwined.bounds.profiles.composition import Composition
@@ -14,7 +15,7 @@ from entwined.bounds.profiles.curves import GaussianCurve, ProfileCurve
 from entwined.bounds.profiles.passing import TOGETHER, Sways, Told, held_by, leakage_at
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.profiles.sway import Sway, TiltSway
-from entwined.bounds.separable import known_forest, tilted_forest, wholes
+from entwined.bounds.separable import wholes
 from entwined.bounds.theorem import theorem
 from entwined.dependence import Coupled, Dependence
 from entwined.errors import DoesNotApply

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from entwined.bounds import Knowledge
-from entwined.bounds.allocate import Pressure
+from entwined.bounds.allocate import Pressure, Shared, share
 from entwined.bounds.calibrate import CLOSE
 from entwined.bounds.concentrated_loss import ConcentratedLoss
 from entwined.bounds.contraction import contract_one
@@ -24,7 +24,7 @@ from entwined.bounds.forms import (
 )
 from entwined.bounds.kernel import Link, frontiers_of
 from entwined.bounds.messages import message_passing_bound
-from entwined.bounds.noise_sketch import NoiseSketch
+from entwined.bounds.noise_sketch import Histograms, NoiseSketch
 from entwined.bounds.separable import separable_messages_bound, separable_transport_bound
 from entwined.bounds.separable_filled import FilledConcentrated, separable_blanks_filled_bound
 from entwined.bounds.separable_forms import (
@@ -36,6 +36,7 @@ from entwined.bounds.separable_forms import (
     separable_public_form_bound,
     separable_public_form_without_knowledge_bound,
 )
+from entwined.bounds.sketched import foretold, share_by_sketches
 from entwined.bounds.theorem import Theorem
 from entwined.bounds.transport import add, transport_bound
 from entwined.dependence import BayesNet, Forms
@@ -56,7 +57,6 @@ class OnTree:
     knowledge: Knowledge
     power: int = 2
     close: float = CLOSE
-    fits: int = 0
 
     @property
     def columns(self) -> int:
@@ -115,9 +115,13 @@ class OnTree:
         """What Gaussian noise of these ρ shows."""
         return base
 
-    def sketch(self, ceiling: float, losses: FloatArray | None = None) -> "OnTree":  # noqa: ARG002  (quick enough)
-        """Itself."""
-        return self
+    def shared(self, weights: FloatArray, leakage: float) -> Shared:
+        """Share a leakage among the histograms."""
+        return share(self, weights, leakage)
+
+    def foretold(self, weights: FloatArray, leakage: float) -> Shared:
+        """The same, which takes no time."""
+        return self.shared(weights, leakage)
 
     def with_answers(self, model: BayesNet) -> "OnTree":
         """Say what the same histograms leak under another law of the answers."""
@@ -142,7 +146,6 @@ class OnForms:
     filling: tuple[FloatArray, ...] = ()
     power: int = 2
     close: float = CLOSE
-    fits: int = 0
 
     def __post_init__(self) -> None:
         if self.filled and self.knowledge != "model":
@@ -232,9 +235,13 @@ class OnForms:
         """Say what the same histograms leak under another law of the answers."""
         return replace(self, model=replace(self.model, answers=model))
 
-    def sketch(self, ceiling: float, losses: FloatArray | None = None) -> "OnForms":  # noqa: ARG002  (quick enough)
-        """Itself."""
-        return self
+    def shared(self, weights: FloatArray, leakage: float) -> Shared:
+        """Share a leakage among the histograms."""
+        return share(self, weights, leakage)
+
+    def foretold(self, weights: FloatArray, leakage: float) -> Shared:
+        """The same, which takes no time."""
+        return self.shared(weights, leakage)
 
     def pressure(self, losses: FloatArray, ceiling: float) -> Pressure:
         """Give each answer's leakage as a sum over the losses; what filled blanks tell together is left out."""
@@ -261,11 +268,6 @@ class UnderNoise:
     delta: Fraction
     power: int = 1
     close: float = 5e-7  # nearer than a plan asks for, so that it begins where it ends
-
-    @property
-    def fits(self) -> int:
-        """Once for what a coarse grid tells too much; what filled blanks tell of the form moves more."""
-        return 2 if self.terms.filled else 1
 
     @property
     def columns(self) -> int:
@@ -299,10 +301,18 @@ class UnderNoise:
         """By the sketch."""
         return self.sketch(ceiling).pressure(losses, ceiling)
 
+    def shared(self, weights: FloatArray, leakage: float) -> Shared:
+        """Share a leakage among the histograms."""
+        return share_by_sketches(self, weights, leakage)
+
+    def foretold(self, weights: FloatArray, leakage: float) -> Shared:
+        """About the same, by a first sketch."""
+        return foretold(self, weights, leakage)[1]
+
     def sketch(self, ceiling: float, losses: FloatArray | None = None) -> NoiseSketch:
-        """Pass profiles on a coarse grid, and hold them against what the theorem says of some losses."""
+        """Pass profiles on a coarse grid near some losses, and hold them against what the theorem says of those."""
         terms = self.terms
-        rough = NoiseSketch(
+        about = Histograms(
             terms.answers,
             terms.knowledge,
             terms.secrets,
@@ -311,7 +321,12 @@ class UnderNoise:
             ceiling,
             terms.secret_form,
         )
-        return rough if losses is None else rough.fitted(losses, self.leakage(losses))
+        near = about.start if losses is None else losses
+        if not terms.filled:
+            return about.near(near)
+        if losses is None:
+            near = near * (ceiling / self.leakage(near).worst) ** 2
+        return about.near(near, self.leakage(near))
 
 
 def slopes_on_tree(model: BayesNet, losses: FloatArray, knowledge: Knowledge) -> FloatArray:

@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final, TypeAlias
 
 import numpy as np
 
 from entwined.bounds import Knowledge
-from entwined.bounds.allocate import Shared, share
+from entwined.bounds.allocate import Shared
 from entwined.bounds.filled_blanks import laws_of_columns
 from entwined.bounds.profiles.curves import largest_shift
 from entwined.dependence import BayesNet, Forms
@@ -36,6 +36,8 @@ OF_SCALE: Final = 2.0  # the variance of Laplace noise is twice its squared scal
 WEIGHED: Final = 10**12  # the sum of the weights by which blanks are filled, about
 PLAIN: Final = "plain {} noise"
 GROUPED: Final = "Gaussian noise with all answers as one group"
+
+UNSURE: Final = 0.15  # what is foretold of an error may be so much too large
 
 Weights: TypeAlias = dict[str, float]
 
@@ -333,12 +335,17 @@ def plan_survey(  # noqa: PLR0913  (a plan is described by so many public choice
     miss = None if delta is None else probability(delta, "δ")
     secret = survey.forms is not None and not survey.public_form
     can_fill = fill and secret and knowledge == "model" and not (at_the_door and miss is None)
-    plans = []
-    for filled in (False, True) if can_fill else (False,):
+    plans: list[SurveyPlan] = []
+    for filled in (True, False) if can_fill else (False,):
         terms = survey.terms(knowledge, filled=filled)
         noisy = terms if miss is None else UnderNoise(terms, miss)
-        shared = share(noisy, survey.weights(filled=filled), leakage)
-        plans.append(SurveyPlan(survey, knowledge, leakage, rows, filled, shared, miss))
+        weights, plan = (
+            survey.weights(filled=filled),
+            partial(SurveyPlan, survey, knowledge, leakage, rows, filled),
+        )
+        about = plan(noisy.foretold(weights, leakage), miss) if plans else None
+        if about is None or about.squared_error <= plans[0].squared_error * (1 + UNSURE):
+            plans.append(plan(noisy.shared(weights, leakage), miss))
     return min(plans, key=lambda one: one.squared_error)
 
 

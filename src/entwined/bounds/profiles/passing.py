@@ -15,12 +15,14 @@ from entwined.bounds.profiles.composition import Composition
 from entwined.bounds.profiles.curves import LARGEST_EPSILON, ProfileCurve, epsilon_at_delta
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.profiles.sway import Sway
-from entwined.bounds.profiles.sweeping import Sweep
 from entwined.bounds.transport import Run
 from entwined.errors import DoesNotApply
 from entwined.numbers import FloatArray, IntArray
 
 COARSE: Final = 192
+FIRST_PART: Final = 0.75
+MANY: Final = 64  # units; where pairs of values of more are told apart, fewer points are taken
+FEWER: Final = 4  # so many times
 WIDENED: Final = 3.0
 SHORTEST: Final = 1e-6  # where a grid ends at the earliest: finer steps lose their digits
 TAIL: Final = 1e-4  # the share of δ that may be cut off at the end of the grid
@@ -32,15 +34,11 @@ CEILING: Final = (1e-5, 1e-12)
 
 Held = TypeVar("Held")
 Sways: TypeAlias = Mapping[Link, Sway]
-Sweeping: TypeAlias = Callable[[Forest, Sequence[ProfileCurve], Sways, Grid], list[PrivacyProfile]]
 
 
 @dataclass(frozen=True, slots=True)
 class Algebra(Generic[Held]):
-    """How what a unit holds is put together; `silent` is what shows nothing, `fine` how many points a grid needs.
-
-    `sweep` goes through a forest where there is a quicker way than from node to node.
-    """
+    """How what a unit holds is put together; `silent` is what shows nothing, `fine` how many points a grid needs."""
 
     hold: Callable[[PrivacyProfile], Held]
     join: Callable[[Held, Held], Held]
@@ -49,7 +47,6 @@ class Algebra(Generic[Held]):
     split: Callable[[Held], list[Held]]
     silent: Callable[[Held], bool]
     fine: int
-    sweep: Sweeping | None = None
 
     def send(self, held: Sequence[Held], sways: Sequence[Sway]) -> list[Held]:
         """What neighbours get of each."""
@@ -59,13 +56,6 @@ class Algebra(Generic[Held]):
         """Read each, some at a time."""
         some = [held[first : first + AT_ONCE] for first in range(0, len(held), AT_ONCE)]
         return [profile for each in some for profile in self.read(self.stack(each)).split()]
-
-
-def at_once(forest: Forest, curves: Sequence[ProfileCurve], sways: Sways, grid: Grid) -> list[PrivacyProfile]:
-    """What each node shows by ⊗, level by level."""
-    parts, held = parts_of([curves], grid)
-    stack, (rows,) = Sweep(forest, sways, parts, held, [range(len(curves))]).whole()
-    return read_rows(stack, rows)
 
 
 def itself(profile: PrivacyProfile) -> PrivacyProfile:
@@ -81,7 +71,6 @@ TOGETHER: Final = Algebra(
     Composition.split,
     lambda held: bool(held.is_nothing),
     1024,
-    at_once,
 )
 """⊗: parts that each read one unit, with independent noise."""
 IN_TURN: Final = Algebra(
@@ -147,22 +136,32 @@ def read_rows(
 
 
 def leakage_at(
-    passed: Callable[[Grid], Told], largest: ProfileCurve, delta: Fraction, fine: int
+    passed: Callable[[Grid], Told],
+    largest: ProfileCurve,
+    delta: Fraction,
+    fine: int,
+    rough: Callable[[Grid], Told] | None = None,
 ) -> FloatArray:
     """Pass profiles on a coarse grid that is long enough, then on a fine one, and read each unit's ε.
 
-    Every grid gives a valid bound: a short one puts more at infinity, a coarse one has longer chords.
+    Every grid gives a valid bound: a short one puts more at infinity, a coarse one has longer chords. `rough` is larger
+    and quicker: it finds a grid that is surely long enough, of which the first part mostly is too.
     """
     first = epsilon_at_delta(largest, delta * Fraction(TAIL))
     reach = min(WIDENED * max(first, SHORTEST), LARGEST_EPSILON)
-    told = passed(Grid.up_to(reach, COARSE))
+    told = (rough or passed)(Grid.up_to(reach, COARSE))
     while not math.isfinite(told.epsilons(delta).max()):
         if reach >= LARGEST_EPSILON:
             return told.epsilons(delta)
         reach = min(reach * WIDENED, LARGEST_EPSILON)
-        told = passed(Grid.up_to(reach, COARSE))
-    better = passed(Grid.up_to(min(reach, max(told.end(delta), SHORTEST)), fine))
-    return np.minimum(told.epsilons(delta), better.epsilons(delta))
+        told = (rough or passed)(Grid.up_to(reach, COARSE))
+    found, end = told.epsilons(delta), min(reach, max(told.end(delta), SHORTEST))
+    for share in (1.0,) if rough is None else (FIRST_PART, 1.0):
+        better = passed(Grid.up_to(share * end, fine)).epsilons(delta)
+        found = np.minimum(found, better)
+        if np.isfinite(better).all():
+            break
+    return found
 
 
 def along_chain(
@@ -236,8 +235,6 @@ def through_forest(
     algebra: Algebra[Held], forest: Forest, curves: Sequence[ProfileCurve], sways: Sways, grid: Grid
 ) -> list[PrivacyProfile]:
     """What each node shows, with all that comes from its neighbours."""
-    if algebra.sweep is not None:
-        return algebra.sweep(forest, curves, sways, grid)
     own = held_by(algebra, curves, grid)
     return algebra.reads(forest.sweep_levels(own, partial(send_swayed, algebra, sways), algebra.join))
 

@@ -1,7 +1,7 @@
 """A profile: a curve that is known at the points of a grid and joined by chords, so never below the truth."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -12,7 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from entwined.bounds.profiles.curves import LARGEST_EPSILON, ProfileCurve, read_at
-from entwined.bounds.profiles.sway import Sway, further_on, read_sways
+from entwined.bounds.profiles.sway import Sway, further_on
 from entwined.errors import BadInput
 from entwined.numbers import ULP, FloatArray, IntArray, float_below
 
@@ -21,7 +21,6 @@ UP: Final = 1 + 64 * ULP
 STRIDE: Final = 8
 APART: Final = 16  # how far apart the rows are in which the best choice is sought everywhere
 BEYOND: Final = 8
-AT_ONCE: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +40,10 @@ class Grid:
     def up_to(cls, epsilon: float, size: int) -> Self:
         """So many equal steps to ε."""
         return cls(min(epsilon, LARGEST_EPSILON * (1 - 4 * ULP)) / size, size)
+
+    def every(self, nth: int) -> "Grid":
+        """Each n-th point of it alone."""
+        return Grid(self.step * nth, self.size // nth)
 
     @property
     def reach(self) -> float:
@@ -96,6 +99,10 @@ class PrivacyProfile:
     def at(self, excess: FloatArray) -> FloatArray:
         """The chord at γ = 1 + excess."""
         return Chords.of(self.grid, np.asarray(excess)).read(self.deltas)
+
+    def on(self, grid: Grid) -> "PrivacyProfile":
+        """The same on another grid that ends where it does or before."""
+        return PrivacyProfile(grid, np.minimum(self.at(grid.excess), 1.0))
 
     def through(self, sway: Sway) -> "PrivacyProfile":
         """S_t: what is left of it a neighbour further."""
@@ -181,18 +188,6 @@ class Chords:
         share = np.clip((left - start) / width, 0.0, 1.0)
         return cls(cell, share, np.full(np.shape(excess), UP) if weight is None else weight * UP)
 
-    @classmethod
-    def through(cls, grid: Grid, sways: Sequence[Sway]) -> "Chords":
-        """S_t of several sways, a row each: t(γ) times the profile at 1 + (γ − 1)/t(γ)."""
-        weight, further = further_on(read_sways(sways, grid.excess), grid.excess)
-        return cls.of(grid, further, weight)
-
-    @classmethod
-    def concatenated(cls, stacks: Sequence["Chords"]) -> "Chords":
-        """Put stacks on top of each other."""
-        rows = [(one.cell, one.share, one.weight) for one in stacks]
-        return cls(*map(np.concatenate, zip(*rows, strict=True)))
-
     def read(self, deltas: FloatArray) -> FloatArray:
         """Read a profile there, or each of a stack."""
         if deltas.ndim == 1:
@@ -218,26 +213,6 @@ def passage(grid: Grid, sway: Sway) -> Chords:
     """S_t on a grid: t(γ) times the profile at 1 + (γ − 1)/t(γ)."""
     weight, further = further_on(sway.at(grid.excess), grid.excess)
     return Chords.of(grid, further, weight)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Passages:
-    """S_t of several sways on a grid, a row each."""
-
-    row: Mapping[Sway, int]
-    chords: Chords
-
-    def through(self, profiles: PrivacyProfile, sways: Sequence[Sway]) -> PrivacyProfile:
-        """S_t of each of a stack, by a sway of its own."""
-        chords = self.chords.rows([self.row[sway] for sway in sways])
-        return PrivacyProfile(profiles.grid, chords.read(profiles.deltas))
-
-
-@lru_cache(maxsize=4)
-def passages(grid: Grid, sways: tuple[Sway, ...]) -> Passages:
-    """Work out S_t of different sways, some at once: many more are far from the processor."""
-    parts = [Chords.through(grid, sways[first : first + AT_ONCE]) for first in range(0, len(sways), AT_ONCE)]
-    return Passages({sway: row for row, sway in enumerate(sways)}, Chords.concatenated(parts))
 
 
 def lowest_in_rows(there: FloatArray, growth: FloatArray, rows: FloatArray) -> IntArray:

@@ -8,7 +8,6 @@ because Σ (p_a − γ p_b)(u) M_u(S) has positive weight t and negative weight 
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -71,32 +70,6 @@ class RowsSway:
             best = np.maximum(best, gain[other] - excess * base[other])
         slack = (self.frontier.slack - 1 + 8 * ULP) * (gain[corner] + excess * base[corner])
         return np.asarray(np.clip(best + slack, 0.0, 1.0))
-
-
-def read_sways(sways: Sequence[Sway], excess: FloatArray) -> FloatArray:
-    """T of each at γ = 1 + excess, a row each; those of known laws at once."""
-    found = np.empty((len(sways), excess.size))
-    frontiers: dict[int, Frontier] = {}
-    for place, sway in enumerate(sways):
-        if isinstance(sway, RowsSway) and sway.frontier.points:
-            frontiers[place] = sway.frontier
-        else:
-            found[place] = sway.at(excess)
-    if frontiers:
-        found[list(frontiers)] = highest_corners(list(frontiers.values()), excess)
-    return found
-
-
-def highest_corners(frontiers: Sequence[Frontier], excess: FloatArray) -> FloatArray:
-    """The largest gain − (γ − 1)·base over all corners of each, rounded up."""
-    most = max(len(one.points) for one in frontiers)
-    corners = np.array([one.points + one.points[-1:] * (most - len(one.points)) for one in frontiers])
-    slack = np.array([one.slack - 1 + 8 * ULP for one in frontiers])[:, None]
-    gain, base = corners[..., 0] * (1 + slack), corners[..., 1] * (1 - slack)
-    highest = np.zeros((len(frontiers), excess.size))
-    for corner in range(most):
-        np.maximum(highest, gain[:, corner, None] - base[:, corner, None] * excess, out=highest)
-    return np.minimum(highest, 1.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,153 @@
+"""Pairs of values: which values of a unit have a bearing on which of a neighbour's, read from a model's tables."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from entwined.bounds.forests import known_forest, tilted_forest
+from entwined.bounds.kernel import Forest, Link, laws_of
+from entwined.bounds.profiles.crossing import Crossover, LawCrossing, Swayed, TiltCrossing, two_of
+from entwined.bounds.profiles.passing import MANY
+from entwined.bounds.profiles.sway import TiltSway
+from entwined.dependence import BayesNet, Coupled, RandomField
+from entwined.numbers import ULP, FloatArray, IntArray
+
+PAIR: Final = 2
+MOST_VALUES: Final = 40  # of a unit; pairs of pairs of more take long, and the worst of all stands for them
+ROWS: Final = 16  # for the pairs of a unit at most; more of them share
+BEHIND: Final = 20  # for those of a unit that are mixed by its law
+APART: Final = 2  # points of a grid at which laws of many units are mixed
+FEW: Final = 512  # different log odds that are kept as they are
+PARTS: Final = 128  # more are rounded up to so many parts of a power of two, so that few are different
+
+Crossings: TypeAlias = Mapping[Link, Crossover]
+ForestOf: TypeAlias = Callable[[Coupled], tuple[Forest, Crossings]]
+
+
+class Ways(NamedTuple):
+    """How profiles get through the forest of a model: pairs of values told apart, or alike, which is quicker."""
+
+    apart: ForestOf
+    alike: ForestOf
+
+
+@lru_cache(maxsize=4)
+def tilted_crossings(model: Coupled) -> tuple[Forest, Crossings]:
+    """The forest of a model, and how far pairs of values are tilted: one by one where a table of two units is known."""
+    forest, alike = tilted_alike(model)
+    found = dict(alike)
+    odds = rounded({link: pair_odds(table) for link, table in tables_of(model) if link in found})
+    heard = strengths(forest, {link: np.tanh(one / 4) for link, one in odds.items()})
+    for (unit, neighbour), one in odds.items():
+        found[unit, neighbour] = TiltCrossing.of(one, near(heard[neighbour][unit], ROWS))
+    return forest, found
+
+
+@lru_cache(maxsize=4)
+def known_crossings(model: Coupled) -> tuple[Forest, Crossings]:
+    """The tree of a model, and the law of each neighbour by values that can occur."""
+    forest, laws = laws_of(model)
+    possible = {link: law[:, law.any(axis=0)] for link, law in laws.items()}
+    found: dict[Link, Crossover] = {link: Swayed(TiltSway(0.0)) for link in possible}  # of what has one value
+    possible = {link: law for link, law in possible.items() if min(law.shape) > 1}
+    heard = strengths(forest, {link: apart_at(law) for link, law in possible.items()})
+    for (unit, neighbour), law in possible.items():
+        others = [one for source, one in heard[unit].items() if source != neighbour]
+        group, behind = near(heard[neighbour][unit], ROWS), near(sum(others, np.zeros(1)), BEHIND)
+        found[unit, neighbour] = LawCrossing(
+            law, forest.error, group, behind, APART if model.units > MANY else 1
+        )
+    return forest, found
+
+
+def tilted_alike(model: Coupled) -> tuple[Forest, Crossings]:
+    """The same by the worst of all values."""
+    forest, sways = tilted_forest(model)
+    return forest, {link: Swayed(sway) for link, sway in sways.items()}
+
+
+def known_alike(model: Coupled) -> tuple[Forest, Crossings]:
+    """The same by the worst of all values."""
+    forest, sways = known_forest(model)
+    return forest, {link: Swayed(sway) for link, sway in sways.items()}
+
+
+TILTED: Final = Ways(tilted_crossings, tilted_alike)
+KNOWN: Final = Ways(known_crossings, known_alike)
+
+
+def apart_at(law: FloatArray) -> FloatArray:
+    """How far each two rows are apart, at each two columns: what of it is between them."""
+    a, b = two_of(len(law))
+    u, v = two_of(law.shape[1])
+    gap = law[a] - law[b]
+    gain, lost = np.maximum(gap, 0.0), np.maximum(-gap, 0.0)
+    both = gain[:, u] * lost[:, v] + gain[:, v] * lost[:, u]
+    return np.asarray(both / np.maximum(gain.sum(axis=1, keepdims=True), ULP))
+
+
+def strengths(forest: Forest, shares: Mapping[Link, FloatArray]) -> list[dict[int, FloatArray]]:
+    """About how much each pair of a unit hears from each neighbour, if all units show alike.
+
+    By this pairs are put together. Any groups are valid; these do not hang on losses, so that what is shown grows with
+    each of them.
+    """
+
+    def send(links: Sequence[Link], held: Sequence[FloatArray]) -> list[FloatArray]:
+        return [
+            np.asarray((shares[link] ** 2 * one).max(axis=1)) if link in shares else one.max(keepdims=True)
+            for link, one in zip(links, held, strict=True)
+        ]
+
+    return forest.heard([np.ones(1)] * len(forest.order), send, np.add, forest.order)
+
+
+def near(told: FloatArray, most: int) -> IntArray:
+    """At most so many groups of numbers whose roots are near each other, the least first."""
+    amounts, place = np.unique(np.sqrt(told), return_inverse=True)
+    if amounts.size <= most:
+        return place
+    step = (amounts - amounts[0]) / (amounts[-1] - amounts[0]) * most
+    band = np.minimum(step.astype(np.int64), most - 1)
+    return np.cumsum(np.append(0, band[1:] > band[:-1]))[place]
+
+
+def tables_of(model: Coupled) -> Iterator[tuple[Link, FloatArray]]:
+    """The known tables of two units, from either end: a row a value of the second of a link."""
+    if not isinstance(model, (BayesNet, RandomField)):
+        return
+    for block in model.blocks:
+        sizes = block.table.shape[1:]
+        if len(sizes) == PAIR and block.table.is_exact and 1 < min(sizes) <= max(sizes) <= MOST_VALUES:
+            for (one, other), table in zip(block.scope.tolist(), block.table.low, strict=True):
+                yield (other, one), table
+                yield (one, other), table.T
+
+
+def pair_odds(table: FloatArray) -> FloatArray:
+    """The log odds ratio of each two values (rows) at each two others, rounded up; 0 where one side rules both out."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(table)
+        a, b = two_of(len(table))
+        u, v = two_of(table.shape[1])
+        gaps = logs[a] - logs[b]
+        odds = np.abs(gaps[:, u] - gaps[:, v])
+    slack = 4 * ULP * np.max(np.abs(logs), where=np.isfinite(logs), initial=1.0)
+    return np.where(
+        np.nan_to_num(odds, nan=0.0) > 0, np.nan_to_num(odds, nan=0.0, posinf=np.inf) + slack, 0.0
+    )
+
+
+def rounded(odds: Mapping[Link, FloatArray]) -> Mapping[Link, FloatArray]:
+    """The same, a little larger where very many are different."""
+    if len(np.unique(np.concatenate([one.ravel() for one in odds.values()] or [np.zeros(0)]))) <= FEW:
+        return odds
+    return {link: few_digits(one) for link, one in odds.items()}
+
+
+def few_digits(odds: FloatArray) -> FloatArray:
+    """Round up to so many parts of a power of two."""
+    part, power = np.frexp(odds)
+    return np.asarray(np.ldexp(np.ceil(part * PARTS) / PARTS, power))
