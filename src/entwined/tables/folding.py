@@ -16,6 +16,7 @@ from entwined.queries.folds import FoldOf
 from entwined.queries.query import TOO_LARGE
 from entwined.schema import Schema
 from entwined.tables.engine import ROWS_AT_ONCE
+from entwined.tables.threads import in_threads, threads
 
 ENTRIES_AT_ONCE: Final = 2**22
 PROBES: Final = (0, 1, 2, 3, 12_345, 67_890)
@@ -78,7 +79,16 @@ class Folding:
     inside: tuple[int | None, ...]
 
     def over(self, batches: Iterable[Codes]) -> list[int]:
-        """Add up over batches of scanned rows; one fold's numbers after another's."""
+        """Add up over batches of scanned rows; one fold's numbers after another's.
+
+        Whole numbers are added up, so it does not matter which batch is done first, nor by how many threads. Only folds
+        that add codes are shared out: others are made of calls that let no thread work beside them.
+        """
+        at_once = threads() if all(fold.adds_codes for fold in self.folds) else 1
+        return [sum(each) for each in zip(*in_threads(self._alone, batches, at_once), strict=True)]
+
+    def _alone(self, batches: Iterable[Codes]) -> list[int]:
+        """Add up over batches, by one thread."""
         totals = [np.zeros(fold.cells, np.int64) for fold in self.folds]
         seen = 0
         for rows, sums in map(self._sums, batches):
