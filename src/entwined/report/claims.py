@@ -211,7 +211,12 @@ def model_words(declared: Mapping[str, Any]) -> str:
         case {"kind": "random_field", "variables": variables}:
             return f"a field of {len(variables):,} quantities that pull at their neighbours"
         case {"kind": "graph"}:
-            return f"a network{by} in which neighbours depend on each other"
+            few = (
+                f"; of anyone's ties no more than {model['most_ties']:,} say anything"
+                if "most_ties" in model
+                else ""
+            )
+            return f"a network{by} in which neighbours depend on each other{few}"
         case {"kind": "gaussian"}:
             told = readable(", ".join(declared.get("columns", ())) or "values")
             return (
