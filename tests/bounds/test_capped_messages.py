@@ -148,3 +148,10 @@ def test_a_member_keeps_to_the_cap_by_the_strongest_ties():
     drawn = model.member().draw(4000, np.random.default_rng(2))
     tied = [(a, b) for a, b in COMPLETE.tolist() if abs(np.corrcoef(drawn[:, a], drawn[:, b])[0, 1]) > 0.1]
     assert tied == [(0, 1), (2, 3)]
+
+
+def test_a_cap_is_offered_where_it_would_help_and_its_figure_is_that_of_the_cap():
+    ring = np.array([(at, (at + step) % 40) for at in range(40) for step in (1, 2)])
+    model, loss = Graph(40, ring, 4.976), Loss.uniform("0.1", 40)
+    (hint,) = [one for one in bound(model, loss).hints() if "most_ties = 2" in one.knowing]
+    assert hint.leakage == pytest.approx(bound(replace(model, most_ties=2), loss).leakage.worst)

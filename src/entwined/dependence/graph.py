@@ -13,7 +13,7 @@ from entwined.canonical import Document
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.edged import Edged, refuse_repeats, refuse_strangers
 from entwined.dependence.model import Source, checked_source, checked_units
-from entwined.dependence.narrower import Tie
+from entwined.dependence.narrower import Narrower, Tie
 from entwined.dependence.product_law import ProductLaw, over_units
 from entwined.errors import BadModel
 from entwined.numbers import FloatArray, IntArray
@@ -104,6 +104,14 @@ class Graph(Edged):
 
             if 0 < self.log_odds[edge] < np.inf:
                 yield Tie(f"of the edge between {first} and {second}", float(self.log_odds[edge]), weaker)
+
+    def narrower(self) -> Iterator[Narrower]:
+        """Suppose that half of the ties of whoever has most say nothing."""
+        most = int(self.degrees.max(initial=0))
+        half = (min(most, self.most_ties or most) + 1) // 2
+        if half < most:
+            knowing = f"that no more than {half} of anyone's ties say anything (most_ties = {half}), of up to {most}"
+            yield Narrower("ties", knowing, replace(self, most_ties=half, **self.unfiled))
 
     @property
     def written_out(self) -> Document:
