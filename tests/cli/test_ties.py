@@ -65,6 +65,33 @@ def test_where_messages_say_no_more_than_the_group_it_is_said(run):
     assert "log odds up to 4.976 the messages along the ties say no more than the group: all 12 units" in said
 
 
+def test_a_graph_with_a_cap_on_ties_is_planned_released_and_checked(run, office):
+    """At equal leakage a cap allows a larger loss, so less noise; the report and the certificate tell of it."""
+    asked = Path("release.toml").read_text().replace('missing_says_nothing = ["went"]\n', "")
+    Path("release.toml").write_text(asked)
+    losses = {}
+    for most in (None, 1):
+        capped = {"kind": "graph", "edges": "ties.csv", "log_odds": 4.976} | (
+            {"most_ties": most} if most else {}
+        )
+        Path("ties.json").write_text(json.dumps(capped))
+        _, out, said = run("plan", "release.toml", "--json")
+        assert out, said
+        planned = json.loads(out)
+        losses[most] = {way["way"]: way["loss"] for way in planned["ways"] if way["applies"]}
+    assert "capped messages" not in losses[None]
+    assert losses[1]["capped messages"] > 4 * losses[1]["group"]
+    assert planned["proposed"] == "capped messages"
+    code, _, said = run("release", "release.toml", "-o", "out", "--yes")
+    assert code == 0, said
+    assert run("verify", "out/certificate.json")[0] == 0
+    assert "no more than 1 say anything" in Path("out/report.html").read_text()
+    certificate = Path("out/certificate.json")
+    assert "capped messages" in certificate.read_text()
+    certificate.write_text(certificate.read_text().replace('"most_ties": 1', '"most_ties": 3'))
+    assert run("verify", "out/certificate.json")[0] == 1
+
+
 def test_ties_are_planned_released_and_checked(run, office):
     planned = json.loads(run("plan", "release.toml", "--json")[1])
     applying = {way["way"]: way for way in planned["ways"] if way["applies"]}

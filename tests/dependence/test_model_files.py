@@ -137,6 +137,7 @@ DOCUMENTS = {
     },
     "graph class": {"kind": "graph", "edges": [[0, 1], [1, 2]], "log_odds": [0.1, 0.4]},
     "graph of strengths": {"kind": "graph", "units": 5, "edges": [[4, 1, 0.5], [1, 2, "inf"], [0, 4, 0]]},
+    "graph with a cap": {"kind": "graph", "edges": [[0, 1, 0.5], [1, 2, 2]], "most_ties": 1, "units": 3},
     "graph without edges": {"kind": "graph", "units": 5, "edges": [], "log_odds": 1},
     "ties": {"kind": "ties", "edges": [[0, 1], [1, 2]], "coefficient": 0.38},
     "ties with a cap": {"kind": "ties", "edges": [[0, 1], [1, 2]], "coefficient": 0.38, "most_ties": 1},
@@ -539,6 +540,7 @@ def test_a_graph_of_five_million_edges(tmp_path):
     assert figures["gb"] < 1.5
 
 
-def test_a_graph_has_no_cap_on_ties_and_says_what_to_do():
-    with pytest.raises(BadModel, match='declare kind "ties"'):
-        model_from({"kind": "graph", "edges": [[0, 1, 0.4]], "most_ties": 1}, Path())
+@pytest.mark.parametrize("most", [0, -1, 1.5, "2", True])
+def test_a_cap_on_ties_is_a_whole_number_from_1_on(most):
+    with pytest.raises(BadModel, match='"most_ties" is'):
+        model_from({"kind": "graph", "edges": [[0, 1, 0.4]], "most_ties": most}, Path())

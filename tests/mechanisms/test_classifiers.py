@@ -10,6 +10,7 @@ import pytest
 
 import entwined as ew
 from entwined.audit import audit
+from entwined.door.lending import lent
 from entwined.errors import BadQuery, EntwinedError, Refused
 from entwined.mechanisms.classifiers import minimum, moments
 from entwined.mechanisms.classifiers.margin_losses import Logistic, RoundedHinge
@@ -454,3 +455,38 @@ def test_numbers_on_a_grid_are_features_too():
     assert number.tolist() == [-1, -0.5, 0, 0.5, 1, 0]
     assert worst_change(Promise.of(schema), made.way.statistic) > 0
     assert isinstance(made.needs(schema)[0], FoldOf)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_rule_states_the_noise_that_is_in_it(kind, tmp_path):
+    """Of the method output, coefficients of the same rows vary by as much as is said; false alarm below 1 in 10^6."""
+    with ew.open(people(60), PEOPLE, ledger=tmp_path / "l.db", cap=9) as door:
+        made = kind.of(door.promise, "ill", 2, method="output", columns=["age"])
+        with lent(door.table) as read:
+            fitted = [made.output(made.run(read, door.promise.schema)) for _ in range(150)]
+    (stated,) = fitted[0].noise
+    spread = np.std([one.values for one in fitted], axis=0)
+    assert stated.deviation / 1.6 < spread.max() < stated.deviation * 1.6
+    assert stated.law.startswith("discrete Laplace of scale")
+    assert f"Noise on each coefficient: {stated.law}" in " ".join(fitted[0].sheet.document["notes"])
+    assert fitted[0].half_width > stated.deviation
+
+
+@pytest.mark.parametrize(
+    ("method", "delta", "on"),
+    [("objective", None, ["add up to", "coefficient"]), ("descent", "1e-6", ["each of 9 rounds"])],
+)
+def test_a_rule_without_intervals_states_its_noise_and_says_that_there_are_none(method, delta, on, tmp_path):
+    with ew.open(people(60), PEOPLE, ledger=tmp_path / "l.db", cap=9, delta=delta) as door:
+        loss = door.promise.measure.largest(Fraction(2))
+        more = {"rounds": 9} if method == "descent" else {}
+        made = LogisticRegression.of(door.promise, "ill", loss, method=method, **more)
+        fitted = door.admit(made).output
+    notes = " ".join(fitted.sheet.document["notes"])
+    assert [part in one.on for one, part in zip(fitted.noise, on, strict=True)] == [True] * len(on)
+    assert all(one.words in notes for one in fitted.noise)
+    assert "no theorem here bounds it" in notes
+    shown = dict(row[:2] for row in made.expected.rows)
+    assert fitted.noise[0].deviation == pytest.approx(
+        next(figure for about, figure in shown.items() if "standard deviation" in about)
+    )

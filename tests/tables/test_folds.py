@@ -6,6 +6,7 @@ import pytest
 
 from entwined.errors import BadInput, BadQuery, QueryTooComplex, Unreadable
 from entwined.queries import CountOf, FoldOf, Placed, TableOf, everything
+from entwined.queries.placed_numbers import PlacedNumbers
 from entwined.queries.row_numbers import RowNumbers
 from entwined.schema import Schema
 from entwined.tables import open_table
@@ -295,3 +296,18 @@ def test_sums_by_group_are_exact_however_wide_the_numbers_are(kind, groups):
             rows = RowNumbers(given, group, groups, counts=True)
             assert rows.sums(np.int64).tolist() == expected
             assert rows.sums(object).tolist() == expected
+
+
+@pytest.mark.parametrize("largest", [9, 2**36, 2**62 // 3000])
+def test_tables_that_are_added_up_two_at_once_are_those_added_up_by_rows(largest):
+    """Small tables of one number in pairs, one left over, one too large, the same twice, and one of two columns."""
+    rng = np.random.default_rng(largest % 97)
+    sizes = {"a": 3, "b": 7, "c": 2, "d": 5000, "e": 5}
+    codes = np.column_stack([rng.integers(0, size, 3000) for size in sizes.values()]).astype(np.uint16)
+    numbers = rng.integers(-largest, largest, (3000, 2), endpoint=True)
+    named = ["a", "b", "b", "b", "d", "c", "e"]
+    placed = [Placed(number, (name,), (sizes[name],)) for number in (0, 1) for name in named]
+    placed += [Placed(1), Placed(0, ("a", "e"), (3, 5))]
+    found = PlacedNumbers(numbers, codes, list(sizes), tuple(placed))
+    expected = found.vectors.astype(object).sum(axis=0).tolist()
+    assert found.sums(np.int64).tolist() == found.sums(object).tolist() == expected

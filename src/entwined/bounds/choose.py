@@ -9,6 +9,7 @@ from entwined.bounds.affiliation import affiliation_bound
 from entwined.bounds.attributes.parameter_quilt import parameter_quilt_bound
 from entwined.bounds.blocks import block_messages_bound, block_transport_bound
 from entwined.bounds.both_sides import both_sides_of_series_bound
+from entwined.bounds.capped_messages import capped_messages_bound
 from entwined.bounds.concentrated_group import concentrated_group_bound
 from entwined.bounds.elimination import elimination_bound, elimination_without_knowledge_bound
 from entwined.bounds.endless import (
@@ -89,6 +90,7 @@ NEAREST: Final = 3  # names that are told to who spelt one wrong
 ROUNDING: Final = 1e-12  # two leakages this near are the same figure on another machine
 THEOREMS: tuple[Theorem, ...] = (
     message_passing_bound,
+    capped_messages_bound,
     group_bound,
     self_avoiding_walks_bound,
     influence_matrix_bound,

@@ -58,8 +58,8 @@ def says_no_more_than_the_group(model: Dependence, messages: float | None, group
     )
     return (
         f"With log odds up to {strongest:.4g} the messages along the ties say no more than the group: all {joined:,} "
-        "units that hang together count in full. What helps: weaker ties, if that is true, or fewer of them, so that "
-        f"the network falls into smaller parts.{one_by_one}"
+        "units that hang together count in full. What helps: weaker ties, if that is true, fewer of them, so that the "
+        f'network falls into smaller parts, or a cap on how many of anyone\'s ties tell ("most_ties").{one_by_one}'
     )
 
 

@@ -35,7 +35,7 @@ CoefficientOption = Annotated[
 MostOption = Annotated[
     int | None,
     typer.Option(
-        "--most-ties", help="With --coefficient: no more than so many of anyone's ties say anything."
+        "--most-ties", help="No more than so many of anyone's ties say anything; which ones is left open."
     ),
 ]
 CheckinsOption = Annotated[
@@ -91,14 +91,9 @@ def _strength(log_odds: float | None, coefficient: float | None, most_ties: int 
     """Say what a tie may do, by the fields of the model."""
     if (log_odds is None) == (coefficient is None):
         raise BadInput("How strong a tie may be is for you to say: give --log-odds, or --coefficient.")
-    if log_odds is not None:
-        if most_ties is not None:
-            raise BadInput(
-                "--most-ties is given with --log-odds: in a graph every tie counts, for friends of friends speak too. "
-                "Leave it out, or declare ties one by one with --coefficient."
-            )
-        return {"kind": "graph", "log_odds": log_odds}
     capped = {} if most_ties is None else {"most_ties": most_ties}
+    if log_odds is not None:
+        return {"kind": "graph", "log_odds": log_odds} | capped
     return {"kind": "ties", "coefficient": coefficient} | capped
 
 

@@ -12,7 +12,7 @@ from entwined.canonical import Document
 from entwined.dependence.fields import Fields
 from entwined.dependence.graph import Graph
 from entwined.dependence.graph_files import graph_from
-from entwined.dependence.narrower import Tie
+from entwined.dependence.narrower import Narrower, Tie
 from entwined.dependence.odds import exact_axis
 from entwined.dependence.places import FALL, NEARNESS, CityGrid, friends_places
 from entwined.dependence.product_law import ProductLaw, UnitTable
@@ -96,6 +96,10 @@ class City(Graph):
 
     def ties(self, place: int) -> Iterator[Tie["Graph"]]:  # noqa: ARG002  (all ties are alike)
         """None to be taken for weaker by itself."""
+        yield from ()
+
+    def narrower(self) -> Iterator[Narrower]:
+        """None: a city has no cap on ties."""
         yield from ()
 
 

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from entwined.canonical import Document
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.edged import Edged, refuse_repeats, refuse_strangers
 from entwined.dependence.model import Source, checked_source, checked_units
-from entwined.dependence.narrower import Tie
+from entwined.dependence.narrower import Narrower, Tie
 from entwined.dependence.product_law import ProductLaw, over_units
 from entwined.errors import BadModel
 from entwined.numbers import FloatArray, IntArray
@@ -22,7 +23,8 @@ from entwined.numbers import FloatArray, IntArray
 class Graph(Edged):
     """Every law whose units interact only along the edges, each with log odds ratios of at most `log_odds`.
 
-    A log odds ratio is the same from either end, so an edge has one strength and no direction.
+    A log odds ratio is the same from either end, so an edge has one strength and no direction. Of the edges of a unit
+    no more than `most_ties` say anything, if that is given; which ones is left open.
     """
 
     size: int
@@ -33,6 +35,7 @@ class Graph(Edged):
     edges_digest: str = ""
     edges_file: Path | None = None
     label: Callable[[int], str] | None = None
+    most_ties: int | None = None
     kind: ClassVar[str] = "graph"
     plural: ClassVar[str] = "graphs"
 
@@ -50,6 +53,10 @@ class Graph(Edged):
             raise BadModel(
                 "An edge has a log odds that is negative or not a number. Give its largest size, ≥ 0."
             )
+        if self.most_ties is not None and self.most_ties < 1:
+            raise BadModel(
+                f'"most_ties" is {self.most_ties}. Give a whole number from 1 on, or leave it out.'
+            )
         refuse_repeats(self.ends, self.size)
         object.__setattr__(self, "log_odds", strengths)
 
@@ -59,10 +66,26 @@ class Graph(Edged):
         return Couplings.pairs(self.size, self.ends, self.log_odds)
 
     def member(self, values: int = 2) -> ProductLaw:
-        """The Potts field (for two values the Ising model) whose edges have these log odds ratios: neighbours agree."""
-        differing = np.exp(-self.log_odds / 2)[:, None, None]
-        tables = np.where(np.eye(values, dtype=bool), 1.0, differing)
+        """The Potts field (for two values the Ising model) whose edges have these log odds ratios: neighbours agree.
+
+        Under a cap the strongest edges that it allows have them, and the others say nothing.
+        """
+        strengths = np.where(self._telling, self.log_odds, 0.0)
+        tables = np.where(np.eye(values, dtype=bool), 1.0, np.exp(-strengths / 2)[:, None, None])
         return ProductLaw((values,) * self.size, over_units(self.ends.tolist(), tables))
+
+    @property
+    def _telling(self) -> NDArray[np.bool_]:
+        """Choose edges that the cap allows, the strongest first: all of them where there is none."""
+        if self.most_ties is None:
+            return np.ones(len(self.ends), bool)
+        chosen, held = np.zeros(len(self.ends), bool), [0] * self.size
+        ends = self.ends.tolist()
+        for edge in np.argsort(-self.log_odds, kind="stable").tolist():
+            chosen[edge] = all(held[end] < self.most_ties for end in ends[edge])
+            for end in ends[edge] if chosen[edge] else ():
+                held[end] += 1
+        return chosen
 
     def times_as_strong(self, factor: float) -> "Graph":
         """Multiply the log odds of every edge; it is no longer the model of a file."""
@@ -82,9 +105,18 @@ class Graph(Edged):
             if 0 < self.log_odds[edge] < np.inf:
                 yield Tie(f"of the edge between {first} and {second}", float(self.log_odds[edge]), weaker)
 
+    def narrower(self) -> Iterator[Narrower]:
+        """Suppose that half of the ties of whoever has most say nothing."""
+        most = int(self.degrees.max(initial=0))
+        half = (min(most, self.most_ties or most) + 1) // 2
+        if half < most:
+            knowing = f"that no more than {half} of anyone's ties say anything (most_ties = {half}), of up to {most}"
+            yield Narrower("ties", knowing, replace(self, most_ties=half, **self.unfiled))
+
     @property
     def written_out(self) -> Document:
         """The model with its edges as [node, node, log odds]; JSON has no infinity, so it is "inf"."""
         strengths = ["inf" if strength == np.inf else strength for strength in self.log_odds.tolist()]
         edges = [[*pair, strength] for pair, strength in zip(self.ends.tolist(), strengths, strict=True)]
-        return {"kind": self.kind, "units": self.size, "edges": edges, "source": self.source}
+        capped = {} if self.most_ties is None else {"most_ties": self.most_ties}
+        return {"kind": self.kind, "units": self.size, "edges": edges, **capped, "source": self.source}

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -20,18 +20,11 @@ from entwined.dependence.nested import numbers, shown
 from entwined.errors import BadModel
 from entwined.numbers import FloatArray, IntArray
 
-FIELDS = ("edges", "log_odds", "units", "edges_digest")
-NO_CAP: Final = (
-    'A graph with "most_ties". In a graph everything counts that hangs together, however far, and no bound knows '
-    "which ties of someone would tell nothing. Leave out of the edges those that tell nothing, if you know which they "
-    'are; or declare kind "ties", which counts of each person so many of that person\'s own ties.'
-)
+FIELDS = ("edges", "log_odds", "units", "most_ties", "edges_digest")
 
 
 def graph_from(fields: Fields, folder: Path) -> Graph:
     """Read the edges from their file or from the document, and how strong they are."""
-    if fields.has("most_ties"):
-        raise BadModel(NO_CAP)
     fields.only(*FIELDS)
     units = fields.integer("units") if fields.has("units") else None
     common = strength_of(fields) if fields.has("log_odds") else None
@@ -43,9 +36,9 @@ def graph_from(fields: Fields, folder: Path) -> Graph:
         raise BadModel(
             'The strength of the edges is missing. Give "log_odds" in the model or as a column of its edges.'
         )
-    return Graph(
-        edges.nodes, edges.ends, strengths, fields.source, **filed(fields, FIELDS[:3], edges, file, folder)
-    )
+    most_ties = fields.integer("most_ties") if fields.has("most_ties") else None
+    said = filed(fields, FIELDS[:-1], edges, file, folder)
+    return Graph(edges.nodes, edges.ends, strengths, fields.source, most_ties=most_ties, **said)
 
 
 def filed(

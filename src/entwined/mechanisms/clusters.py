@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
+from functools import reduce
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -98,10 +99,12 @@ class Rounds:
 
     def centres(self, drawn: Sequence[Sequence[int]]) -> IntArray:
         """Where the centres lie after these rounds."""
-        places = self.starts
-        for one in drawn:
-            places = self._again(self._moved(places, self._sums(one)), self._sums(one))
-        return places
+        return reduce(self.after, drawn, self.starts)
+
+    def after(self, places: IntArray, drawn: Sequence[int]) -> IntArray:
+        """Where the centres lie after one more round."""
+        sums = self._sums(drawn)
+        return self._again(self._moved(places, sums), sums)
 
     def clusters(self, drawn: Sequence[Sequence[int]]) -> Clusters:
         """The centres after the last round, which moves none for having drowned.
@@ -147,18 +150,14 @@ class Rounds:
 
     def _again(self, places: IntArray, sums: IntArray) -> IntArray:
         """Let centres whose rows drowned start again, each beside one of the largest, where its start points to."""
-        sizes = self._sizes(sums)
-        largest = [at for at in np.argsort(-sizes, kind="stable").tolist() if sizes[at] > self._drowning]
-        lost = [at for at in range(len(places)) if sizes[at] <= self._drowning]
+        sizes, drowning = self._sizes(sums), self.noise.half_width(CONFIDENCE) / self.weight
+        largest = [at for at in np.argsort(-sizes, kind="stable").tolist() if sizes[at] > drowning]
+        lost = [at for at in range(len(places)) if sizes[at] <= drowning]
         moved = places.copy()
         for turn, at in enumerate(lost if largest else ()):
             beside = places[largest[turn % len(largest)]] + self.starts[at] // BESIDE
             moved[at] = np.clip(beside, -self.space.side, self.space.side)
         return moved
-
-    @property
-    def _drowning(self) -> float:
-        return self.noise.half_width(CONFIDENCE) / self.weight
 
     @property
     def expected(self) -> Sheet:

@@ -157,11 +157,12 @@ class KMeans:
     def run(self, read: Read, schema: Schema) -> bytes:  # noqa: ARG002  (it knows its columns)
         """Scan, add noise, move the centres, and again."""
         drawn: list[list[int]] = []
-        rounds = self._rounds
+        rounds, places = self._rounds, self._starts
         for _ in range(self.rounds):
-            (counted,) = read([_fold(self.space, rounds.centres(drawn))])
+            (counted,) = read([_fold(self.space, places)])
             exact = self.space.summed(counted.reshape(self.centres, -1), self.weight)
             drawn.append(self.noise.add(exact.reshape(-1)).tolist())
+            places = rounds.after(places, drawn[-1])
         return canonical(drawn).encode()
 
     def output(self, drawn: bytes) -> Clusters:

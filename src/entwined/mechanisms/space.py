@@ -9,7 +9,7 @@ on that row's codes alone, never on the rows beside it.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from typing import Final, Self
@@ -18,13 +18,14 @@ import numpy as np
 
 from entwined.errors import BadQuery
 from entwined.numbers import Codes, FloatArray, IntArray
+from entwined.queries.products import rows_at_once, spread
 from entwined.queries.terms import grid_of, grid_value
 from entwined.schema import Coded, Schema
 
 SIDE: Final = 2**16
 EXACT: Final = 2**53
 MOST_COLUMNS: Final = 1000
-PRODUCTS_AT_ONCE: Final = 2**18  # so few are multiplied by one thread, and stay near the processor
+ENTRIES_AT_ONCE: Final = 2**18  # so few stay near the processor
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,11 @@ class Space:
     """Columns that have distances, each on the same scale."""
 
     columns: tuple[Coded, ...]
+    last: IntArray = field(init=False, repr=False, compare=False)
+    """The last code of each column that stands for a value."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "last", np.array([column.levels - 1 for column in self.columns], np.int64))
 
     @classmethod
     def of(cls, schema: Schema, names: Sequence[str] | str) -> Self:
@@ -61,11 +67,6 @@ class Space:
     def sides(self) -> int:
         """How many columns there are."""
         return len(self.columns)
-
-    @property
-    def last(self) -> IntArray:
-        """The last code of each column that stands for a value."""
-        return np.array([column.levels - 1 for column in self.columns], np.int64)
 
     @property
     def side(self) -> int:
@@ -147,24 +148,23 @@ class Nearest:
         written[:, -1] += np.arange(centres)[::-1] if has_room else 0
         lines = written.astype(np.float64)
         found = np.empty((len(codes), 1), np.int64)
-        size = max(PRODUCTS_AT_ONCE // lines.size, 1)
-        room = np.ones((sides, size))
+        size = min(rows_at_once(centres, sides, ENTRIES_AT_ONCE), max(len(codes), 1))
+        room, scored = np.ones((sides, size)), np.empty((centres, size))
         for start in range(0, len(codes), size):
             piece = codes[start : start + size].T
             into, seen = found[start : start + size, 0], room[:, : piece.shape[1]]
             seen[:-1] = piece
-            scores = lines @ seen
-            if has_room:
-                into[:] = centres - 1 - (scores.max(axis=0).astype(np.int64) & ((1 << bits) - 1))
-            else:
-                scores.argmax(axis=0, out=into)
-            self._leave_out(piece, into)
-        return found
+            scores = spread(lines, seen, scored[:, : piece.shape[1]])
+            into[:] = scores.max(axis=0) if has_room else scores.argmax(axis=0)
+        if has_room:
+            np.subtract(centres - 1, found & ((1 << bits) - 1), out=found)
+        return self._left_out(codes.T, found)
 
-    def _leave_out(self, piece: Codes, into: IntArray) -> None:
+    def _left_out(self, codes: Codes, found: IntArray) -> IntArray:
         """Give no centre to rows without a value."""
-        for side in np.flatnonzero(piece.max(axis=1) > self.last):
-            into[piece[side] > self.last[side]] = -1
+        for side in np.flatnonzero(codes.max(axis=1, initial=0) > self.last):
+            found[codes[side] > self.last[side]] = -1
+        return found
 
 
 def weight_of(space: Space, root: int) -> int:

@@ -11,6 +11,7 @@ from entwined.numbers import Codes, FloatArray, IntArray
 
 EXACT: Final = 2**53
 HALF_BITS: Final = 32
+MOST_TOGETHER: Final = 2**12  # cells: they stay near the processor
 MOST_HALVED: Final = 2**21  # rows, of which sums of halves of numbers are exact
 
 
@@ -59,18 +60,27 @@ class PlacedNumbers:
         return np.concatenate(list(self._tables()))
 
     def _tables(self) -> Iterator[IntArray]:
-        """Add up table by table: by floats that are exact, of halves of the numbers where these are large."""
+        """Add up table by table: by floats that are exact, of halves of the numbers where these are large.
+
+        Tables of one number by a few levels each are added up two at once: each is what is left of both.
+        """
         weights: dict[int, list[FloatArray]] = {}
+        found: dict[Placed, IntArray] = {}
+        cells: dict[tuple[str, ...], Codes] = {}
         for one in self.placed:
-            numbers = self.numbers[:, one.number]
-            if not one.columns:
-                yield numbers.sum(keepdims=True)
-                continue
-            if one.number not in weights:
-                weights[one.number] = _in_floats(numbers)
-            cell = self._cell(one)
-            sums = [np.bincount(cell, part, one.cells).astype(np.int64) for part in weights[one.number]]
-            yield sums[0] if len(sums) == 1 else (sums[0] << HALF_BITS) + sums[1]
+            if one.columns and one.number not in weights:
+                weights[one.number] = _in_floats(self.numbers[:, one.number])
+        for one, other in _couples(self.placed):
+            both = Placed(one.number, one.columns + other.columns, one.sizes + other.sizes)
+            if both.columns not in cells:
+                cells[both.columns] = self._cell(both)
+            table = _table(cells[both.columns], weights[one.number], both.cells).reshape(both.sizes)
+            found |= {one: table.sum(axis=1), other: table.sum(axis=0)}
+        for one in self.placed:
+            if one.columns:
+                yield found[one] if one in found else _table(self._cell(one), weights[one.number], one.cells)
+            else:
+                yield self.numbers[:, one.number].sum(keepdims=True)
 
     def _one_by_one(self, exact: type) -> IntArray:
         tables = []
@@ -89,6 +99,25 @@ class PlacedNumbers:
         for codes, size in zip(others, one.sizes[1:], strict=True):
             cell = cell.astype(np.int64) * size + codes
         return cell
+
+
+def _table(cell: Codes, weights: Sequence[FloatArray], cells: int) -> IntArray:
+    """Add up numbers, whole or in two parts, by cell."""
+    sums = [np.bincount(cell, part, cells).astype(np.int64) for part in weights]
+    return sums[0] if len(sums) == 1 else (sums[0] << HALF_BITS) + sums[1]
+
+
+def _couples(placed: Sequence[Placed]) -> Iterator[tuple[Placed, Placed]]:
+    """Put tables of a single column two by two if they are of the same number and small together."""
+    waiting: dict[int, Placed] = {}
+    for one in placed:
+        if len(one.columns) != 1:
+            continue
+        other = waiting.pop(one.number, None)
+        if other is not None and other.columns != one.columns and other.cells * one.cells <= MOST_TOGETHER:
+            yield other, one
+        else:
+            waiting[one.number] = one
 
 
 def _in_floats(numbers: IntArray) -> list[FloatArray]:

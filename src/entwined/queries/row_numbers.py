@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entwined.numbers import Codes, IntArray
+from entwined.queries.products import added, block_rows, rows_at_once
 
 FEW_GROUPS: Final = 32
 EXACT_SINGLE: Final = 2**24
 EXACT_DOUBLE: Final = 2**53
-PRODUCTS_AT_ONCE: Final = 2**18  # so few are multiplied by one thread, and stay near the processor
+ENTRIES_AT_ONCE: Final = 2**21  # few calls, for each may have to wait for another thread
 
 
 def within(numbers: IntArray, least: IntArray, most: IntArray) -> IntArray:
@@ -65,9 +66,10 @@ class RowNumbers:
         """What all rows add, in 64 bits or in whole numbers of any size."""
         if self.group is None:
             return np.asarray(self.numbers.sum(axis=0, dtype=exact))
-        inside = self._inside(self.group)
-        all_in = bool(inside.all())
-        group, numbers = (self.group, self.numbers) if all_in else (self.group[inside], self.numbers[inside])
+        group, numbers = self.group, self.numbers
+        if len(group) and not 0 <= group.min() <= group.max() < self.groups:
+            inside = self._inside(group)
+            group, numbers = group[inside], numbers[inside]
         total: IntArray = np.zeros((self.groups, self.counts + numbers.shape[1]), exact)
         if self.counts:
             total[:, 0] += np.bincount(group, minlength=self.groups)
@@ -84,20 +86,21 @@ class RowNumbers:
 def _by_group(group: IntArray, numbers: Codes, groups: int) -> IntArray:
     """Add up rows by group: a product with a matrix that has one 1 a row."""
     rows, each = numbers.shape
-    size = max(PRODUCTS_AT_ONCE // (groups * each), 1)
-    kind = _exact_floats(numbers, min(size, rows))
+    kind = _exact_floats(numbers, min(block_rows(each, groups), rows))
     if groups > FEW_GROUPS or kind is None:
         return _sparsely(group, numbers, groups)
-    total, every = np.zeros((groups, each), np.int64), np.arange(groups)[:, np.newaxis]
+    total, every = np.zeros((each, groups), np.int64), np.arange(groups, dtype=np.uint8)[:, np.newaxis]
+    narrow, size = group.astype(np.uint8), rows_at_once(each, groups, ENTRIES_AT_ONCE)
     for start in range(0, rows, size):
-        chosen = (group[start : start + size] == every).astype(kind)
-        total += (chosen @ numbers[start : start + size].astype(kind)).astype(np.int64)
-    return total
+        chosen = (narrow[start : start + size] == every).astype(kind)
+        total += added(numbers[start : start + size].T.astype(kind), chosen)
+    return total.T
 
 
 def _exact_floats(numbers: Codes, rows: int) -> type[np.float32 | np.float64] | None:
     """Give the floats in which sums of so many rows are exact in whatever order they are added; None if none are."""
-    largest = max(int(numbers.max()), -int(numbers.min())) * rows if numbers.size else 0
+    signed = numbers.dtype.kind == "i"
+    largest = max(int(numbers.max()), -int(numbers.min()) if signed else 0) * rows if numbers.size else 0
     if largest >= EXACT_DOUBLE:
         return None
     return np.float32 if largest < EXACT_SINGLE else np.float64

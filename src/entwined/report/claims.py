@@ -211,7 +211,7 @@ def model_words(declared: Mapping[str, Any]) -> str:
         case {"kind": "random_field", "variables": variables}:
             return f"a field of {len(variables):,} quantities that pull at their neighbours"
         case {"kind": "graph"}:
-            return f"a network{by} in which neighbours depend on each other"
+            return f"a network{by} in which neighbours depend on each other{_capped(model)}"
         case {"kind": "gaussian"}:
             told = readable(", ".join(declared.get("columns", ())) or "values")
             return (
@@ -224,6 +224,11 @@ def model_words(declared: Mapping[str, Any]) -> str:
         case {"kind": "independent"}:
             return "nothing depends on anything else"
     return f"a model of kind {readable(model.get('kind', 'unknown'))}"
+
+
+def _capped(model: Mapping[str, Any]) -> str:
+    most = model.get("most_ties")
+    return "" if most is None else f"; of anyone's ties no more than {most:,} say anything"
 
 
 def _hidden(model: Mapping[str, Any]) -> str:

@@ -16,10 +16,10 @@ from entwined.queries.folds import FoldOf
 from entwined.queries.query import TOO_LARGE
 from entwined.schema import Schema
 from entwined.tables.engine import ROWS_AT_ONCE
+from entwined.tables.threads import in_threads, threads
 
 ENTRIES_AT_ONCE: Final = 2**22
 PROBES: Final = (0, 1, 2, 3, 12_345, 67_890)
-SPLIT: Final = (1, 3)  # probes by themselves, and in company of other sizes
 
 
 def check_fold(fold: FoldOf, schema: Schema) -> None:
@@ -52,11 +52,11 @@ def check_fold(fold: FoldOf, schema: Schema) -> None:
 def _is_of_rows(fold: FoldOf, codes: IntArray) -> bool:
     """Say whether a function gives vectors at all, and the same of a row wherever it stands."""
     try:
-        whole, back = fold.said(codes), fold.said(codes[::-1])[::-1]
-        pieces = np.concatenate([fold.said(piece) for piece in np.split(codes, SPLIT)])
+        whole, back = fold.said(codes), codes[::-1]
+        alone, others = fold.said(back[:1]), fold.said(back[1:])
     except ValueError:
         return False
-    return np.array_equal(whole, back) and np.array_equal(whole, pieces)
+    return np.array_equal(whole, np.concatenate([alone, others])[::-1])
 
 
 def tabled(fold: FoldOf, sizes: Sequence[int], counts: IntArray) -> list[int]:
@@ -78,7 +78,16 @@ class Folding:
     inside: tuple[int | None, ...]
 
     def over(self, batches: Iterable[Codes]) -> list[int]:
-        """Add up over batches of scanned rows; one fold's numbers after another's."""
+        """Add up over batches of scanned rows; one fold's numbers after another's.
+
+        Whole numbers are added up, so it does not matter which batch is done first, nor by how many threads. Only folds
+        that add codes are shared out: others are made of calls that let no thread work beside them.
+        """
+        at_once = threads() if all(fold.adds_codes for fold in self.folds) else 1
+        return [sum(each) for each in zip(*in_threads(self._alone, batches, at_once), strict=True)]
+
+    def _alone(self, batches: Iterable[Codes]) -> list[int]:
+        """Add up over batches, by one thread."""
         totals = [np.zeros(fold.cells, np.int64) for fold in self.folds]
         seen = 0
         for rows, sums in map(self._sums, batches):

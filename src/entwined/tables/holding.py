@@ -79,7 +79,7 @@ class Held:
         size = 0
         for batch in scan():
             if home is self._kept and self._bytes + size <= MOST_BYTES:
-                found.append(_small(batch))
+                found.append(small(batch))
                 size += found[-1].nbytes
             yield batch
         if home is self._kept and self._bytes + size <= MOST_BYTES:
@@ -87,7 +87,7 @@ class Held:
             self._bytes += size
 
 
-def _small(batch: Codes) -> Codes:
+def small(batch: Codes) -> Codes:
     """Hold numbers in as few bytes as the largest of them takes; one below zero in all of them."""
     if not batch.size or batch.min() < 0:
         return batch

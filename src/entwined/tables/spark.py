@@ -21,7 +21,7 @@ from entwined.numbers import Codes, IntArray
 from entwined.queries.axes import Axis
 from entwined.tables.engine import ROWS_AT_ONCE, Dialect, Fold, Key, Shown, Tallying
 from entwined.tables.frames import checked_names, places
-from entwined.tables.holding import Scan, side_by_side
+from entwined.tables.holding import Scan, side_by_side, small
 from entwined.tables.java import find_java
 from entwined.tables.origin import Known, of_server, sampled, version_of
 
@@ -272,7 +272,7 @@ class HeldFrames:
             few = self._bytes + size <= MOST_BROUGHT
             self._bytes += size if few else 0
             batches = frame.toArrow().combine_chunks().to_batches(ROWS_AT_ONCE) if few else ()
-            self._brought[statement] = list(map(side_by_side, batches)) if few else None
+            self._brought[statement] = [small(side_by_side(one)) for one in batches] if few else None
         return self._brought[statement]
 
 

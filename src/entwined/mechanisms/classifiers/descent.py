@@ -9,7 +9,8 @@ import numpy as np
 from entwined.canonical import Document
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery
-from entwined.mechanisms.classifiers.methods import FINE, Aim, Choices, expectations, on_grid
+from entwined.mechanisms.classifiers.added_noise import AddedNoise
+from entwined.mechanisms.classifiers.methods import FINE, GRADIENT, Aim, Choices, expectations, on_grid
 from entwined.mechanisms.classifiers.slopes import Slopes
 from entwined.mechanisms.fitting import worst_change
 from entwined.mechanisms.sheet import Sheet
@@ -79,6 +80,12 @@ class Descent:
     def asks(self) -> tuple[FoldOf, ...]:
         """Gradients."""
         return (self.slopes.first,)
+
+    @property
+    def added(self) -> tuple[AddedNoise, ...]:
+        """The noise of every round."""
+        on = f"{GRADIENT}, in each of {self.rounds:,} rounds"
+        return (AddedNoise.of(on, self.noise, self.slopes.entry),)
 
     @property
     def expected(self) -> Sheet:

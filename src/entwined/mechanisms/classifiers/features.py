@@ -90,7 +90,9 @@ class Features:
         return tuple(named)
 
     def signs(self, codes: Codes) -> FloatArray:
-        """Give 1 or −1 by the codes of the label, and 0 where there is none."""
+        """Give 1 or −1 by the codes of the label, and 0 where there is none; looked up where there are more rows."""
+        if self.label.size < len(codes):
+            return self.signs(np.arange(self.label.size)).take(codes)
         inside = np.zeros(len(codes), dtype=bool)
         for first, last in self.positive:
             inside |= (codes >= first) & (codes <= last)

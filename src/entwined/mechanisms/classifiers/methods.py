@@ -8,6 +8,7 @@ import numpy as np
 from entwined.canonical import Document
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery, Refused
+from entwined.mechanisms.classifiers.added_noise import AddedNoise
 from entwined.mechanisms.classifiers.features import Features
 from entwined.mechanisms.classifiers.margin_losses import MarginLoss
 from entwined.mechanisms.classifiers.minimum import Precision, Steps, minimiser
@@ -24,6 +25,7 @@ from entwined.schema.raw import is_whole
 
 FINE: Final = 2**24  # weights come out as whole multiples of 1 / FINE
 MOST_EXACT_ROWS: Final = 2**21
+GRADIENT: Final = "what a feature's rows add up to, in rows"
 MOST_BITS: Final = 36  # sums of a batch of rows are exact in floats
 
 
@@ -89,6 +91,10 @@ class Method(Protocol):
     @property
     def expected(self) -> Sheet:
         """How strong its noise is."""
+
+    @property
+    def added(self) -> tuple[AddedNoise, ...]:
+        """Which noise it adds, on what, and how strong."""
 
     @property
     def half_width(self) -> float | None:

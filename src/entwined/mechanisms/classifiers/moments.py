@@ -4,6 +4,7 @@ How fast a search arrives hangs on them, and nothing else does. Where there are 
 are taken to be independent of each other, and of very many features the squares are left.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -99,9 +100,13 @@ class Moments:
     def numbers(self, codes: Codes) -> IntArray:
         """Give 1 for each row that has a label, its numbers, their squares and their products."""
         there, scaled = np.abs(self.features.signs(codes[:, -1])) * WHOLE, self.features.scaled(codes)
-        products = (scaled[one] * scaled[other] for one, other in self._products)
-        rows = [there, *(there * one for one in (*scaled, *(one**2 for one in scaled), *products))]
-        return np.array(rows).astype(np.int64).T
+        factors = [(one,) for one in scaled] + [(one, one) for one in scaled]
+        factors += [(scaled[one], scaled[other]) for one, other in self._products]
+        found = np.empty((1 + len(factors), len(codes)), np.int64)
+        found[0] = there
+        for into, some in zip(found[1:], factors, strict=True):
+            into[:] = math.prod(some, start=there)
+        return found.T
 
 
 def _numbers(codes: Codes, *, asked: Moments) -> IntArray:

@@ -11,8 +11,10 @@ import numpy as np
 from entwined.canonical import Document, fraction_text
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery, Refused
+from entwined.mechanisms.classifiers.added_noise import COEFFICIENT, AddedNoise
 from entwined.mechanisms.classifiers.methods import (
     FINE,
+    GRADIENT,
     Aim,
     Choices,
     expectations,
@@ -133,6 +135,14 @@ class Objective:
     def asks(self) -> tuple[FoldOf, ...]:
         """Gradients, and moments to make steps by."""
         return self.slopes.first, Moments(self.slopes.features).fold
+
+    @property
+    def added(self) -> tuple[AddedNoise, ...]:
+        """The noise in what is minimised, and that which hides how well it was."""
+        return (
+            AddedNoise.of(GRADIENT, self.noise, self.slopes.unit * 2**PUSH_BITS),
+            AddedNoise.of(COEFFICIENT, self.hiding, FINE / self.slopes.unit),
+        )
 
     @property
     def expected(self) -> Sheet:

@@ -10,6 +10,7 @@ import numpy as np
 from entwined.canonical import Document, fraction_text
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery
+from entwined.mechanisms.classifiers.added_noise import COEFFICIENT, AddedNoise
 from entwined.mechanisms.classifiers.methods import FINE, Aim, Choices, found, moved_by, on_grid
 from entwined.mechanisms.classifiers.minimum import MARGIN, Precision
 from entwined.mechanisms.classifiers.moments import Moments
@@ -80,6 +81,11 @@ class Output:
     def asks(self) -> tuple[FoldOf, ...]:
         """Gradients, and moments to make steps by."""
         return self.slopes.first, Moments(self.slopes.features).fold
+
+    @property
+    def added(self) -> tuple[AddedNoise, ...]:
+        """One noise, on the coefficients."""
+        return (AddedNoise.of(COEFFICIENT, self.noise, FINE / self.slopes.unit),)
 
     @property
     def half_width(self) -> float:

@@ -125,7 +125,8 @@ class _Classifier:
         """Name the coefficients, per level and per half range of a number."""
         unit, half_width = self.way.slopes.unit, self.way.half_width
         values = tuple((np.array(json.loads(drawn), dtype=float) * (unit / FINE)).tolist())
-        return LinearRule(self.features, values, half_width and half_width * unit, self.curve.has_chances)
+        reach = half_width and half_width * unit
+        return LinearRule(self.features, values, reach, self.curve.has_chances, self.way.added)
 
     @property
     def words(self) -> str:

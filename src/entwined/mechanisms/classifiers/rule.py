@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from entwined.errors import BadQuery
+from entwined.mechanisms.classifiers.added_noise import AddedNoise
 from entwined.mechanisms.classifiers.features import INTERCEPT, Features
 from entwined.mechanisms.classifiers.margin_losses import chance
 from entwined.mechanisms.sheet import Sheet
@@ -18,8 +19,8 @@ COVERED: Final = (
     "Intervals hold with 95 % confidence, each by itself: of what the rows would give without noise."
 )
 UNCOVERED: Final = (
-    "There are no intervals: how far noise moved a coefficient depends on the rows. Ask for the method output, which "
-    "has them."
+    "There are no intervals: how far this noise moved a coefficient depends on the rows, and no theorem here bounds "
+    "it. Ask for the method output, which has them."
 )
 
 
@@ -29,12 +30,14 @@ class LinearRule:
 
     A level that a row has counts 1, a number between −1 at its lower and 1 at its upper bound. `half_width` is how far
     noise moved a coefficient at most, with 95 % confidence, from that of least regularised loss, where that is known.
+    `noise` says which noise was added, and on what.
     """
 
     features: Features
     values: tuple[float, ...]
     half_width: float | None
     has_chances: bool
+    noise: tuple[AddedNoise, ...] = ()
 
     @property
     def intercept(self) -> float:
@@ -52,12 +55,13 @@ class LinearRule:
 
     @property
     def sheet(self) -> Sheet:
-        """One row a feature."""
+        """One row a feature; which noise is in them is noted."""
+        added = tuple(one.words for one in self.noise)
         found = zip(self.features.names, self.values, strict=True)
         if self.half_width is None:
-            return Sheet(("feature", "coefficient"), tuple(found), (SCALED, UNCOVERED))
+            return Sheet(("feature", "coefficient"), tuple(found), (SCALED, *added, UNCOVERED))
         rows = tuple((name, value, value - self.half_width, value + self.half_width) for name, value in found)
-        return Sheet(("feature", "coefficient", "from", "to"), rows, (SCALED, COVERED))
+        return Sheet(("feature", "coefficient", "from", "to"), rows, (SCALED, *added, COVERED))
 
     def decision(self, frame: Mapping[str, Iterable[object]] | Any) -> FloatArray:
         """Score raw rows, given as columns by name: a mapping, a pandas, polars or Arrow table."""
