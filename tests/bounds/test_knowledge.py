@@ -49,7 +49,7 @@ def test_whatever_is_known_of_single_units_no_theorem_for_any_knowledge_is_below
     assert {name for name, (_, wrong) in counts.items() if wrong} == set()
     asked = {name for name, (answered, _) in counts.items() if answered > 5}
     assert asked == {
-        "message passing", "group", "self avoiding walks", "influence matrix", "markov closed form",
+        "message passing", "pair messages", "group", "self avoiding walks", "influence matrix", "markov closed form",
     }  # fmt: skip
 
 

@@ -6,13 +6,18 @@ import numpy as np
 import pytest
 
 from entwined.bounds import ConcentratedLoss, pairs
+from entwined.bounds.messages import message_passing_bound
+from entwined.bounds.pair_messages import PairsTold, pair_messages_bound, tells_apart
 from entwined.bounds.pairs import KNOWN, TILTED, few_digits, near, pair_odds
 from entwined.bounds.profiles.crossing import LawCrossing, PairProfiles, TiltCrossing, between
 from entwined.bounds.profiles.curves import GaussianCurve
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.separable import crossed, separable_messages_bound
 from entwined.dependence import BayesNet, Variable
+from entwined.errors import DoesNotApply
+from entwined.loss import Loss
 from support.hockey_sticks import ChannelCurve, separable_sticks
+from support.oracle import GAP, worst_leakages
 
 GAMMAS = 10
 
@@ -181,3 +186,64 @@ def test_a_larger_loss_never_shows_less():
         now = separable_messages_bound(replace(loss, rhos=(0.02 * times,) * model.units), model).per_unit
         assert (now > last).all()
         last = now
+
+
+# Any mechanism with pure losses
+
+
+def test_no_mechanism_leaks_more_than_pair_messages_say():
+    """By the linear program over all mechanisms, any values known, and where answers are partly known."""
+    rng, ratios, better = np.random.default_rng(36), [], 0
+    for turn in range(60):
+        model, joint = tree(rng, 0.25 * (turn % 2))
+        if joint.size > 90:
+            continue
+        losses = rng.uniform(0.1, 1.5, joint.ndim)
+        alike = message_passing_bound(Loss(losses), model).per_unit
+        said = pair_messages_bound(Loss(losses), model).per_unit if tells_apart(model) else alike
+        assert (said <= alike * (1 + 1e-9)).all()
+        better += bool((said < alike * 0.98).any())
+        for law in (joint, *(partly_known(rng, joint) for _ in range(2))):
+            possible = [
+                law.sum(axis=tuple(np.delete(np.arange(law.ndim), unit))) > 0 for unit in range(law.ndim)
+            ]
+            if min(one.sum() for one in possible) > 1:
+                truth = worst_leakages(law / law.sum(), losses)
+                assert (said >= truth - GAP).all()
+                ratios += (said / truth).tolist()
+    assert better > 2
+    assert len(ratios) > 20
+    assert np.median(ratios) < 1.6
+
+
+def test_pair_messages_are_about_tables_of_two_units_of_more_than_two_values():
+    bits = ("0", "1")
+    pair = BayesNet.of(
+        [Variable("a", bits, (), [[0.5, 0.5]]), Variable("b", bits, ("a",), [[0.9, 0.1], [0.2, 0.8]])]
+    )
+    with pytest.raises(DoesNotApply, match="Message passing says as much"):
+        pair_messages_bound(Loss.uniform(0.1, units=2), pair)
+    thirds = ("0", "1", "2")
+    three = BayesNet.of(
+        [
+            Variable("a", thirds, (), [[0.2, 0.3, 0.5]]),
+            Variable("b", bits, (), [[0.5, 0.5]]),
+            Variable("c", thirds, ("a", "b"), np.random.default_rng(37).dirichlet([1] * 3, size=6).tolist()),
+        ]
+    )
+    with pytest.raises(DoesNotApply):
+        pair_messages_bound(Loss.uniform(0.1, units=3), three)
+
+
+def test_slopes_of_pair_messages_add_up_to_what_is_leaked_and_tell_what_moves():
+    rng = np.random.default_rng(38)
+    model, _ = tree(rng)
+    losses = rng.uniform(0.1, 0.5, model.units)
+    told = PairsTold.of(losses, model)
+    assert told.slopes @ losses == pytest.approx(told.worst, rel=1e-9)
+    for unit in range(model.units):
+        more = losses.copy()
+        more[unit] *= 1.001
+        moved = (PairsTold.of(more, model).worst - told.worst) / (0.001 * losses[unit])
+        assert (moved <= told.slopes[:, unit] * 1.01 + 1e-9).all()  # messages are concave
+        assert moved == pytest.approx(told.slopes[:, unit], rel=0.35, abs=0.05)

@@ -49,6 +49,7 @@ from entwined.bounds.markov import markov_closed_form_bound
 from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.nearby import nearby_places_bound, nearby_places_without_knowledge_bound
 from entwined.bounds.outside import theorems_of
+from entwined.bounds.pair_messages import pair_messages_bound
 from entwined.bounds.pairwise import pairwise_bound, pairwise_scale_bound
 from entwined.bounds.path_blocks import path_messages_bound, path_transport_bound
 from entwined.bounds.places import places_messages_bound, places_transport_bound
@@ -90,6 +91,7 @@ NEAREST: Final = 3  # names that are told to who spelt one wrong
 ROUNDING: Final = 1e-12  # two leakages this near are the same figure on another machine
 THEOREMS: tuple[Theorem, ...] = (
     message_passing_bound,
+    pair_messages_bound,
     capped_messages_bound,
     group_bound,
     self_avoiding_walks_bound,

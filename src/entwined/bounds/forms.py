@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from entwined.bounds.messages import message_passing_bound
+from entwined.bounds.pair_messages import pair_messages_bound
 from entwined.bounds.theorem import theorem
 from entwined.bounds.transport import transport_bound
 from entwined.dependence import BayesNet, Forms
@@ -34,7 +35,7 @@ def blanks_left_out_bound(loss: Loss, model: Forms) -> Leakage:
     the form it is ε_S. All this holds as well if some respondents have a form that is not listed and asks
     what all others ask and perhaps more, of which nothing more is read.
 
-    Checked. L_i(s) is what message passing says.
+    Checked. L_i(s) is what pair messages say, or message passing where they do not apply.
 
     Trusted. Forms are drawn at random, independently of the answers. The law of the answers is the model. A
     blank stands where the form does not ask, and nowhere else. A question is read only where the form asks it,
@@ -58,7 +59,7 @@ def blanks_left_out_bound(loss: Loss, model: Forms) -> Leakage:
 
     Source. New here.
     """
-    return Leakage(_left_out(loss, model, message_passing_bound))
+    return Leakage(_left_out(loss, model, by_messages))
 
 
 @theorem("model")
@@ -68,7 +69,7 @@ def blanks_left_out_without_knowledge_bound(loss: Loss, model: Forms) -> Leakage
     Theorem. As for blanks left out, with L_i(s) a bound on the leakage about Y_i where nothing is known but the
     law.
 
-    Checked. L_i(s) is the smaller of what transport and message passing say.
+    Checked. L_i(s) is the smaller of what transport and pair messages (or message passing) say.
 
     Trusted. Forms are drawn at random, independently of the answers. The law of the answers is the model. A
     blank stands where the form does not ask, and nowhere else. A question is read only where the form asks it,
@@ -93,7 +94,7 @@ def public_form_bound(loss: Loss, model: Forms) -> Leakage:
     other cells, is at most the largest L_i(s) of the forms that ask it. The form itself is no secret. A form
     that is not listed asks what all others ask and perhaps more, of which nothing more is read.
 
-    Checked. L_i(s) is what message passing says.
+    Checked. L_i(s) is what pair messages say, or message passing where they do not apply.
 
     Trusted. Who had which form is public: neither the form nor whether a question was asked is protected.
     Forms are drawn at random, independently of the answers. The law of the answers is the model. A blank
@@ -108,7 +109,7 @@ def public_form_bound(loss: Loss, model: Forms) -> Leakage:
 
     Source. New here.
     """
-    return Leakage(_public(loss, model, message_passing_bound))
+    return Leakage(_public(loss, model, by_messages))
 
 
 @theorem("model")
@@ -118,7 +119,7 @@ def public_form_without_knowledge_bound(loss: Loss, model: Forms) -> Leakage:
     Theorem. As for a public form, with L_i(s) a bound on the leakage about Y_i where nothing is known but the
     law and the form.
 
-    Checked. L_i(s) is the smaller of what transport and message passing say.
+    Checked. L_i(s) is the smaller of what transport and pair messages (or message passing) say.
 
     Trusted. Who had which form is public: neither the form nor whether a question was asked is protected.
     Forms are drawn at random, independently of the answers. The law of the answers is the model. A blank
@@ -155,9 +156,17 @@ def _left_out(loss: Loss, model: Forms, inner: Callable[[Loss, BayesNet], Leakag
     return np.append(np.maximum(there, blank), own)
 
 
+def by_messages(loss: Loss, answers: BayesNet) -> Leakage:
+    """Bound what is learned about answers by whom others' may be known, pairs of values told apart where it helps."""
+    try:
+        return pair_messages_bound(loss, answers)
+    except DoesNotApply:
+        return message_passing_bound(loss, answers)
+
+
 def knowing_law(loss: Loss, answers: BayesNet) -> Leakage:
     """Bound what an adversary learns about answers who knows their law alone: message passing always does."""
-    messages = message_passing_bound(loss, answers)
+    messages = by_messages(loss, answers)
     try:
         return Leakage(np.minimum(messages.per_unit, transport_bound(loss, answers).per_unit))
     except DoesNotApply:

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from entwined.bounds.flow import Flow
 from entwined.bounds.kernel import ROOT, Forest, Link
 from entwined.numbers import FloatArray, IntArray
 
@@ -95,33 +96,10 @@ class Heard:
 
     def slopes(self, nodes: IntArray) -> FloatArray:
         """How the most of each of some nodes moves with the loss of every part."""
-        known: dict[tuple[Link, int], FloatArray] = {}
-        return np.array(
-            [self._moved(node, ROOT, int(np.argmax(self.held[node])), known) for node in nodes.tolist()]
-        )
-
-    def _moved(self, node: int, but: int, pair: int, known: dict[tuple[Link, int], FloatArray]) -> FloatArray:
-        """By its own loss, and by what comes from all neighbours but one."""
-        found = np.zeros(len(self.held))
-        found[node] = self.laws.unit
-        for other in self._beside[node]:
-            if other == but:
-                continue
-            link, law = (other, node), self.laws.links[other, node]
-            at = min(pair, law.scale.size - 1)
-            origin = int(law.origin[at])
-            gain = law.power[at] * self.gave[link][at] / max(self.took[link][at], SMALLEST)
-            if gain > SMALLEST:
-                if (link, origin) not in known:
-                    known[link, origin] = self._moved(other, node, origin, known)
-                found += gain * known[link, origin]
-        return found
-
-    @cached_property
-    def _beside(self) -> list[list[int]]:
-        found: list[list[int]] = [[] for _ in self.held]
-        for node, above in enumerate(self.laws.forest.parent):
-            if above != ROOT:
-                found[node].append(above)
-                found[above].append(node)
-        return found
+        gain = {
+            link: self.laws.links[link].power * gave / np.maximum(self.took[link], SMALLEST)
+            for link, gave in self.gave.items()
+        }
+        flow = Flow(self.laws.forest, gain, {link: law.origin for link, law in self.laws.links.items()})
+        loudest = np.array([int(np.argmax(self.held[node])) for node in nodes.tolist()], np.int64)
+        return self.laws.unit * flow.slopes(nodes, loudest)

@@ -25,6 +25,7 @@ from entwined.bounds.forms import (
 from entwined.bounds.kernel import Link, frontiers_of
 from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.noise_sketch import Histograms, NoiseSketch
+from entwined.bounds.pair_messages import PairsTold, pair_messages_bound, tells_apart
 from entwined.bounds.separable import separable_messages_bound, separable_transport_bound
 from entwined.bounds.separable_filled import FilledConcentrated, separable_blanks_filled_bound
 from entwined.bounds.separable_forms import (
@@ -96,7 +97,9 @@ class OnTree:
     @property
     def theorem(self) -> Theorem:
         """The theorem that holds the bound."""
-        return transport_bound if self.knowledge == "model" else message_passing_bound
+        if self.knowledge == "model":
+            return transport_bound
+        return pair_messages_bound if tells_apart(self.model) else message_passing_bound
 
     @property
     def noise_theorem(self) -> Theorem:
@@ -331,6 +334,8 @@ class UnderNoise:
 
 def slopes_on_tree(model: BayesNet, losses: FloatArray, knowledge: Knowledge) -> FloatArray:
     """Give the leakage about each unit of a tree as a sum over the losses, by the messages at these losses."""
+    if knowledge != "model" and tells_apart(model):
+        return PairsTold.of(losses, model).slopes
     forest, frontiers = frontiers_of(model)
     odds = {} if knowledge == "model" else log_odds_of(model)
     shares: Shares = {}
