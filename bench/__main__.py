@@ -28,6 +28,7 @@ PARTS = (
     "service",
     "synthetic",
     "synthetic_peers",
+    "synthetic_shares",
     "synthetic_tables",
     "attributes",
     "streams",

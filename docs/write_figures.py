@@ -19,6 +19,7 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).parent.parent
 RESULTS: Final = ROOT / "bench" / "results" / "claims.json"
 SYNTHETIC: Final = RESULTS.with_name("synthetic_tables.json")
+SHARES: Final = RESULTS.with_name("synthetic_shares.json")
 NUMBER: Final = r"[0-9](?:[0-9.,]*[0-9])?"
 CODE: Final = re.compile(r"^```.*?^```|`[^`]*`", re.DOTALL | re.MULTILINE)
 DECIMAL: Final = re.compile(r"(?<![\w.])[0-9]+\.[0-9]+(?![\w.]*[0-9])")
@@ -209,6 +210,17 @@ def synthetic_tables() -> Figures:
     return {"table": "\n".join(f"| {' | '.join(line)} |" for line in lines)}
 
 
+def synthetic_shares() -> Figures:
+    """How far synthetic tables are off as the share for columns alone moves, as rows of a table."""
+    found = json.loads(SHARES.read_text(encoding="utf-8"))["figures"]
+    lines = []
+    for name, told in found.items():
+        for way, figures in told.items():
+            epsilon, share = (part.split(" = ")[1] for part in way.split(", "))
+            lines.append([name, epsilon, share, *(f"{figures[f'{ways}-way']:.5f}" for ways in (1, 2, 3))])
+    return {"table": "\n".join(f"| {' | '.join(line)} |" for line in lines)}
+
+
 def _quality(figures: Mapping[str, float]) -> list[str]:
     if not figures:
         return ["not ended"] * 5
@@ -295,6 +307,11 @@ CLAIMS: Final = (
         "docs/stories.md", chain, "One step alone would need {alone:.1f}, all steps as one group {all:.0f}."
     ),
     Claim("docs/synthetic.md", synthetic_tables, "|---|---|---|---|---|---|---|\n{table}\n\nFair's survey"),
+    Claim(
+        "docs/synthetic.md",
+        synthetic_shares,
+        "| table | ε | `alone` | 1-way | 2-way | 3-way |\n|---|---|---|---|---|---|\n{table}\n\nSo a column",
+    ),
     Claim("docs/streams.md", chain, "if one mechanism read all steps, {alone:.1f} for one step alone)"),
     Claim(
         "docs/series.md",

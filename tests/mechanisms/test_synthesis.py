@@ -12,7 +12,7 @@ import pytest
 from entwined.dependence import Groups, model_from
 from entwined.errors import BadQuery, Refused
 from entwined.mechanisms.kinds import mechanism_from
-from entwined.mechanisms.marginals.adaptive import ALONE, CHOICES, FAR, REST, Adaptive
+from entwined.mechanisms.marginals.adaptive import CHOICES, COUNTS, FAR, USUAL_ALONE, Adaptive
 from entwined.mechanisms.marginals.agreement import Counted
 from entwined.mechanisms.marginals.correlated import COUNTED, HALF, Correlated
 from entwined.mechanisms.marginals.declared_tables import DeclaredTables
@@ -47,6 +47,7 @@ RECIPES = [
     Settled((("age", "ill"),)),
     Correlated(None, usefulness=Fraction(4)),
     DeclaredTables((("age", "ill"), ("town", "ill"))),
+    Adaptive(rounds=1, alone=Fraction(4, 5)),
 ]
 DELTAS = [None, "1e-6"]
 LOSS = Fraction(3, 4)
@@ -157,7 +158,8 @@ def test_what_a_run_draws_costs_no_more_than_its_loss(kind, delta):
     """The noise of every table that left, the distances and all choices, added up: TRUST 40."""
     schema = SCHEMAS[kind]
     promise = promise_for(schema, delta)
-    for recipe, loss in ((RECIPES[0], LOSS), (RECIPES[0], 60 * LOSS), (RECIPES[1], LOSS), (RECIPES[4], LOSS)):
+    several = ((RECIPES[0], LOSS), (RECIPES[0], 60 * LOSS), (RECIPES[6], 60 * LOSS))
+    for recipe, loss in (*several, (RECIPES[1], LOSS), (RECIPES[4], LOSS)):
         domain = Domain.of(schema, bins={"age": 4})
         mechanism = Synthesis.of(promise, domain, recipe, loss)
         drawn = mechanism.output(transcript(mechanism, schema, people()))
@@ -181,8 +183,16 @@ def _cost(noise, worst):
 
 
 def test_the_shares_are_the_whole():
-    assert ALONE + FAR + CHOICES + REST == 1
-    assert min(ALONE, FAR, CHOICES, REST) > 0
+    assert COUNTS + FAR + CHOICES == 1
+    for one in (Adaptive(), Adaptive(alone=Fraction(1, 10)), Adaptive(alone=Fraction(9, 10))):
+        assert one.alone + one.rest == COUNTS
+        assert min(one.alone, FAR, CHOICES, one.rest) > 0
+
+
+def test_a_description_without_a_share_is_the_usual_one():
+    assert "alone" not in Adaptive().document
+    for given in ({}, {"alone": 0.4}, {"alone": "0.4"}, {"alone": "2/5"}):
+        assert Adaptive.of(given, Domain.of(SCHEMAS["replace"])).alone == USUAL_ALONE
 
 
 @pytest.mark.parametrize("delta", DELTAS)
@@ -246,6 +256,10 @@ def test_under_a_delta_models_of_cells_take_settled_tables_alone():
         ({"mode": "best"}, "mode"),
         ({"rounds": 0}, "rounds"),
         ({"mode": "independent", "rounds": 2}, "has no 'rounds'"),
+        ({"mode": "independent", "alone": 0.5}, "has no 'alone'"),
+        ({"alone": 0.95}, "alone = 19/20. Give the share"),
+        ({"alone": 0}, "alone = 0. Give the share"),
+        ({"alone": "half"}, "alone"),
         ({"mode": "correlated", "forced": [["age", "ill"], ["ill", "age"]]}, "circle"),
         ({"mode": "correlated", "forced": [["age", "ill"]], "forbidden": [["age", "ill"]]}, "forbidden"),
         ({"mode": "correlated", "parents": 9}, "parents"),

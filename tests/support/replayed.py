@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from entwined.mechanisms.marginals.adaptive import FAR, REST, _grains, _independent
+from entwined.mechanisms.marginals.adaptive import FAR, _grains, _independent
 from entwined.mechanisms.marginals.explained import distance
 from entwined.mechanisms.marginals.grain import coarse
 from entwined.mechanisms.marginals.law import fitted
@@ -38,7 +38,7 @@ def log_likelihood(mechanism, notes, cells):
         return total
     alone = [one.counted for one in notes.tables[: len(domain.axes)]]
     law = fitted(alone, domain.sizes)
-    grains = _grains(law, domain, meter.deviation(REST / mechanism.recipe._most(domain)))
+    grains = _grains(law, domain, meter.deviation(mechanism.recipe.rest / mechanism.recipe._most(domain)))
     pairs = list(combinations(range(len(domain.axes)), 2))
     noise = meter.noise_of_distances(FAR, len(pairs))
     far = [

@@ -6,4 +6,5 @@ domain ─> synthesis.Synthesis ─> measured.NoisyMarginals: tables of counts w
              │  afforded · relations       how many tables a loss affords; which columns belong together
              │  grain · explained         cells that noise would drown put together; what a law explains worst
              └─ junction ─> agreement ─> law.CellLaw ─> made_up: rows of cells that nobody ever was
+                  columns_alone ─────────────┘  put_right: so that columns count what all tables say of them
 """

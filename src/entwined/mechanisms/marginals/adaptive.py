@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from entwined.canonical import Document
-from entwined.errors import BadQuery
+from entwined.canonical import Document, fraction_from, fraction_text
+from entwined.errors import BadLoss, BadQuery
 from entwined.mechanisms.marginals.afforded import Afforded, Split
 from entwined.mechanisms.marginals.domain import Domain, Scope
 from entwined.mechanisms.marginals.explained import (
@@ -31,39 +31,52 @@ from entwined.mechanisms.marginals.meter import Meter, Tables, Transcript
 from entwined.mechanisms.marginals.recipes import Expected, Shares, weighed
 from entwined.mechanisms.marginals.relations import Relations
 from entwined.noise import Additive
-from entwined.numbers import FloatArray, IntArray
+from entwined.numbers import FloatArray, IntArray, positive_fraction
 from entwined.schema import Schema
-from entwined.schema.raw import is_whole
+from entwined.schema.raw import is_text, is_whole
 
-ALONE: Final = Fraction(1, 4)
+USUAL_ALONE: Final = Fraction(2, 5)
 FAR: Final = Fraction(1, 20)
 CHOICES: Final = Fraction(3, 100)
-REST: Final = 1 - ALONE - FAR - CHOICES
-"""The shares of the loss: columns alone, distances of pairs, choices, and the tables of the tree and of the rounds."""
+COUNTS: Final = 1 - FAR - CHOICES
+LEAST_ALONE: Final = Fraction(1, 10)
+MOST_ALONE: Final = Fraction(9, 10)
+"""The shares of the loss: columns alone, distances of pairs, choices, and what all tables have, columns among them."""
 
 USUAL_ROUNDS: Final = 4
 MOST_ROUNDS: Final = 20
 DROWNED: Final = 3  # deviations of noise: cells of a column that hold fewer rows are put together
 PART_OF_ROWS: Final = 40  # the part that noise of a deviation in every cell of a table of the tree may be
 STEPS: Final = 100  # of a fit between rounds
+ASKED_ALONE: Final = (
+    f"Give the share of the loss for columns alone, from {float(LEAST_ALONE)} to {float(MOST_ALONE)}."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Adaptive:
-    """Rounds of choices after a first tree; how many is public."""
+    """Rounds of choices after a first tree; how many is public, as is the share of the loss that columns alone get.
+
+    Counts of a column are off as 1/√share, or under pure noise as 1/share, and so is whatever tables add to them. The
+    more columns get the better they come out, and the worse all relations do.
+    """
 
     name: ClassVar[str] = "adaptive"
     is_settled: ClassVar[bool] = False
     rounds: int = USUAL_ROUNDS
+    alone: Fraction = USUAL_ALONE
 
     def __post_init__(self) -> None:
+        if not LEAST_ALONE <= self.alone <= MOST_ALONE:
+            raise BadQuery(f"alone = {fraction_text(self.alone):.60}. {ASKED_ALONE}")
         if not is_whole(self.rounds) or not 1 <= self.rounds <= MOST_ROUNDS:
             raise BadQuery(f"rounds = {self.rounds!r:.60}. Give 1 to {MOST_ROUNDS}.")
 
     @property
     def document(self) -> Document:
-        """How many rounds."""
-        return {"rounds": self.rounds}
+        """How many rounds, and what columns alone get, if that is not what they usually do."""
+        alone = {} if self.alone == USUAL_ALONE else {"alone": fraction_text(self.alone)}
+        return {"rounds": self.rounds, **alone}
 
     @property
     def words(self) -> str:
@@ -73,11 +86,16 @@ class Adaptive:
     @classmethod
     def of(cls, given: Mapping[str, Any], domain: Domain) -> "Adaptive":  # noqa: ARG003  (any columns will do)
         """Read it from the fields of a file, or back."""
-        return cls(given.get("rounds", USUAL_ROUNDS))
+        return cls(given.get("rounds", USUAL_ROUNDS), _share(given.get("alone")))
+
+    @property
+    def rest(self) -> Fraction:
+        """What tables of several columns get, unless columns alone need it more."""
+        return COUNTS - self.alone
 
     def shares(self, domain: Domain, schema: Schema) -> Shares:
         """Tables are sums of the table of all columns, whichever are chosen; scores are distances."""
-        return [(domain.whole(schema), ALONE + REST), (domain.distances(1), FAR + CHOICES)]
+        return [(domain.whole(schema), COUNTS), (domain.distances(1), FAR + CHOICES)]
 
     def asks(self, domain: Domain) -> tuple[Scope, ...]:
         """Columns alone and pairs; larger tables are asked for as draws say."""
@@ -91,18 +109,18 @@ class Adaptive:
     def run(self, tables: Tables, domain: Domain, meter: Meter, notes: Transcript) -> None:
         """Count columns, measure pairs, grow a tree, then choose what is worst explained, round by round."""
         alone, pairs = _alone(domain), _pairs(domain)
-        notes.count(tables((*alone, *pairs)), _noises(alone, domain, meter, ALONE))
+        notes.count(tables((*alone, *pairs)), _noises(alone, domain, meter, self.alone))
         law = fitted(notes.counted, domain.sizes)
         if not pairs:
             return
-        grains = _grains(law, domain, meter.deviation(REST / self._most(domain)))
+        grains = _grains(law, domain, meter.deviation(self.rest / self._most(domain)))
         notes.distances.update(self._distances(tables, pairs, law, meter, grains))
         apart = _apart(notes, grains)
         many, again = self._afforded(apart, law, domain, meter)
         if again:
             notes.count(tables(alone), _noises(alone, domain, meter, again))
         if many:
-            self._several(tables, domain, meter, notes, [(REST - again) / many] * many, apart)
+            self._several(tables, domain, meter, notes, [(self.rest - again) / many] * many, apart)
 
     def _distances(
         self, tables: Tables, pairs: tuple[Scope, ...], law: CellLaw, meter: Meter, grains: Grains
@@ -119,10 +137,10 @@ class Adaptive:
             np.array(list(apart)),
             np.array(list(apart.values())),
             math.sqrt(meter.noise_of_distances(FAR, len(apart)).variance),
-            REST,
+            self.rest,
             meter.deviation,
             lambda deviation: _grains(law, domain, deviation).sizes,
-            lambda again: _blurred(domain, meter, ALONE + again),
+            lambda again: _blurred(domain, meter, self.alone + again),
         ).best(self._most(domain))
 
     def _several(
@@ -156,7 +174,7 @@ class Adaptive:
 
     def expected(self, domain: Domain, meter: Meter) -> Expected:
         """The noise of every step; which tables are chosen is not known before."""
-        alone = weighed(_alone(domain), domain, ALONE)
+        alone = weighed(_alone(domain), domain, self.alone)
         columns: Expected = [
             (domain.names[scope[0]], 1, domain.cells(scope), meter.noise(share))
             for scope, share in alone.items()
@@ -164,7 +182,17 @@ class Adaptive:
         if not _pairs(domain):
             return columns
         many = self._most(domain)
-        return [*columns, ("tables of several columns", many, LARGEST_TABLE, meter.noise(REST / many))]
+        return [*columns, ("tables of several columns", many, LARGEST_TABLE, meter.noise(self.rest / many))]
+
+
+def _share(given: Any) -> Fraction:
+    """Read a share as people give it, or as a document has it."""
+    if given is None:
+        return USUAL_ALONE
+    try:
+        return fraction_from(given) if is_text(given) and "/" in given else positive_fraction(given, "alone")
+    except BadLoss:
+        raise BadQuery(f"alone = {given!r:.60}. {ASKED_ALONE}") from None
 
 
 def _noises(

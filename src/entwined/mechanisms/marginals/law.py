@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from entwined.mechanisms.marginals.agreement import Agreement, Counted, Weights
+from entwined.mechanisms.marginals.columns_alone import columns_alone
 from entwined.mechanisms.marginals.descent import lowest
 from entwined.mechanisms.marginals.domain import Scope
 from entwined.mechanisms.marginals.grain import fine, refined
@@ -26,7 +27,8 @@ TINY: Final = 1e-300  # so that no group is without any cell
 class CellLaw:
     """A law of rows of cells, by the tables of the cliques of a tree, and about how many rows it was fitted to.
 
-    The tree is one of groups; `within` is the chance of each cell in its group.
+    The tree is one of groups; `within` is the chance of each cell in its group. `alone` is the law of each column by
+    itself that all tables together tell best: rows follow it exactly, the tree's nearly.
     """
 
     tree: Junction
@@ -35,6 +37,7 @@ class CellLaw:
     weights: Weights
     groups: tuple[IntArray, ...]
     within: tuple[FloatArray, ...]
+    alone: tuple[FloatArray, ...]
 
     def marginal(self, scope: Scope) -> FloatArray:
         """Give the law of columns that one clique holds."""
@@ -64,7 +67,8 @@ def fitted(
     problem = Agreement.of(tree, merged, groups, rows, barred)
     found = lowest(problem.value_and_slope, problem.begun(near or {}), steps, NEAR / rows)
     tables, _ = tree.beliefs(problem.logs(found / problem.scales))
-    return CellLaw(tree, tuple(tables), rows, problem.weights(found), groups, within)
+    alone = columns_alone(merged, sizes, rows)
+    return CellLaw(tree, tuple(tables), rows, problem.weights(found), groups, within, alone)
 
 
 def total_of(counted: Sequence[Counted]) -> float:

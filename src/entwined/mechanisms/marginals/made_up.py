@@ -1,10 +1,10 @@
 """Rows of cells that follow a law: made up, by rounding rather than by chance.
 
-Columns are filled one after the other, each given the columns that share a clique with it. Where g rows agree in
-those, the numbers from which their values are read lie evenly in [0, 1): frac(u + kφ), φ the golden ratio and u by
-chance, for k = 0 … g − 1, the rows in the order of the other columns filled so far. So a value comes about as often as
-the law says, in the group and in whatever part of it some other column marks: the counts are off by little more than
-rounding, not by the chances of g draws.
+Columns are filled one after the other, each given the columns that share a clique with it. Rows lie in the order of
+those, then of the other columns filled so far, and the numbers from which their values are read lie evenly in [0, 1),
+wherever one begins to count: frac(u + kφ) for the k-th row, φ the golden ratio and u by chance. So a value comes about
+as often as the law says among rows that agree, and among whatever part of them some other column marks: counts are off
+by little more than rounding, not by the chances of so many draws. In the end columns are put right one by one.
 """
 
 from typing import Final
@@ -14,6 +14,7 @@ import numpy as np
 from entwined.dependence.luck import made_up_luck
 from entwined.mechanisms.marginals.domain import Scope
 from entwined.mechanisms.marginals.law import CellLaw
+from entwined.mechanisms.marginals.put_right import put_right
 from entwined.numbers import FloatArray, IntArray
 
 GOLDEN: Final = (5**0.5 - 1) / 2
@@ -42,6 +43,7 @@ def made_up(law: CellLaw, rows: int) -> IntArray:
             chances = np.where(np.arange(law.tree.sizes[column])[:, None] == groups, within, 0.0)
             others = [one for one in filled if one != column]
             cells[:, column] = _drawn(cells, cells[:, column].copy(), others, chances, luck)
+    put_right(law, cells, luck)
     return cells[luck.permutation(rows)]
 
 
@@ -51,7 +53,7 @@ def _drawn(
     """Read a value for every row from the chances of its group, evenly along some of the other columns."""
     order = _order(cells, groups, luck.permutation(others)[:SORTED_BY], luck.random(len(cells)))
     found = np.zeros(len(cells), np.int64)
-    found[order] = _values(chances, groups[order], luck.random(len(chances)))
+    found[order] = _values(chances, groups[order], luck.random())
     return found
 
 
@@ -68,15 +70,13 @@ def _order(cells: IntArray, groups: IntArray, others: IntArray, chance: FloatArr
     return np.asarray(np.lexsort(keys), np.int64)
 
 
-def _values(table: FloatArray, groups: IntArray, starts: FloatArray) -> IntArray:
+def _values(table: FloatArray, groups: IntArray, start: float) -> IntArray:
     """Read values of rows, which lie group by group, from the law of each group."""
     sums = np.cumsum(table, axis=1)
     sums /= np.where(sums[:, -1:] > 0, sums[:, -1:], 1.0)
     last = table.shape[1] - 1 - np.argmax(table[:, ::-1] > 0, axis=1)
     sums[np.arange(table.shape[1]) >= last[:, None]] = 1.0
-    counts = np.bincount(groups, minlength=len(table))
-    places = np.arange(len(groups)) - (np.cumsum(counts) - counts)[groups]
-    even = (starts[groups] + places * GOLDEN) % 1.0
+    even = (start + np.arange(len(groups)) * GOLDEN) % 1.0
     steps = (np.arange(len(table))[:, None] + sums).reshape(-1)
     found = np.searchsorted(steps, groups + even, side="right") - groups * table.shape[1]
     return np.asarray(np.minimum(np.maximum(found, 0), last[groups]), np.int64)

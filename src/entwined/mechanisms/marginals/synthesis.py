@@ -31,7 +31,7 @@ MODES: Final[Mapping[str, type[Settled | Correlated | Adaptive]]] = {
     one.name: one for one in (Adaptive, Correlated, Settled)
 }
 OF_ONE_MODE: Final[Mapping[str, tuple[str, ...]]] = {
-    Adaptive.name: ("rounds",),
+    Adaptive.name: ("rounds", "alone"),
     Correlated.name: ("structure", *OF_A_CHOICE),
     Settled.name: ("tables",),
 }
@@ -59,8 +59,8 @@ class Synthesis:
 
     kind: ClassVar[str] = "synthesis"
     fields: ClassVar[tuple[str, ...]] = (
-        "mode", "columns", "bins", "tables", "rounds", "structure", "parents", "usefulness", "forced", "forbidden",
-        "impossible", "decides", "texts",
+        "mode", "columns", "bins", "tables", "rounds", "alone", "structure", "parents", "usefulness", "forced",
+        "forbidden", "impossible", "decides", "texts",
     )  # fmt: skip
     domain: Domain
     recipe: Recipe
