@@ -7,7 +7,8 @@
 
 theorem, exposure         what a theorem is, and what it starts from: losses, concentrated losses, a noisy sum, …
 choose                    the one list of theorems, and `bound`, which takes the best that applies
-calibrate, allocate       turned round: the most that may be shown for a leakage; noise_sketch helps the search
+calibrate, allocate       turned round: the most that may be shown for a leakage
+sketched                  the same where that takes long, by noise_sketch and power_law; flow: what moves what on a tree
 curve                     what if units depended on each other more
 outside                   theorems of other distributions, for who trusts these by name
 hints                     what further knowledge would lower a bound, and by how much
@@ -19,6 +20,7 @@ separable_blocks          the same on chains that forget slowly, blocks of steps
 shared_parts              the same with parts that read several units, such as a table of two questions
 gaussian_noise            Gaussian noise in any mechanism: any factor graph, groups
 group                     whatever depends on what inside a group; concentrated_group under Gaussian noise
+pair_messages, pairs      trees of units of many values, each two of which have a message of their own
 messages                  any factor graph: chains, trees, loopy; walks, influence, elimination beside it
 transport, tilted         forests, by their kernels (frontier, contenders: what one kernel lets through)
 blocks                    chains that forget slowly, blocks of steps at once

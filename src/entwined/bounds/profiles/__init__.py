@@ -7,4 +7,5 @@ curves.ProfileCurve: δ as a function of γ = e^ε          sway.Sway: t(γ), ho
           └─ composition.Composition   ⊗   independent parts, as laws of privacy losses
 tails   ⊗ of short grids, for chances too small for a transform
 passing, loops   the same along chains, through forests and around loops
+sweeping, levels   ⊗ through forests, whole levels at once; crossing.Crossover: pairs of values told apart on the way
 """
