@@ -1,6 +1,7 @@
 """Pairs of values told apart: exact hockey sticks of small trees, also where single answers are partly known."""
 
 from dataclasses import replace
+from time import process_time
 
 import numpy as np
 import pytest
@@ -8,11 +9,11 @@ import pytest
 from entwined.bounds import ConcentratedLoss, pairs
 from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.pair_messages import PairsTold, pair_messages_bound, tells_apart
-from entwined.bounds.pairs import KNOWN, TILTED, few_digits, near, pair_odds
+from entwined.bounds.pairs import KNOWN, TILTED, few_digits, near, pair_odds, tables_of
 from entwined.bounds.profiles.crossing import LawCrossing, PairProfiles, TiltCrossing, between
 from entwined.bounds.profiles.curves import GaussianCurve
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
-from entwined.bounds.separable import crossed, separable_messages_bound
+from entwined.bounds.separable import crossed, separable_messages_bound, separable_transport_bound
 from entwined.dependence import BayesNet, Variable
 from entwined.errors import DoesNotApply
 from entwined.loss import Loss
@@ -247,3 +248,30 @@ def test_slopes_of_pair_messages_add_up_to_what_is_leaked_and_tell_what_moves():
         moved = (PairsTold.of(more, model).worst - told.worst) / (0.001 * losses[unit])
         assert (moved <= told.slopes[:, unit] * 1.01 + 1e-9).all()  # messages are concave
         assert moved == pytest.approx(told.slopes[:, unit], rel=0.35, abs=0.05)
+
+
+def test_of_very_many_pairs_the_worst_of_all_values_stands_for_the_largest_tables(monkeypatch):
+    """So time and memory have a limit, and what is said stays valid."""
+    rng = np.random.default_rng(39)
+    model, _ = tree(rng)
+    every = tables_of(model)
+    monkeypatch.setattr(pairs, "MOST_PAIRS", max(pair_odds(table).size for table in every.values()))
+    assert 0 < len(tables_of(model)) < len(every)
+    count, _ = compared(np.random.default_rng(40), 2)
+    assert count > 1_000
+
+
+def test_a_tree_of_many_values_is_bounded_in_seconds():
+    rng = np.random.default_rng(41)
+    sizes = [30, *[12, 30] * 30]
+    variables = [Variable("v0", tuple(map(str, range(30))), (), [rng.dirichlet(np.ones(30)).tolist()])]
+    for j in range(1, 60):
+        above = (j - 1) // 2
+        table = rng.dirichlet(np.full(sizes[j], 0.5), size=sizes[above]).tolist()
+        variables.append(Variable(f"v{j}", tuple(map(str, range(sizes[j]))), (f"v{above}",), table))
+    model = BayesNet.of(variables)
+    loss = ConcentratedLoss.uniform(1e-4, 60, "1e-6", gaussian=True, separable=True)
+    began = process_time()
+    assert separable_messages_bound(loss, model).worst < 1
+    assert separable_transport_bound(loss, model).worst < 1
+    assert process_time() - began < 20

@@ -99,7 +99,7 @@ class PairsTold:
 @lru_cache(maxsize=4)
 def odds_of(model: Coupled) -> tuple[Forest, Mapping[Link, FloatArray]]:
     """The forest of a model, and the log odds of pairs of values of neighbours."""
-    tables = dict(tables_of(model))
+    tables = tables_of(model)
     if max((max(table.shape) for table in tables.values()), default=0) <= 2:  # noqa: PLR2004  (one pair each)
         raise DoesNotApply(
             "It tells pairs of values apart where tables of two units are known, and here there are none or all "

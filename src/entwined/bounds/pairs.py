@@ -1,7 +1,8 @@
 """Pairs of values: which values of a unit have a bearing on which of a neighbour's, read from a model's tables."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from math import comb
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -10,12 +11,14 @@ from entwined.bounds.forests import known_forest, tilted_forest
 from entwined.bounds.kernel import Forest, Link, laws_of
 from entwined.bounds.profiles.crossing import Crossover, LawCrossing, Swayed, TiltCrossing, two_of
 from entwined.bounds.profiles.passing import MANY
-from entwined.bounds.profiles.sway import TiltSway
 from entwined.dependence import BayesNet, Coupled, RandomField
 from entwined.numbers import ULP, FloatArray, IntArray
 
 PAIR: Final = 2
-MOST_VALUES: Final = 40  # of a unit; pairs of pairs of more take long, and the worst of all stands for them
+MOST_PAIRS: Final = (
+    2_000_000  # of pairs, over all links; where there are more, the worst of all values stands for them
+)
+MOST_OF_ONE: Final = 20_000  # the same of one link: about 17 values on either side
 ROWS: Final = 16  # for the pairs of a unit at most; more of them share
 BEHIND: Final = 20  # for those of a unit that are mixed by its law
 APART: Final = 2  # points of a grid at which laws of many units are mixed
@@ -38,7 +41,7 @@ def tilted_crossings(model: Coupled) -> tuple[Forest, Crossings]:
     """The forest of a model, and how far pairs of values are tilted: one by one where a table of two units is known."""
     forest, alike = tilted_alike(model)
     found = dict(alike)
-    odds = rounded({link: pair_odds(table) for link, table in tables_of(model) if link in found})
+    odds = rounded({link: pair_odds(table) for link, table in tables_of(model).items() if link in found})
     heard = strengths(forest, {link: np.tanh(one / 4) for link, one in odds.items()})
     for (unit, neighbour), one in odds.items():
         found[unit, neighbour] = TiltCrossing.of(one, near(heard[neighbour][unit], ROWS))
@@ -50,8 +53,9 @@ def known_crossings(model: Coupled) -> tuple[Forest, Crossings]:
     """The tree of a model, and the law of each neighbour by values that can occur."""
     forest, laws = laws_of(model)
     possible = {link: law[:, law.any(axis=0)] for link, law in laws.items()}
-    found: dict[Link, Crossover] = {link: Swayed(TiltSway(0.0)) for link in possible}  # of what has one value
-    possible = {link: law for link, law in possible.items() if min(law.shape) > 1}
+    taken = small_enough({link: law.shape for link, law in possible.items()})
+    found = dict(known_alike(model)[1]) if len(taken) < len(possible) else {}
+    possible = {link: possible[link] for link in taken}
     heard = strengths(forest, {link: apart_at(law) for link, law in possible.items()})
     for (unit, neighbour), law in possible.items():
         others = [one for source, one in heard[unit].items() if source != neighbour]
@@ -114,16 +118,25 @@ def near(told: FloatArray, most: int) -> IntArray:
     return np.cumsum(np.append(0, band[1:] > band[:-1]))[place]
 
 
-def tables_of(model: Coupled) -> Iterator[tuple[Link, FloatArray]]:
+def tables_of(model: Coupled) -> dict[Link, FloatArray]:
     """The known tables of two units, from either end: a row a value of the second of a link."""
-    if not isinstance(model, (BayesNet, RandomField)):
-        return
-    for block in model.blocks:
-        sizes = block.table.shape[1:]
-        if len(sizes) == PAIR and block.table.is_exact and 1 < min(sizes) <= max(sizes) <= MOST_VALUES:
+    found: dict[Link, FloatArray] = {}
+    for block in model.blocks if isinstance(model, (BayesNet, RandomField)) else ():
+        if block.scope.shape[1] == PAIR and block.table.is_exact:
             for (one, other), table in zip(block.scope.tolist(), block.table.low, strict=True):
-                yield (other, one), table
-                yield (one, other), table.T
+                found |= {(other, one): table, (one, other): table.T}
+    taken = small_enough({link: table.shape for link, table in found.items()})
+    return {link: found[link] for link in taken}
+
+
+def small_enough(sizes: Mapping[Link, tuple[int, ...]]) -> list[Link]:
+    """Those of which pairs are told apart: the smallest first, as long as all pairs of pairs are not too many."""
+    many = {link: comb(one, 2) * comb(other, 2) for link, (one, other) in sizes.items()}
+    order = sorted(
+        (link for link in many if 0 < many[link] <= MOST_OF_ONE), key=lambda link: (many[link], link)
+    )
+    sums = np.cumsum([many[link] for link in order])
+    return order[: int(np.searchsorted(sums, MOST_PAIRS, side="right"))]
 
 
 def pair_odds(table: FloatArray) -> FloatArray:

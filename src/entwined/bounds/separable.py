@@ -97,7 +97,7 @@ def separable_messages_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
     several pairs of values are put together, the largest of theirs stands for each.
 
     Checked. The factors are read from the model, their graph has no cycle, zeros make Δ infinite, a class of models
-    gives its largest Δ. Pairs of values are told apart where a table of two units is known; along a homogeneous chain,
+    gives its largest Δ. Pairs of values are told apart in known tables of two units that are not very large; along a chain,
     in larger factors and in classes the largest Δ stands for all. Of many pairs those that hear about as much from a
     neighbour are put together, whatever the losses, and where very many Δ differ they are rounded up. Profiles are
     rounded up: chords between the points of a grid, and all that is cut off or lost to rounding is counted as seen.
