@@ -97,9 +97,9 @@ def separable_messages_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
     several pairs of values are put together, the largest of theirs stands for each.
 
     Checked. The factors are read from the model, their graph has no cycle, zeros make Δ infinite, a class of models
-    gives its largest Δ. Pairs of values are told apart in known tables of two units that are not very large; along a chain,
-    in larger factors and in classes the largest Δ stands for all. Of many pairs those that hear about as much from a
-    neighbour are put together, whatever the losses, and where very many Δ differ they are rounded up. Profiles are
+    gives its largest Δ. Pairs of values are told apart in known tables of two units that are not very large; along a
+    chain, in larger factors and in classes the largest Δ stands for all. Of many pairs those that hear about as much from
+    a neighbour are put together, whatever the losses, and where very many Δ differ they are rounded up. Profiles are
     rounded up: chords between the points of a grid, and all that is cut off or lost to rounding is counted as seen.
     A long chain is followed until a ceiling holds for all that is left; one of unequal losses and over 4,000 steps is
     bounded with the largest of them everywhere.
