@@ -14,7 +14,7 @@ import numpy as np
 
 from entwined.bounds.allocate import Pressure
 from entwined.bounds.kernel import Forest, Link
-from entwined.bounds.pairs import KNOWN, TILTED, Crossings
+from entwined.bounds.pairs import KNOWN, TILTED, Crossings, Ways
 from entwined.bounds.power_law import Heard, LinkMoments, Power, PowerLaws
 from entwined.bounds.profiles.composition import TILTS, Composition
 from entwined.bounds.profiles.curves import GaussianCurve, largest_shift
@@ -29,6 +29,7 @@ from entwined.loss import Leakage
 from entwined.numbers import ULP, FloatArray, IntArray
 
 POINTS: Final = 128
+FINE: Final = 256  # where they are quick to pass
 REACH: Final = 1.5  # where the grid ends, in targets
 LARGEST_TILT: Final = 20.0  # e to it times what is lost to rounding is still nothing
 KEPT: Final = 3
@@ -152,7 +153,11 @@ class Histograms:
     @cached_property
     def forest(self) -> tuple[Forest, Crossings]:
         """The tree of the answers, and how much of each neighbour's law moves."""
-        return (KNOWN if self.knowledge == "model" else TILTED).apart(self.answers)
+        return self._ways.of(self.answers.units)(self.answers)
+
+    @property
+    def _ways(self) -> Ways:
+        return KNOWN if self.knowledge == "model" else TILTED
 
     @cached_property
     def shift(self) -> float:
@@ -162,7 +167,7 @@ class Histograms:
     @cached_property
     def grid(self) -> Grid:
         """One grid for all."""
-        return Grid.up_to(REACH * self.ceiling, POINTS)
+        return Grid.up_to(REACH * self.ceiling, POINTS if self._ways.of_many else FINE)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,8 +20,7 @@ MOST_PAIRS: Final = (
 )
 MOST_OF_ONE: Final = 20_000  # the same of one link: about 17 values on either side
 ROWS: Final = 16  # for the pairs of a unit at most; more of them share
-BEHIND: Final = 20  # for those of a unit that are mixed by its law
-APART: Final = 2  # points of a grid at which laws of many units are mixed
+BEHIND: Final = 12  # for those of a unit that are mixed by its law
 FEW: Final = 512  # different log odds that are kept as they are
 PARTS: Final = 128  # more are rounded up to so many parts of a power of two, so that few are different
 
@@ -30,10 +29,18 @@ ForestOf: TypeAlias = Callable[[Coupled], tuple[Forest, Crossings]]
 
 
 class Ways(NamedTuple):
-    """How profiles get through the forest of a model: pairs of values told apart, or alike, which is quicker."""
+    """How profiles get through the forest of a model: pairs of values told apart, or alike, which is quicker.
+
+    Whether pairs are told apart of many units too: to mix what they show by a law takes long, and needs fine grids.
+    """
 
     apart: ForestOf
     alike: ForestOf
+    of_many: bool
+
+    def of(self, units: int) -> ForestOf:
+        """Which of them is taken for so many units."""
+        return self.apart if self.of_many or units <= MANY else self.alike
 
 
 @lru_cache(maxsize=4)
@@ -60,9 +67,7 @@ def known_crossings(model: Coupled) -> tuple[Forest, Crossings]:
     for (unit, neighbour), law in possible.items():
         others = [one for source, one in heard[unit].items() if source != neighbour]
         group, behind = near(heard[neighbour][unit], ROWS), near(sum(others, np.zeros(1)), BEHIND)
-        found[unit, neighbour] = LawCrossing(
-            law, forest.error, group, behind, APART if model.units > MANY else 1
-        )
+        found[unit, neighbour] = LawCrossing(law, forest.error, group, behind)
     return forest, found
 
 
@@ -78,8 +83,8 @@ def known_alike(model: Coupled) -> tuple[Forest, Crossings]:
     return forest, {link: Swayed(sway) for link, sway in sways.items()}
 
 
-TILTED: Final = Ways(tilted_crossings, tilted_alike)
-KNOWN: Final = Ways(known_crossings, known_alike)
+TILTED: Final = Ways(tilted_crossings, tilted_alike, of_many=True)
+KNOWN: Final = Ways(known_crossings, known_alike, of_many=False)
 
 
 def apart_at(law: FloatArray) -> FloatArray:

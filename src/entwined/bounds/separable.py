@@ -98,11 +98,11 @@ def separable_messages_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage:
 
     Checked. The factors are read from the model, their graph has no cycle, zeros make Δ infinite, a class of models
     gives its largest Δ. Pairs of values are told apart in known tables of two units that are not very large; along a
-    chain, in larger factors and in classes the largest Δ stands for all. Of many pairs those that hear about as much from
-    a neighbour are put together, whatever the losses, and where very many Δ differ they are rounded up. Profiles are
-    rounded up: chords between the points of a grid, and all that is cut off or lost to rounding is counted as seen.
-    A long chain is followed until a ceiling holds for all that is left; one of unequal losses and over 4,000 steps is
-    bounded with the largest of them everywhere.
+    chain, in larger factors and in classes the largest Δ stands for all. Of many pairs those that hear about as much
+    are put together, whatever the losses, and where very many Δ differ they are rounded up. Profiles are rounded up:
+    chords between the points of a grid, and all that is cut off or lost to rounding is counted as seen. A long chain is
+    followed until a ceiling holds for all that is left; one of unequal losses and over 4,000 steps is bounded with the
+    largest of them everywhere.
 
     Trusted. The true law is the model, or a member of the class that it describes. What the adversary
     knows of several other units together, such as whether two of them are equal, is not covered unless it is
@@ -145,9 +145,9 @@ def separable_transport_bound(loss: ConcentratedLoss, model: Coupled) -> Leakage
     that of the group. Where several pairs of values are put together, the largest of theirs stands for each.
 
     Checked. The model has one law, its graph has no cycle, and the kernels in both directions are computed
-    from the joint law, widened by what rounding can do. Along a homogeneous chain the largest t over all values and
-    the largest M stand for all. Pairs are put together and profiles rounded up as for separable messages, and long
-    chains are followed as there.
+    from the joint law, widened by what rounding can do. Along a homogeneous chain and among over 64 units the largest t
+    over all values and the largest M stand for all. Pairs are put together and profiles rounded up as for separable
+    messages, and long chains are followed as there.
 
     Trusted. The true law is the model, its initial law included, and the adversary knows the value of no
     unit. One who knows some values may learn more than this bound says.
@@ -255,7 +255,8 @@ def nodes_of(curves: Sequence[ProfileCurve], forest: Forest) -> list[ProfileCurv
 def told_apart(
     loss: ConcentratedLoss, told: Callable[[ForestOf], Callable[[Grid], Told]], units: int, ways: Ways
 ) -> FloatArray:
-    """The ε of what is told; of many units on a grid that the worst of all values finds."""
-    if units <= MANY:
-        return leakage_at(told(ways.apart), loss.largest, loss.delta, TOGETHER.fine)
-    return leakage_at(told(ways.apart), loss.largest, loss.delta, TOGETHER.fine // FEWER, told(ways.alike))
+    """The ε of what is told; pairs of many units are told apart on a grid that the worst of all values finds."""
+    whole = told(ways.of(units))
+    if units <= MANY or not ways.of_many:
+        return leakage_at(whole, loss.largest, loss.delta, TOGETHER.fine)
+    return leakage_at(whole, loss.largest, loss.delta, TOGETHER.fine // FEWER, told(ways.alike))

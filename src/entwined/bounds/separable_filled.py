@@ -21,7 +21,7 @@ from entwined.bounds.pairs import KNOWN, ForestOf
 from entwined.bounds.profiles.composition import Composition
 from entwined.bounds.profiles.curves import ProfileCurve
 from entwined.bounds.profiles.either_order import in_either_order
-from entwined.bounds.profiles.passing import FEWER, MANY, TOGETHER, Told, held_by, leakage_at, read_rows
+from entwined.bounds.profiles.passing import TOGETHER, Told, held_by, leakage_at, read_rows
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.profiles.sway import Carried
 from entwined.bounds.separable import refuse_inseparable, wholes
@@ -138,9 +138,8 @@ def separable_blanks_filled_bound(exposed: FilledConcentrated, model: Forms) -> 
     if [law.size for law in exposed.filling] != [len(values) for values in model.answers.values]:
         raise DoesNotApply("The laws that fill blanks do not fit the questions. Give one chance an answer.")
     secrets = FilledSecrets.of(exposed, model, asked)
-    told, rough = partial(secrets.told, KNOWN.apart), partial(secrets.told, KNOWN.alike)
-    many = model.units > MANY
-    found = leakage_at(told, loss.largest, loss.delta, TOGETHER.fine, rough if many else None)
+    told = partial(secrets.told, KNOWN.of(model.units))
+    found = leakage_at(told, loss.largest, loss.delta, TOGETHER.fine)
     worst = np.append(np.zeros(model.answers.units), wholes(loss, np.zeros(1), rhos_of(loss)[-1]))
     np.maximum.at(worst, secrets.cells, np.minimum(found, secrets.groups(loss)))
     each = Loss(np.array([float_above(rho) for rho in rhos_of(loss)]))
@@ -231,8 +230,7 @@ class FilledSecrets:
     def told(self, forest_of: ForestOf, grid: Grid) -> Told:
         """What tells each secret, all of them on one grid: what several have alike is worked out once."""
         answers = profiles_of(list(self.answers.values()), self.curves, self.model, forest_of)
-        fewer = FEWER if self.model.units > MANY else 1
-        cases = [profile.on(grid) for profile in answers(grid.every(fewer)).profiles]
+        cases = answers(grid).profiles
         ends = np.cumsum([case.questions.size for case in self.answers.values()]).tolist()
         answered = {
             form: cases[end - case.questions.size : end]

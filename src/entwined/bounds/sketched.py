@@ -3,6 +3,7 @@
 from typing import Final, Protocol, Self
 
 from entwined.bounds.allocate import Shared, SharingTerms, ceiling_of, searched, within
+from entwined.errors import Unreachable
 from entwined.numbers import FloatArray
 
 SKETCHES: Final = 3
@@ -45,7 +46,10 @@ def share_by_sketches(terms: Sketched, weights: FloatArray, leakage: float) -> S
         if nth > 0 and abs(leaked.worst - ceiling) <= FORETOLD * ceiling:
             break
         rough = new if nth == 0 or leaked.worst < ceiling else rough.beside(new)
-        best = searched(rough, best.losses, weights, ceiling)
+        try:
+            best = searched(rough, best.losses, weights, ceiling)
+        except Unreachable:  # so far from what it was drawn of the sketch says nothing
+            break
     last = within(terms, best.losses, weights, ceiling)
     better = min(tried, key=lambda one: one.cost)
     if better.cost * (1 + FORETOLD) >= last.cost:

@@ -142,47 +142,34 @@ class LawCrossing:
     error: float
     group: IntArray
     behind: IntArray
-    apart: int = 1
 
     def through(self, shown: PairProfiles, grid: Grid) -> PairProfiles:
-        """By the two parts of each two rows, at points so far `apart`; chords are above, for the truth is convex."""
+        """By the two parts of each two rows."""
         one, other = two_of(len(self.law))
         several = len(shown.deltas) > 1 and self.behind.size > 1
         rows = highest(shown.deltas[shown.row], self.behind) if several else shown.deltas.max(axis=0)[None]
-        found = np.maximum(self._apart(one, other, rows, grid), self._apart(other, one, rows, grid))
-        deltas = convex(between(highest(found, self.group), grid, self.apart), grid)
-        return PairProfiles(deltas, self.group, np.full(self.group.size, shown.loudest))
+        both = self._apart(np.append(one, other), np.append(other, one), rows, grid)
+        found = highest(np.maximum(both[: one.size], both[one.size :]), self.group)
+        return PairProfiles(convex(found, grid), self.group, np.full(self.group.size, shown.loudest))
 
     def _apart(self, one: IntArray, other: IntArray, rows: FloatArray, grid: Grid) -> FloatArray:
-        """F of values `one` against values `other`."""
-        above = (self.law * (math.exp(self.error) * UP))[one, :, None]
-        below = (self.law * (math.exp(-self.error) * DOWN))[other, :, None] * (1 + grid.excess[:: self.apart])
-        gain, lost = np.maximum(above - below, 0.0), np.maximum(below - above, 0.0)
-        most, least = gain.sum(axis=1) * UP, lost.sum(axis=1) * DOWN
+        """F of values `one` against values `other`; the value that is mixed comes first."""
+        above = (self.law.T * (math.exp(self.error) * UP))[:, one, None]
+        below = (self.law.T * (math.exp(-self.error) * DOWN))[:, other, None] * (1 + grid.excess)
+        gap = above - below
+        gain, lost = np.maximum(gap, 0.0), np.maximum(-gap, 0.0)
+        most, least = gain.sum(axis=0) * UP, lost.sum(axis=0) * DOWN
         with np.errstate(over="ignore"):
             further = np.clip(least / np.maximum(most, TINY) * DOWN - 1, 0.0, math.exp(LARGEST_EPSILON))
-        chords = Chords.of(grid, further)
-        each = [chords.read(row) for row in rows]
+        each = Chords.of(grid, further).read_each(rows)
         if len(rows) == 1:
             mixed = most * each[0]
         else:
             mixed = np.zeros(most.shape)
-            for u, v, at in zip(*two_of(self.law.shape[1]), self.behind.tolist(), strict=True):
-                mixed += (gain[:, u] * lost[:, v] + gain[:, v] * lost[:, u]) * each[at]
+            for u, v, at in zip(*two_of(len(gain)), self.behind.tolist(), strict=True):
+                mixed += (gain[u] * lost[v] + gain[v] * lost[u]) * each[at]
             mixed /= np.maximum(least, TINY)
         return np.asarray(np.minimum((mixed + np.maximum(most - least, 0.0)) * UP, 1.0))
-
-
-def between(found: FloatArray, grid: Grid, apart: int) -> FloatArray:
-    """Fill in the points between those that are so far apart by chords."""
-    if apart == 1:
-        return found
-    deltas, places = np.empty((len(found), grid.size + 1)), grid.excess[::apart]
-    deltas[:, ::apart] = found
-    for more in range(1, apart):
-        share = (grid.excess[more::apart] - places[:-1]) / (places[1:] - places[:-1])
-        deltas[:, more::apart] = ((1 - share) * found[:, :-1] + share * found[:, 1:]) * UP
-    return deltas
 
 
 def convex(deltas: FloatArray, grid: Grid) -> FloatArray:

@@ -41,10 +41,6 @@ class Grid:
         """So many equal steps to ε."""
         return cls(min(epsilon, LARGEST_EPSILON * (1 - 4 * ULP)) / size, size)
 
-    def every(self, nth: int) -> "Grid":
-        """Each n-th point of it alone."""
-        return Grid(self.step * nth, self.size // nth)
-
     @property
     def reach(self) -> float:
         """The last point."""
@@ -99,10 +95,6 @@ class PrivacyProfile:
     def at(self, excess: FloatArray) -> FloatArray:
         """The chord at γ = 1 + excess."""
         return Chords.of(self.grid, np.asarray(excess)).read(self.deltas)
-
-    def on(self, grid: Grid) -> "PrivacyProfile":
-        """The same on another grid that ends where it does or before."""
-        return PrivacyProfile(grid, np.minimum(self.at(grid.excess), 1.0))
 
     def through(self, sway: Sway) -> "PrivacyProfile":
         """S_t: what is left of it a neighbour further."""
@@ -195,6 +187,11 @@ class Chords:
         else:
             flat = self.cell + np.arange(0, deltas.size, deltas.shape[-1])[:, None]
             first, second = deltas.ravel()[flat], deltas.ravel()[1:][flat]
+        return np.asarray(((1 - self.share) * first + self.share * second) * self.weight)
+
+    def read_each(self, deltas: FloatArray) -> FloatArray:
+        """Read each of a stack at all these places."""
+        first, second = deltas[:, self.cell], deltas[:, 1:][:, self.cell]
         return np.asarray(((1 - self.share) * first + self.share * second) * self.weight)
 
     def rows(self, which: Sequence[int]) -> "Chords":

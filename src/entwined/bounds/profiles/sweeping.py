@@ -17,7 +17,7 @@ from entwined.bounds.profiles.levels import Level, Place, Rows, Sent, State
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.numbers import FloatArray, IntArray
 
-AT_ONCE: Final = 32  # rows that are worked out at once: many more are far from the processor
+AT_ONCE: Final = 2**15  # points of rows that are worked out at once: many more are far from the processor
 
 
 class LinkRows(NamedTuple):
@@ -182,13 +182,15 @@ class Sweep:
 
 def read(held: Composition) -> FloatArray:
     """The profiles of a stack, some at a time."""
-    some = [held.rows(slice(first, first + AT_ONCE)) for first in range(0, len(held), AT_ONCE)]
+    many = max(AT_ONCE // held.grid.size, 1)
+    some = [held.rows(slice(first, first + many)) for first in range(0, len(held), many)]
     return np.concatenate([one.profile().deltas for one in some])
 
 
 def hold(deltas: FloatArray, grid: Grid) -> Composition:
     """Parts of a stack of profiles, some at a time."""
-    some = [deltas[first : first + AT_ONCE] for first in range(0, len(deltas), AT_ONCE)]
+    many = max(AT_ONCE // grid.size, 1)
+    some = [deltas[first : first + many] for first in range(0, len(deltas), many)]
     return Composition.concatenated([Composition.of(PrivacyProfile(grid, one)) for one in some])
 
 
