@@ -10,7 +10,7 @@ from entwined.bounds import ConcentratedLoss, pairs
 from entwined.bounds.messages import message_passing_bound
 from entwined.bounds.pair_messages import PairsTold, pair_messages_bound, tells_apart
 from entwined.bounds.pairs import KNOWN, TILTED, few_digits, near, pair_odds, tables_of
-from entwined.bounds.profiles.crossing import LawCrossing, PairProfiles, TiltCrossing
+from entwined.bounds.profiles.crossing import LawCrossing, PairProfiles, TiltCrossing, TiltLevels
 from entwined.bounds.profiles.curves import GaussianCurve
 from entwined.bounds.profiles.profile import Grid, PrivacyProfile
 from entwined.bounds.separable import crossed, separable_messages_bound, separable_transport_bound
@@ -170,7 +170,11 @@ def test_the_law_of_a_neighbour_mixes_what_its_pairs_show():
     assert (found < LawCrossing(law, 0.0, group, np.array([1, 1, 1]) * 0).through(shown, grid).deltas[0] / 2)[
         0
     ]
-    tilted = TiltCrossing.of(np.array([[1.0, 0.0, 0.0]]), group).through(shown, grid).deltas[0]
+    tilted = (
+        TiltCrossing.of(TiltLevels(np.array([0.0, 1.0])), np.array([[1.0, 0.0, 0.0]]), group)
+        .through(shown, grid)
+        .deltas[0]
+    )
     assert tilted[0] == pytest.approx(np.tanh(0.25) * weak[0], rel=1e-9)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from entwined.bounds.forests import known_forest, tilted_forest
 from entwined.bounds.kernel import Forest, Link, laws_of
-from entwined.bounds.profiles.crossing import Crossover, LawCrossing, Swayed, TiltCrossing, two_of
+from entwined.bounds.profiles.crossing import Crossover, LawCrossing, Swayed, TiltCrossing, TiltLevels, two_of
 from entwined.bounds.profiles.passing import MANY
 from entwined.dependence import BayesNet, Coupled, RandomField
 from entwined.numbers import ULP, FloatArray, IntArray
@@ -50,8 +50,9 @@ def tilted_crossings(model: Coupled) -> tuple[Forest, Crossings]:
     found = dict(alike)
     odds = rounded({link: pair_odds(table) for link, table in tables_of(model).items() if link in found})
     heard = strengths(forest, {link: np.tanh(one / 4) for link, one in odds.items()})
+    levels = TiltLevels(np.unique(np.concatenate([np.zeros(1), *(one.ravel() for one in odds.values())])))
     for (unit, neighbour), one in odds.items():
-        found[unit, neighbour] = TiltCrossing.of(one, near(heard[neighbour][unit], ROWS))
+        found[unit, neighbour] = TiltCrossing.of(levels, one, near(heard[neighbour][unit], ROWS))
     return forest, found
 
 

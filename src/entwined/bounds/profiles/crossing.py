@@ -11,14 +11,14 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final, NamedTuple, Protocol, Self, TypeAlias
+from typing import Final, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from entwined.bounds.profiles.curves import LARGEST_EPSILON, TINY
 from entwined.bounds.profiles.profile import Chords, Grid, PrivacyProfile, passage
-from entwined.bounds.profiles.sway import Sway, TiltSway
+from entwined.bounds.profiles.sway import Sway, TiltSway, further_on
 from entwined.numbers import ULP, FloatArray, IntArray
 
 UP: Final = 1 + 128 * ULP
@@ -26,6 +26,7 @@ DOWN: Final = 1 - 128 * ULP
 BENT: Final = 1e-6  # of the steepest slope: how much steeper a curve may become that is as good as convex
 
 Flags: TypeAlias = NDArray[np.bool_]
+Number = TypeVar("Number", np.float64, np.int64)
 
 
 class PairProfiles(NamedTuple):
@@ -74,52 +75,68 @@ class Swayed:
         return PairProfiles.of_all(passage(grid, self.sway).read(shown.deltas.max(axis=0)), shown.loudest)
 
 
+@dataclass(frozen=True, eq=False)
+class TiltLevels:
+    """Different log odds, the least first, by whose places crossings name them."""
+
+    odds: FloatArray
+
+    def chords(self, grid: Grid) -> Chords:
+        """S_t of each on a grid, a row each."""
+        return tilt_chords(self, grid)
+
+
+@lru_cache(maxsize=8)
+def tilt_chords(levels: TiltLevels, grid: Grid) -> Chords:
+    """Work out S_t of all levels once."""
+    sways = np.stack([TiltSway(odds).at(grid.excess) for odds in levels.odds.tolist()])
+    weight, further = further_on(sways, grid.excess)
+    return Chords.of(grid, further, weight)
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class TiltCrossing:
     """Any tilt of a unit's law: F_ab = max over u, v of S_t D_uv, with t of the log odds of a, b against u, v.
 
-    `odds` has a row for each group of pairs of the neighbour, their largest log odds, and a column a pair of the unit.
+    `level` has a row for each group of pairs of the neighbour, their largest log odds as places among the levels, and
+    a column a pair of the unit.
     """
 
-    odds: FloatArray
+    levels: TiltLevels
+    level: IntArray
     group: IntArray
 
     @classmethod
-    def of(cls, odds: FloatArray, group: IntArray) -> Self:
+    def of(cls, levels: TiltLevels, odds: FloatArray, group: IntArray) -> Self:
         """Put the pairs (rows) of each group together."""
-        return cls(highest(odds, group), group)
+        return cls(levels, highest(np.searchsorted(levels.odds, odds), group), group)
 
     def through(self, shown: PairProfiles, grid: Grid) -> PairProfiles:
         """By a t for each two, but for those that others outdo."""
-        first, odds = self._at_rows(shown)
-        pair, row = np.nonzero(telling(odds, shown.deltas))
-        levels, level = np.unique(odds[pair, row], return_inverse=True)
-        found = tilts(grid, levels).rows(level.tolist()).read(shown.deltas[row])
-        starts = np.searchsorted(pair, np.arange(len(odds)))
+        first, level = self._at_rows(shown)
+        pair, row = np.nonzero(telling(level, shown.deltas))
+        found = self.levels.chords(grid).rows(level[pair, row]).read(shown.deltas[row])
+        starts = np.searchsorted(pair, np.arange(len(level)))
         told = found.sum(axis=1)
         loudest = [at + int(np.argmax(told[at:end])) for at, end in pairwise([*starts.tolist(), len(pair)])]
-        return PairProfiles(np.maximum.reduceat(found, starts), self.group, first[row[loudest]][self.group])
+        origin = first[row[loudest]][self.group]
+        return PairProfiles(np.maximum.reduceat(found, starts), self.group, origin)
 
-    def _at_rows(self, shown: PairProfiles) -> tuple[IntArray, FloatArray]:
+    def _at_rows(self, shown: PairProfiles) -> tuple[IntArray, IntArray]:
         """The first pair of each row, and the largest log odds of each pair against those of a row."""
         if len(shown.deltas) == 1:
-            return np.zeros(1, np.int64), self.odds.max(axis=1, keepdims=True)
-        return np.unique(shown.row, return_index=True)[1], highest(self.odds.T, shown.row).T
+            return np.zeros(1, np.int64), self.level.max(axis=1, keepdims=True)
+        return np.unique(shown.row, return_index=True)[1], highest(self.level.T, shown.row).T
 
 
-def highest(rows: FloatArray, group: IntArray) -> FloatArray:
+def highest(rows: NDArray[Number], group: IntArray) -> NDArray[Number]:
     """The highest of the rows of each group."""
     order = np.argsort(group, kind="stable")
-    return np.maximum.reduceat(rows[order], np.searchsorted(group[order], np.arange(group.max() + 1)))
+    starts = np.searchsorted(group[order], np.arange(group.max() + 1))
+    return np.asarray(np.maximum.reduceat(rows[order], starts))
 
 
-def tilts(grid: Grid, levels: FloatArray) -> Chords:
-    """S_t of log odds, a row each."""
-    each = [passage(grid, TiltSway(one)) for one in levels.tolist()]
-    return Chords(*map(np.stack, zip(*((one.cell, one.share, one.weight) for one in each), strict=True)))
-
-
-def telling(odds: FloatArray, deltas: FloatArray) -> Flags:
+def telling(odds: IntArray, deltas: FloatArray) -> Flags:
     """Which rows may tell most of a pair somewhere: no other has as large odds and is nowhere below."""
     rows = np.arange(len(deltas))
     below = (deltas[:, None] <= deltas[None]).all(axis=2)

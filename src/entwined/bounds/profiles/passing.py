@@ -149,12 +149,13 @@ def leakage_at(
     """
     first = epsilon_at_delta(largest, delta * Fraction(TAIL))
     reach = min(WIDENED * max(first, SHORTEST), LARGEST_EPSILON)
-    told = (rough or passed)(Grid.up_to(reach, COARSE))
+    coarse = COARSE if rough is None else COARSE // 2
+    told = (rough or passed)(Grid.up_to(reach, coarse))
     while not math.isfinite(told.epsilons(delta).max()):
         if reach >= LARGEST_EPSILON:
             return told.epsilons(delta)
         reach = min(reach * WIDENED, LARGEST_EPSILON)
-        told = (rough or passed)(Grid.up_to(reach, COARSE))
+        told = (rough or passed)(Grid.up_to(reach, coarse))
     found, end = told.epsilons(delta), min(reach, max(told.end(delta), SHORTEST))
     for share in (1.0,) if rough is None else (FIRST_PART, 1.0):
         better = passed(Grid.up_to(share * end, fine)).epsilons(delta)

@@ -194,7 +194,7 @@ class Chords:
         first, second = deltas[:, self.cell], deltas[:, 1:][:, self.cell]
         return np.asarray(((1 - self.share) * first + self.share * second) * self.weight)
 
-    def rows(self, which: Sequence[int]) -> "Chords":
+    def rows(self, which: Sequence[int] | IntArray) -> "Chords":
         """Some of a stack."""
         at = np.asarray(which, np.int64)
         return Chords(self.cell[at], self.share[at], self.weight[at])
