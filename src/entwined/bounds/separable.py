@@ -16,7 +16,7 @@ from entwined.bounds.pairs import KNOWN, TILTED, ForestOf, Ways
 from entwined.bounds.profiles.curves import GaussianCurve, ProfileCurve, epsilon_at_delta
 from entwined.bounds.profiles.gaussian import shift_of
 from entwined.bounds.profiles.passing import (
-    FEWER,
+    FEW_POINTS,
     MANY,
     MOST_STEPS,
     TOGETHER,
@@ -259,4 +259,4 @@ def told_apart(
     whole = told(ways.of(units))
     if units <= MANY or not ways.of_many:
         return leakage_at(whole, loss.largest, loss.delta, TOGETHER.fine)
-    return leakage_at(whole, loss.largest, loss.delta, TOGETHER.fine // FEWER, told(ways.alike))
+    return leakage_at(whole, loss.largest, loss.delta, FEW_POINTS, told(ways.alike))

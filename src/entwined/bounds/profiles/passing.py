@@ -22,7 +22,7 @@ from entwined.numbers import FloatArray, IntArray
 COARSE: Final = 192
 FIRST_PART: Final = 0.75
 MANY: Final = 64  # units; where pairs of values of more are told apart, fewer points are taken
-FEWER: Final = 8  # so many times
+FEW_POINTS: Final = 96
 WIDENED: Final = 3.0
 SHORTEST: Final = 1e-6  # where a grid ends at the earliest: finer steps lose their digits
 TAIL: Final = 1e-4  # the share of δ that may be cut off at the end of the grid
