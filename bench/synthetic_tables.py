@@ -35,9 +35,12 @@ from bench.synthetic_peers import (
 RUNS = int(os.environ.get("BENCH_RUNS", "5"))
 PEER_RUNS = int(os.environ.get("BENCH_PEER_RUNS", "5"))
 LONGEST = float(os.environ.get("BENCH_PEER_SECONDS", "600"))
-WAYS = os.environ.get("BENCH_WAYS", "")  # all of them, or some between commas
+WAYS = os.environ.get("BENCH_WAYS", "")  # all of them, or some between semicolons
+TABLES = os.environ.get("BENCH_TABLES", "")  # likewise
 OURS = ("adaptive", "correlated", "independent")
 KEPT = HERE / "results" / "synthetic_tables.json"
+AIM_USUAL, AIM_SMALL = "80", "1"  # megabytes of its law at most: as it comes, and small enough to end on Adult
+SAME_EACH_TIME = ("DataSynthesizer",)  # it has a seed of its own
 
 Maker = Callable[[str, int], list[str]]
 
@@ -56,10 +59,12 @@ def makers(folder: Path) -> dict[str, Maker]:
     def ours(mode: str) -> Maker:
         return lambda epsilon, many: words_of(folder, mode, epsilon, DELTA, many)
 
-    def of_dpmm(name: str) -> Maker:
+    def of_dpmm(name: str, megabytes: str = AIM_USUAL) -> Maker:
         script = str(HERE / "peers" / "dpmm_marginals.py")
         python = str(python_of("dpmm", DPMM))
-        return lambda epsilon, many: [python, script, str(folder), name, epsilon, DELTA, str(many)]
+        return lambda epsilon, many: [
+            python, script, str(folder), name, epsilon, DELTA, str(many), megabytes,
+        ]  # fmt: skip
 
     network = str(HERE / "peers" / "datasynthesizer_network.py")
     other = str(python_of("datasynthesizer", DATASYNTHESIZER))
@@ -67,6 +72,7 @@ def makers(folder: Path) -> dict[str, Maker]:
         **{mode: ours(mode) for mode in OURS},
         "MST (dpmm)": of_dpmm("mst"),
         "DataSynthesizer": lambda epsilon, many: [other, network, str(folder), epsilon, str(many)],
+        f"AIM (dpmm, {AIM_SMALL} MB)": of_dpmm("aim", AIM_SMALL),
         "AIM (dpmm)": of_dpmm("aim"),
     }
 
@@ -106,6 +112,11 @@ def tables(folder: Path) -> Iterator[Judged]:
         yield Judged(name, written(folder, name), target)
 
 
+def runs_of(way: str) -> int:
+    """Say how many runs are averaged."""
+    return RUNS if way in OURS else 1 if way in SAME_EACH_TIME else PEER_RUNS
+
+
 def begun() -> dict[str, Any]:
     """Give what was measured before, if this run goes on with it."""
     if not os.environ.get("BENCH_GO_ON") or not KEPT.exists():
@@ -119,14 +130,16 @@ def run() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         for name, real, target in tables(folder):
+            if TABLES and name not in TABLES.split(";"):
+                continue
             found = figures.setdefault(name, {"rows": real.rows, "columns": len(real.names)})
             print(f"{name}: {real.rows:,} rows, {len(real.names)} columns, δ = {DELTA}")
             if "shuffled columns" not in found:
                 found["shuffled columns"] = shuffled(real, target)
             for way, words in makers(folder).items():
                 for epsilon in EPSILONS:
-                    key, runs = f"{way}, ε = {epsilon}", RUNS if way in OURS else PEER_RUNS
-                    if key not in found and (not WAYS or way in WAYS.split(",")):
+                    key, runs = f"{way}, ε = {epsilon}", runs_of(way)
+                    if key not in found and (not WAYS or way in WAYS.split(";")):
                         found[key] = measured(real, words(epsilon, len(real.names)), folder, target, runs)
                         KEPT.write_text(json.dumps({"figures": figures}, indent=2) + "\n")
                     shown(f"{name}: {way}", epsilon, found.get(key, {}))
