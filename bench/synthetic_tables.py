@@ -39,7 +39,10 @@ WAYS = os.environ.get("BENCH_WAYS", "")  # all of them, or some between semicolo
 TABLES = os.environ.get("BENCH_TABLES", "")  # likewise
 OURS = ("adaptive", "correlated", "independent")
 KEPT = HERE / "results" / "synthetic_tables.json"
-AIM_USUAL, AIM_SMALL = "80", "1"  # megabytes of its law at most: as it comes, and small enough to end on Adult
+AIM_USUAL, AIM_SMALL = (
+    "80",
+    "1",
+)  # megabytes of its law at most: as it comes, and small enough to end on Adult
 SAME_EACH_TIME = ("DataSynthesizer",)  # it has a seed of its own
 
 Maker = Callable[[str, int], list[str]]
