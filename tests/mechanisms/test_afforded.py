@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 
 from entwined.mechanisms.marginals.afforded import HARDLY_FURTHER, Afforded, Split
 
@@ -46,3 +47,39 @@ def test_columns_alone_get_more_the_stronger_noise_is():
     assert shares == sorted(shares)
     assert 0 < shares[2] < REST
     assert found[-1] == Split(0, REST)
+
+
+MANY = np.array(list(itertools.combinations(range(40), 2)))
+
+
+def many_pairs(far, unsure):
+    """Forty columns of three cells, and noise of their distances that is strong beside that of tables."""
+
+    def deviation(share):
+        return 8 / math.sqrt(share)
+
+    def blurred(again):
+        return np.full(40, 1.5 * deviation((1 - REST + again) / 40))
+
+    return Afforded(MANY, far, unsure, REST, deviation, lambda _: (3,) * 40, blurred)
+
+
+@pytest.mark.parametrize("unsure", [300, 1000, 3000])
+def test_of_many_pairs_those_that_noise_puts_far_off_are_not_taken_for_relations(unsure):
+    noise = unsure * ndtri((np.arange(len(MANY)) + 0.5) / len(MANY))
+    assert many_pairs(noise, unsure).best(50) == Split(0, REST)
+    related = noise.copy()
+    related[:20] = 20 * unsure
+    assert 10 <= many_pairs(related, unsure).best(50).tables <= 50
+
+
+def test_what_is_left_of_distances_is_no_further_than_they_are_on_average():
+    """Of pairs that are off by nothing or by a bit, the furthest seem too far; drawn towards none they do not."""
+    rng = np.random.default_rng(5)
+    true = np.where(rng.random(len(MANY)) < 0.1, 500.0, 0.0)
+    sober, plain = [], []
+    for _ in range(200):
+        one = many_pairs(true + 300 * rng.standard_normal(len(MANY)), 300)
+        sober.append(np.square(one.sober().far - true).sum())
+        plain.append(np.square(one.far - true).sum())
+    assert np.mean(sober) < 0.6 * np.mean(plain)

@@ -12,15 +12,17 @@ import pytest
 from entwined.dependence import Groups, model_from
 from entwined.errors import BadQuery, Refused
 from entwined.mechanisms.kinds import mechanism_from
-from entwined.mechanisms.marginals.adaptive import CHOICES, COUNTS, FAR, USUAL_ALONE, Adaptive
+from entwined.mechanisms.marginals.adaptive import CHOICES, COUNTS, FAR, MOST_READ, USUAL_ALONE, Adaptive
 from entwined.mechanisms.marginals.agreement import Counted
 from entwined.mechanisms.marginals.correlated import COUNTED, HALF, Correlated
 from entwined.mechanisms.marginals.declared_tables import DeclaredTables
 from entwined.mechanisms.marginals.domain import Domain
+from entwined.mechanisms.marginals.grain import Grains, fine
 from entwined.mechanisms.marginals.junction import Junction
 from entwined.mechanisms.marginals.law import fitted
 from entwined.mechanisms.marginals.made_up import made_up
 from entwined.mechanisms.marginals.recipes import Settled
+from entwined.mechanisms.marginals.relations import LARGEST_LAW, Relations, size_of
 from entwined.mechanisms.marginals.rules import Rules
 from entwined.mechanisms.marginals.synthesis import Synthesis
 from entwined.mechanisms.offered import settled
@@ -427,3 +429,58 @@ def test_an_exact_adversary_learns_no_more_than_the_certificate_says(largest):
     ill, well = np.array([0, largest]), np.array([largest, 0])
     ratio = noise.log_weights(grid - ill).sum(axis=1) - noise.log_weights(grid - well).sum(axis=1)
     assert 0.99 * told < np.abs(ratio).max() <= told + 1e-9
+
+
+# What there is to look for
+
+
+def wide(columns, values):
+    names = [f"c{at:03}" for at in range(columns)]
+    words = tuple(f"v{at:04}" for at in range(values))
+    return Schema(tuple(Categorical(name, words) for name in names), most_rows=10_000).approve()
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("schema", [wide(1, 30), wide(2, 400)])
+def test_where_no_pair_can_be_looked_at_columns_get_all_of_the_loss(schema, delta):
+    promise, domain = promise_for(schema, delta), Domain.of(schema)
+    mechanism = Synthesis.of(promise, domain, Adaptive(), LOSS)
+    rows = [dict.fromkeys(domain.names, "v0003") for _ in range(50)]
+    drawn = mechanism.output(transcript(mechanism, schema, rows))
+    assert [one.scope for one in drawn.notes.tables] == [(at,) for at in range(len(domain.axes))]
+    assert not drawn.notes.distances
+    whole = mechanism.meter.noise(Fraction(1, len(domain.axes)))
+    assert [one.noise for one in drawn.notes.tables] == [whole] * len(domain.axes)
+
+
+def test_a_relation_of_two_large_columns_is_found():
+    """Two columns of 150 values, the second told by the first: a table of 22,801 cells, in few groups."""
+    schema = wide(2, 150)
+    rng = np.random.default_rng(1)
+    one = np.minimum(rng.geometric(0.2, 4000), 149)
+    rows = [{"c000": f"v{at:04}", "c001": f"v{at:04}"} for at in one.tolist()]
+    mechanism = Synthesis.of(promise_for(schema), Domain.of(schema), Adaptive(), 20)
+    drawn = mechanism.output(transcript(mechanism, schema, rows))
+    assert (0, 1) in [one.scope for one in drawn.notes.tables]
+    cells = made_up(drawn.law(), 4000)
+    assert np.mean(cells[:, 0] == cells[:, 1]) > 0.7
+
+
+def test_of_too_many_pairs_the_smallest_are_looked_at():
+    columns = [Categorical(f"small{at}", ("a", "b")) for at in range(20)]
+    columns += [Categorical(f"large{at}", tuple(f"v{value}" for value in range(200))) for at in range(40)]
+    domain = Domain.of(Schema(tuple(columns), most_rows=10_000).approve())
+    pairs = [scope for scope in Adaptive().asks(domain) if len(scope) == 2]
+    sizes = sorted(domain.cells(pair) for pair in itertools.combinations(range(60), 2))
+    assert sum(map(domain.cells, pairs)) <= MOST_READ < sum(sizes)
+    assert sorted(map(domain.cells, pairs)) == sizes[: len(pairs)]
+    assert sum(map(domain.cells, pairs)) + sizes[len(pairs)] > MOST_READ
+
+
+def test_a_tree_of_tables_stays_within_what_a_law_may_hold():
+    """Thirty columns of 200 groups, all of them related: pairs of 40,000 cells, of which few fit."""
+    grains = Grains(fine((200,) * 30))
+    distances = dict.fromkeys(itertools.combinations(range(30), 2), 1e9)
+    grown = Relations(grains, distances).grown(1e6, 0.1)
+    assert grown
+    assert size_of(grown, grains.sizes) - 200 * (30 - len({at for one in grown for at in one})) <= LARGEST_LAW

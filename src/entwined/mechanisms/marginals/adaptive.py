@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import accumulate, combinations
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -18,7 +18,6 @@ from entwined.errors import BadLoss, BadQuery
 from entwined.mechanisms.marginals.afforded import Afforded, Split
 from entwined.mechanisms.marginals.domain import Domain, Scope
 from entwined.mechanisms.marginals.explained import (
-    LARGEST_TABLE,
     Unexplained,
     blurred,
     candidates,
@@ -43,6 +42,8 @@ LEAST_ALONE: Final = Fraction(1, 10)
 MOST_ALONE: Final = Fraction(9, 10)
 """The shares of the loss: columns alone, distances of pairs, choices, and what all tables have, columns among them."""
 
+LARGEST_PAIR: Final = 100_000
+MOST_READ: Final = 10_000_000  # cells of all pairs
 USUAL_ROUNDS: Final = 4
 MOST_ROUNDS: Final = 20
 DROWNED: Final = 3  # deviations of noise: cells of a column that hold fewer rows are put together
@@ -93,8 +94,14 @@ class Adaptive:
         """What tables of several columns get, unless columns alone need it more."""
         return COUNTS - self.alone
 
+    def _of_columns(self, domain: Domain) -> Fraction:
+        """What columns alone get at first: all, where there is nothing to look for."""
+        return self.alone if _pairs(domain) else Fraction(1)
+
     def shares(self, domain: Domain, schema: Schema) -> Shares:
         """Tables are sums of the table of all columns, whichever are chosen; scores are distances."""
+        if not _pairs(domain):
+            return [(domain.whole(schema), Fraction(1))]
         return [(domain.whole(schema), COUNTS), (domain.distances(1), FAR + CHOICES)]
 
     def asks(self, domain: Domain) -> tuple[Scope, ...]:
@@ -109,10 +116,10 @@ class Adaptive:
     def run(self, tables: Tables, domain: Domain, meter: Meter, notes: Transcript) -> None:
         """Count columns, measure pairs, grow a tree, then choose what is worst explained, round by round."""
         alone, pairs = _alone(domain), _pairs(domain)
-        notes.count(tables((*alone, *pairs)), _noises(alone, domain, meter, self.alone))
-        law = fitted(notes.counted, domain.sizes)
+        notes.count(tables((*alone, *pairs)), _noises(alone, domain, meter, self._of_columns(domain)))
         if not pairs:
             return
+        law = fitted(notes.counted, domain.sizes)
         grains = _grains(law, domain, meter.deviation(self.rest / self._most(domain)))
         notes.distances.update(self._distances(tables, pairs, law, meter, grains))
         apart = _apart(notes, grains)
@@ -174,7 +181,7 @@ class Adaptive:
 
     def expected(self, domain: Domain, meter: Meter) -> Expected:
         """The noise of every step; which tables are chosen is not known before."""
-        alone = weighed(_alone(domain), domain, self.alone)
+        alone = weighed(_alone(domain), domain, self._of_columns(domain))
         columns: Expected = [
             (domain.names[scope[0]], 1, domain.cells(scope), meter.noise(share))
             for scope, share in alone.items()
@@ -182,7 +189,7 @@ class Adaptive:
         if not _pairs(domain):
             return columns
         many = self._most(domain)
-        return [*columns, ("tables of several columns", many, LARGEST_TABLE, meter.noise(self.rest / many))]
+        return [*columns, ("tables of several columns", many, LARGEST_PAIR, meter.noise(self.rest / many))]
 
 
 def _share(given: Any) -> Fraction:
@@ -209,9 +216,9 @@ def _grains(law: CellLaw, domain: Domain, deviation: float) -> Grains:
 
 
 def _apart(notes: Transcript, grains: Grains) -> dict[Scope, float]:
-    """How far pairs are from independent, less what the noise of their columns alone makes of that."""
+    """How far pairs seem to be from independent, less what the noise of their columns alone makes of that."""
     noise = [blurred(grains, one.scope[0], math.sqrt(one.noise.variance)) for one in notes.tables]
-    return {pair: max(rows - sum(noise[at] for at in pair), 0.0) for pair, rows in notes.distances.items()}
+    return {pair: rows - sum(noise[at] for at in pair) for pair, rows in notes.distances.items()}
 
 
 def _blurred(domain: Domain, meter: Meter, share: Fraction) -> FloatArray:
@@ -226,8 +233,16 @@ def _alone(domain: Domain) -> tuple[Scope, ...]:
 
 
 def _pairs(domain: Domain) -> tuple[Scope, ...]:
-    every = combinations(range(len(domain.axes)), 2)
-    return tuple(pair for pair in every if domain.cells(pair) <= LARGEST_TABLE)
+    """Every two columns whose table is not too large, the smallest first where they are too many."""
+    every = list(combinations(range(len(domain.axes)), 2))
+    smallest = sorted(every, key=domain.cells)
+    together = accumulate(map(domain.cells, smallest))
+    room = {
+        pair
+        for pair, cells in zip(smallest, together, strict=True)
+        if cells <= MOST_READ and domain.cells(pair) <= LARGEST_PAIR
+    }
+    return tuple(pair for pair in every if pair in room)
 
 
 def _independent(law: CellLaw, pair: Scope) -> IntArray:

@@ -1,9 +1,9 @@
 """How many tables a loss affords, and what columns alone get: from noise, sizes and noisy distances, all public."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Afforded:
-    """What is known of pairs: by how many rows their columns miss them, and how unsure that is.
+    """What is known of pairs: by how many rows their columns seem to miss them, and how unsure that is.
 
     `deviation` is that of tables that get a share each, `sizes` the groups of columns under it, and `blurred` by how
     many rows columns alone are off if they get a share more.
@@ -45,14 +45,25 @@ class Afforded:
         """As many tables as are heard, and what columns alone should get beside them, if that is better than none.
 
         Else what should leave pairs off by the fewest rows, none among it: so that looking for relations where noise
-        drowns them costs little beside columns alone.
+        drowns them costs little beside columns alone. Of many pairs noise puts some far off by itself, so whether any
+        are worth a table is asked of all of them together (`sober`).
         """
         none = Split(0, self.rest)
         heard = next((many for many in range(most, 0, -1) if self._heard(many)), 0)
         shared = self._shared(heard) if heard else none
-        if self.off(shared) < self.off(none):
+        sober = self.sober()
+        if sober.off(shared) < sober.off(none):
             return shared
-        return min((none, *self._others(heard)), key=self.off)
+        return min((none, *self._others(heard)), key=sober.off)
+
+    def sober(self) -> Self:
+        """Draw distances towards none by the part of their squares that is noise's (James and Stein 1961).
+
+        What is left of the furthest is no longer too far on average, although they are picked out.
+        """
+        squares = float(np.square(self.far).mean())
+        kept = max(1 - self.unsure**2 / squares, 0.0) if squares else 0.0
+        return replace(self, far=kept * self.far, unsure=0.0)
 
     def _shared(self, tables: int) -> Split:
         """Give columns alone the least share with which pairs are hardly further off than with the best."""
@@ -78,7 +89,7 @@ class Afforded:
 
     def off(self, split: Split) -> float:
         """By how many rows pairs should be off: those counted by their noise, the others by what columns miss."""
-        columns = self.far + self.blurred(split.again)[self.pairs].sum(axis=1)
+        columns = self.far.clip(0) + self.blurred(split.again)[self.pairs].sum(axis=1)
         if not split.tables:
             return float(columns.sum())
         noise, cells = self._noise((self.rest - split.again) / split.tables)

@@ -11,12 +11,11 @@ from entwined.mechanisms.marginals.domain import Domain, Scope
 from entwined.mechanisms.marginals.grain import Grains, coarse
 from entwined.mechanisms.marginals.law import CellLaw
 from entwined.mechanisms.marginals.made_up import made_up
-from entwined.mechanisms.marginals.relations import NOISE_OF_A_CELL, size_of
+from entwined.mechanisms.marginals.relations import LARGEST_LAW, NOISE_OF_A_CELL, size_of
 from entwined.noise import ExponentialChoice
 from entwined.numbers import IntArray
 
 LARGEST_TABLE: Final = 20_000
-LARGEST_LAW: Final = 300_000
 LEFT_BY_A_FIT: Final = 0.6 * NOISE_OF_A_CELL  # a law that fits all tables evens noise out
 MOST_CANDIDATES: Final = 400
 MOST_MADE_UP: Final = 50_000

@@ -11,19 +11,23 @@ from entwined.mechanisms.marginals.grain import Grains
 from entwined.mechanisms.marginals.junction import cliques_of
 
 MOST_TOGETHER: Final = 4
+LARGEST_LAW: Final = 300_000
+LARGEST_READ: Final = 5_000_000
+"""Cells of all tables that a law is fitted to, in groups, and of one table before they are put together."""
+
 NOISE_OF_A_CELL: Final = math.sqrt(2 / math.pi)  # the mean of |Z| in deviations
 
 
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """How far the table of each two columns seems to be from independence, in rows."""
+    """How far the table of each two columns seems to be from independence, in rows: below none by noise alone."""
 
     grains: Grains
     distances: Mapping[Scope, float]
 
     def together(self, column: int, others: Iterable[int]) -> float:
         """How much a column has to do with others."""
-        return sum(self.distances.get(_pair(column, one), 0.0) for one in others)
+        return sum(max(self.distances.get(_pair(column, one), 0.0), 0.0) for one in others)
 
     def grown(self, largest: float, deviation: float) -> tuple[Scope, ...]:
         """Grow tables of related columns, none but pairs with more than `largest` cells, so that they form a tree.
@@ -34,9 +38,11 @@ class Relations:
         grown: list[Scope] = []
         inside: set[int] = set()
         while len(inside) < len(self.grains.columns):
-            gain, scope = max(self._steps(grown, inside, largest, deviation), default=(0.0, ()))
+            room = LARGEST_LAW - sum(map(self.grains.cells, grown))
+            steps = self._steps(grown, inside, largest, deviation)
+            gain, scope = max((one for one in steps if self._fits(one[1], room)), default=(0.0, ()))
             if gain <= 0:
-                fresh = self._begun(inside, deviation)
+                fresh = self._begun(inside, deviation, room)
                 if not fresh:
                     break
                 scope = fresh
@@ -44,12 +50,16 @@ class Relations:
             inside |= set(scope)
         return tuple(grown)
 
-    def _begun(self, inside: set[int], deviation: float) -> Scope:
+    def _fits(self, scope: Scope, room: int) -> bool:
+        read = math.prod(len(self.grains.columns[at]) for at in scope)
+        return self.grains.cells(scope) <= room and read <= LARGEST_READ
+
+    def _begun(self, inside: set[int], deviation: float, room: int) -> Scope:
         """Two columns outside that have most to do with each other."""
         outside = [
             (far - self._hidden(pair, deviation), pair)
             for pair, far in self.distances.items()
-            if not inside & set(pair)
+            if not inside & set(pair) and self._fits(pair, room)
         ]
         gain, pair = max(outside, default=(0.0, ()))
         return pair if gain > 0 else ()
