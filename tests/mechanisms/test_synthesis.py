@@ -17,6 +17,7 @@ from entwined.mechanisms.marginals.agreement import Counted
 from entwined.mechanisms.marginals.correlated import COUNTED, HALF, Correlated
 from entwined.mechanisms.marginals.declared_tables import DeclaredTables
 from entwined.mechanisms.marginals.domain import Domain
+from entwined.mechanisms.marginals.explained import Unexplained
 from entwined.mechanisms.marginals.grain import Grains, fine
 from entwined.mechanisms.marginals.junction import Junction
 from entwined.mechanisms.marginals.law import fitted
@@ -27,6 +28,7 @@ from entwined.mechanisms.marginals.rules import Rules
 from entwined.mechanisms.marginals.synthesis import Synthesis
 from entwined.mechanisms.offered import settled
 from entwined.mechanisms.parents import apartness
+from entwined.noise import ExponentialChoice
 from entwined.promise.measure import measure_of
 from entwined.promise.promise import Promise
 from entwined.queries import parse
@@ -481,6 +483,48 @@ def test_a_tree_of_tables_stays_within_what_a_law_may_hold():
     """Thirty columns of 200 groups, all of them related: pairs of 40,000 cells, of which few fit."""
     grains = Grains(fine((200,) * 30))
     distances = dict.fromkeys(itertools.combinations(range(30), 2), 1e9)
-    grown = Relations(grains, distances).grown(1e6, 0.1)
+    grown = Relations.of(grains, distances, 1e6, 0.1).grown()
     assert grown
     assert size_of(grown, grains.sizes) - 200 * (30 - len({at for one in grown for at in one})) <= LARGEST_LAW
+
+
+def test_what_a_law_has_no_room_for_is_as_if_it_were_not_there():
+    """The law of a choice among what fits, which is drawn until something fits; sizes are public."""
+    grains = Grains(fine((2, 2, 2, 700, 700)))
+    scores = {(3, 4): 4, (0, 1): 1, (0, 2): 2, (2, 3): 3}
+    choice = ExponentialChoice.for_loss(1, Fraction(1))
+    fitting = [one for one in scores if one != (3, 4)]
+    expected = np.array(choice.probabilities([0, *(scores[one] for one in fitting)]))
+    runs, seen = 20_000, dict.fromkeys([(), *fitting], 0)
+    for _ in range(runs):
+        found = Unexplained(scores, grains, ()).chosen([choice])
+        seen[found[0] if found else ()] += 1
+    counts = np.array(list(seen.values()))
+    off = (counts - runs * expected) / np.sqrt(runs * expected * (1 - expected))
+    assert np.abs(off).max() < 5.5  # by chance once in ten million
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_tree_grows_by_what_gains_most(seed):
+    """Against a search through every step at every turn."""
+    rng = np.random.default_rng(seed)
+    sizes = tuple(rng.integers(2, 30, 9).tolist())
+    distances = {pair: float(rng.normal(300, 400)) for pair in itertools.combinations(range(9), 2)}
+    one = Relations.of(Grains(fine(sizes)), distances, 500.0, 2.0)
+    assert one.grown() == searched(one)
+
+
+def searched(one):
+    grown, inside = [], set()
+    while len(inside) < len(one.sizes):
+        outside = sorted(set(range(len(one.sizes))) - inside)
+        steps = [step for column in outside for table in grown for step in one._steps(column, table)]
+        gain, scope = max((step for step in steps if step[0] > 0), default=(0.0, ()))
+        if gain <= 0:
+            fresh = [start for start in one._starts() if not inside & set(start[1])]
+            scope = max(fresh, default=(0.0, ()))[1]
+        if not scope:
+            break
+        grown = [table for table in grown if not set(table) <= set(scope)] + [scope]
+        inside |= set(scope)
+    return tuple(grown)

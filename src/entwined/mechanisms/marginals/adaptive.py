@@ -163,7 +163,8 @@ class Adaptive:
         law = fitted(notes.counted, domain.sizes)
         deviation = meter.deviation(shares[0])
         grains = _grains(law, domain, deviation)
-        grown = Relations(grains, apart).grown(law.rows / (PART_OF_ROWS * deviation), deviation)
+        largest = law.rows / (PART_OF_ROWS * deviation)
+        grown = Relations.of(grains, apart, largest, deviation).grown()
         notes.count(
             tables(grown), _noises(grown, grains, meter, sum(shares[: len(grown)], Fraction(0))), grains
         )

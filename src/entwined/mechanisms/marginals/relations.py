@@ -1,10 +1,10 @@
 """Which columns belong together, from noisy distances of pairs to independence: nothing here looks at rows."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Final
+from typing import Final, Self, TypeAlias
 
 from entwined.mechanisms.marginals.domain import Scope
 from entwined.mechanisms.marginals.grain import Grains
@@ -18,68 +18,89 @@ LARGEST_READ: Final = 5_000_000
 NOISE_OF_A_CELL: Final = math.sqrt(2 / math.pi)  # the mean of |Z| in deviations
 
 
+Join: TypeAlias = tuple[float, Scope]
+"""What a column gains by joining others, and the table that it then is in with them."""
+NOWHERE: Final[Join] = (0.0, ())
+
+
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """How far the table of each two columns seems to be from independence, in rows: below none by noise alone."""
+    """How far the table of each two columns seems to be from independence, in rows: below none by noise alone.
 
-    grains: Grains
+    `sizes` are the groups of every column, `largest` the most cells of a table of more than two columns, and
+    `deviation` is that of the noise of a table.
+    """
+
+    sizes: tuple[int, ...]
+    read: tuple[int, ...]
+    """How many cells every column has before they are put together."""
     distances: Mapping[Scope, float]
+    largest: float
+    deviation: float
 
-    def together(self, column: int, others: Iterable[int]) -> float:
-        """How much a column has to do with others."""
-        return sum(max(self.distances.get(_pair(column, one), 0.0), 0.0) for one in others)
+    @classmethod
+    def of(cls, grains: Grains, distances: Mapping[Scope, float], largest: float, deviation: float) -> Self:
+        """Take the sizes of groups."""
+        return cls(grains.sizes, tuple(map(len, grains.columns)), distances, largest, deviation)
 
-    def grown(self, largest: float, deviation: float) -> tuple[Scope, ...]:
-        """Grow tables of related columns, none but pairs with more than `largest` cells, so that they form a tree.
+    def grown(self) -> tuple[Scope, ...]:
+        """Grow tables of related columns that form a tree, none but pairs too large, all together no larger than a law.
 
         Each column joins those that it has most to do with among the columns of one table, as long as that is more
-        than noise of this deviation would hide.
+        than noise would hide. Where no column outside does, two of them begin anew.
         """
         grown: list[Scope] = []
-        inside: set[int] = set()
-        while len(inside) < len(self.grains.columns):
-            room = LARGEST_LAW - sum(map(self.grains.cells, grown))
-            steps = self._steps(grown, inside, largest, deviation)
-            gain, scope = max((one for one in steps if self._fits(one[1], room)), default=(0.0, ()))
-            if gain <= 0:
-                fresh = self._begun(inside, deviation, room)
-                if not fresh:
-                    break
-                scope = fresh
+        joins: dict[int, Join] = dict.fromkeys(range(len(self.sizes)), NOWHERE)
+        starts = iter(sorted(self._starts(), reverse=True))
+        while joins:
+            room = LARGEST_LAW - sum(map(self._cells, grown))
+            column = max(joins, key=joins.__getitem__)
+            scope = joins[column][1]
+            if scope and not self._fits(scope, room):
+                joins[column] = self._best(column, grown, room)
+                continue
+            begun = (pair for _, pair in starts if joins.keys() >= set(pair) and self._fits(pair, room))
+            scope = scope or next(begun, ())
+            if not scope:
+                break
             grown = [one for one in grown if not set(one) <= set(scope)] + [scope]
-            inside |= set(scope)
+            joins = {
+                one: max(best, self._best(one, [scope], room))
+                for one, best in joins.items()
+                if one not in scope
+            }
         return tuple(grown)
 
     def _fits(self, scope: Scope, room: int) -> bool:
-        read = math.prod(len(self.grains.columns[at]) for at in scope)
-        return self.grains.cells(scope) <= room and read <= LARGEST_READ
+        return self._cells(scope) <= room and math.prod(self.read[at] for at in scope) <= LARGEST_READ
 
-    def _begun(self, inside: set[int], deviation: float, room: int) -> Scope:
-        """Two columns outside that have most to do with each other."""
-        outside = [
-            (far - self._hidden(pair, deviation), pair)
-            for pair, far in self.distances.items()
-            if not inside & set(pair) and self._fits(pair, room)
-        ]
-        gain, pair = max(outside, default=(0.0, ()))
-        return pair if gain > 0 else ()
+    def _cells(self, scope: Scope) -> int:
+        return math.prod(self.sizes[at] for at in scope)
 
-    def _steps(
-        self, grown: Sequence[Scope], inside: set[int], largest: float, deviation: float
-    ) -> Iterable[tuple[float, Scope]]:
-        """Every way in which one more column joins."""
-        for column in sorted(set(range(len(self.grains.columns))) - inside):
-            for table in grown:
-                for many in range(1, min(len(table), MOST_TOGETHER - 1) + 1):
-                    for given in combinations(table, many):
-                        scope = tuple(sorted((*given, column)))
-                        if many == 1 or self.grains.cells(scope) <= largest:
-                            gain = self.together(column, given)
-                            hidden = self._hidden(_pair(column, given[0]), deviation) if many == 1 else 0.0
-                            yield gain - hidden, scope
+    def _starts(self) -> Iterator[Join]:
+        """Pairs that have more to do with each other than noise would hide."""
+        gains = ((far - self._hidden(pair), pair) for pair, far in self.distances.items())
+        return (one for one in gains if one[0] > 0)
 
-    def _hidden(self, scope: Scope, deviation: float) -> float:
-        return NOISE_OF_A_CELL * deviation * self.grains.cells(scope)
+    def _best(self, column: int, tables: Iterable[Scope], room: int) -> Join:
+        """The table that a column gains most by, of those that there is room for."""
+        steps = (step for table in tables for step in self._steps(column, table))
+        return max((one for one in steps if one > NOWHERE and self._fits(one[1], room)), default=NOWHERE)
+
+    def _steps(self, column: int, table: Scope) -> Iterator[Join]:
+        """Every way in which one more column joins some of a table."""
+        for many in range(1, min(len(table), MOST_TOGETHER - 1) + 1):
+            for given in combinations(table, many):
+                scope = tuple(sorted((*given, column)))
+                if many == 1 or self._cells(scope) <= self.largest:
+                    yield self._together(column, given) - (self._hidden(scope) if many == 1 else 0.0), scope
+
+    def _together(self, column: int, others: Iterable[int]) -> float:
+        """How much a column has to do with others."""
+        return sum(max(self.distances.get(_pair(column, one), 0.0), 0.0) for one in others)
+
+    def _hidden(self, pair: Scope) -> float:
+        return NOISE_OF_A_CELL * self.deviation * self._cells(pair)
 
 
 def _pair(one: int, two: int) -> Scope:
