@@ -30,7 +30,7 @@ from entwined.mechanisms.marginals.meter import Meter, Tables, Transcript
 from entwined.mechanisms.marginals.recipes import Expected, Shares, weighed
 from entwined.mechanisms.marginals.relations import Relations
 from entwined.noise import Additive
-from entwined.numbers import FloatArray, IntArray, positive_fraction
+from entwined.numbers import FloatArray, positive_fraction
 from entwined.schema import Schema
 from entwined.schema.raw import is_text, is_whole
 
@@ -133,20 +133,25 @@ class Adaptive:
         self, tables: Tables, pairs: tuple[Scope, ...], law: CellLaw, meter: Meter, grains: Grains
     ) -> dict[Scope, int]:
         """Release how far every pair is from what its columns alone make of it."""
-        exact = tables(pairs)
-        far = [distance(exact[pair], _independent(law, pair), grains, pair) for pair in pairs]
+        exact, columns = tables(pairs), _columns(law)
+        even = (np.outer(columns[one], columns[two]).reshape(-1) for one, two in pairs)
+        far = [
+            distance(exact[pair], np.asarray(np.rint(law.rows * one), np.int64), grains, pair)
+            for pair, one in zip(pairs, even, strict=True)
+        ]
         noisy = meter.noise_of_distances(FAR, len(pairs)).add(np.array(far, np.int64))
         return dict(zip(pairs, noisy.tolist(), strict=True))
 
     def _afforded(self, apart: Mapping[Scope, float], law: CellLaw, domain: Domain, meter: Meter) -> Split:
         """How many tables are worth counting, and what share columns alone get once more."""
+        columns = _columns(law)
         return Afforded(
             np.array(list(apart)),
             np.array(list(apart.values())),
             math.sqrt(meter.noise_of_distances(FAR, len(apart)).variance),
             self.rest,
             meter.deviation,
-            lambda deviation: _grains(law, domain, deviation).sizes,
+            lambda deviation: _grouped(columns, domain, deviation / law.rows).sizes,
             lambda again: _blurred(domain, meter, self.alone + again),
         ).best(self._most(domain))
 
@@ -212,14 +217,23 @@ def _noises(
 
 def _grains(law: CellLaw, domain: Domain, deviation: float) -> Grains:
     """Put cells of columns together that noise of a deviation would drown."""
-    alone = [law.marginal(one) for one in _alone(domain)]
-    return Grains.of(alone, domain.ordered, DROWNED * deviation / law.rows)
+    return _grouped(_columns(law), domain, deviation / law.rows)
+
+
+def _grouped(columns: Sequence[FloatArray], domain: Domain, part: float) -> Grains:
+    """Put cells of columns together that noise of this part of all rows would drown."""
+    return Grains.of(columns, domain.ordered, DROWNED * part)
 
 
 def _apart(notes: Transcript, grains: Grains) -> dict[Scope, float]:
     """How far pairs seem to be from independent, less what the noise of their columns alone makes of that."""
     noise = [blurred(grains, one.scope[0], math.sqrt(one.noise.variance)) for one in notes.tables]
     return {pair: rows - sum(noise[at] for at in pair) for pair, rows in notes.distances.items()}
+
+
+def _columns(law: CellLaw) -> list[FloatArray]:
+    """What part of the rows each cell of every column holds."""
+    return [law.marginal((at,)) for at in range(len(law.groups))]
 
 
 def _blurred(domain: Domain, meter: Meter, share: Fraction) -> FloatArray:
@@ -244,8 +258,3 @@ def _pairs(domain: Domain) -> tuple[Scope, ...]:
         if cells <= MOST_READ and domain.cells(pair) <= LARGEST_PAIR
     }
     return tuple(pair for pair in every if pair in room)
-
-
-def _independent(law: CellLaw, pair: Scope) -> IntArray:
-    one, two = (law.marginal((at,)) for at in pair)
-    return np.asarray(np.rint(law.rows * np.outer(one, two)), np.int64).reshape(-1)

@@ -74,8 +74,10 @@ class Afforded:
         )
 
     def _others(self, heard: int) -> Iterator[Split]:
-        for part in PARTS:
-            yield from (Split(many, self.rest * part) for many in range(1, heard))
+        """Fewer tables, and more for columns alone: each number about a fifth below the last."""
+        many = heard
+        while (many := many - max(many // 5, 1)) > 0:
+            yield from (Split(many, self.rest * part) for part in PARTS)
 
     def _heard(self, many: int) -> bool:
         """Whether so many pairs are further off than noise would then put them."""
