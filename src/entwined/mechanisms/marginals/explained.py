@@ -18,7 +18,7 @@ from entwined.numbers import IntArray
 LARGEST_TABLE: Final = 20_000
 LEFT_BY_A_FIT: Final = 0.6 * NOISE_OF_A_CELL  # a law that fits all tables evens noise out
 MOST_CANDIDATES: Final = 400
-MOST_PAIRS: Final = 5000
+MOST_PAIRS: Final = 1500
 PAIR: Final = 2
 MOST_MADE_UP: Final = 50_000
 
@@ -34,28 +34,32 @@ class Unexplained:
     def chosen(self, choices: Iterable[ExponentialChoice]) -> list[Scope]:
         """Choose one after another; none at all is a choice too, and no two share two columns.
 
-        What a law would be too large for is left out, by sizes that are public.
+        What a law would be too large for, beside what was chosen or the first few of it, is left out, by sizes that are
+        public. To ask that only of what was drawn, and to draw again if it does not fit, saves most of the time: what
+        is drawn among all that is left is, if it fits, drawn among what fits as if there were nothing else, and what
+        does not fit is forgotten. So the first that fits has the law of one choice among all that fit.
         """
         found: list[Scope] = []
+        too_large: set[Scope] = set()
         for choice in choices:
-            apart = [one for one in self.scores if all(len(set(one) & set(two)) < PAIR for two in found)]
-            found += self._first_that_fits(choice, apart, found)
+            left = [one for one in self.scores if one not in too_large and _is_apart(one, found)]
+            while place := choice.choose([0, *(self.scores[one] for one in left)]):
+                scope = left.pop(place - 1)
+                if self._fits(scope, found):
+                    found.append(scope)
+                    break
+                too_large.add(scope)
         return found
 
-    def _first_that_fits(
-        self, choice: ExponentialChoice, apart: list[Scope], found: Sequence[Scope]
-    ) -> list[Scope]:
-        """Draw until something fits. To ask only of what was drawn whether it fits saves most of the time.
+    def _fits(self, scope: Scope, found: Sequence[Scope]) -> bool:
+        """What does not fit once does not later either: so it need not be drawn again."""
+        firsts = (found[:many] for many in range(len(found), -1, -1))
+        sizes = self.grains.sizes
+        return all(size_of([*self.taken, *first, scope], sizes) <= LARGEST_LAW for first in firsts)
 
-        What is drawn among all that is left is, if it fits, drawn among what fits as if there were nothing else; and
-        what does not fit is forgotten. So the first that fits has the law of one choice among all that fit.
-        """
-        left = list(apart)
-        while place := choice.choose([0, *(self.scores[one] for one in left)]):
-            scope = left.pop(place - 1)
-            if size_of([*self.taken, *found, scope], self.grains.sizes) <= LARGEST_LAW:
-                return [scope]
-        return []
+
+def _is_apart(scope: Scope, found: Sequence[Scope]) -> bool:
+    return all(len(set(scope) & set(one)) < PAIR for one in found)
 
 
 def candidates(domain: Domain, distances: Mapping[Scope, int]) -> tuple[Scope, ...]:

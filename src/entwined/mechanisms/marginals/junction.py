@@ -115,14 +115,22 @@ def cliques_of(scopes: Iterable[Scope], sizes: Sequence[int]) -> list[Scope]:
     near: dict[int, set[int]] = {at: set() for at in range(len(sizes))}
     for scope in scopes:
         for at in scope:
-            near[at] |= set(scope) - {at}
+            near[at].update(scope)
+    for at, around in near.items():
+        around.discard(at)
     found: list[Scope] = []
+    last: dict[int, list[set[int]]] = {at: [] for at in near}
+    cost = {at: sizes[at] * math.prod(sizes[one] for one in around) for at, around in near.items()}
     while near:
-        first = min(near, key=lambda at: (math.prod(sizes[one] for one in near[at]) * sizes[at], at))
+        first = min(near, key=cost.__getitem__)
         around = near.pop(first)
         clique = {first, *around}
-        if not any(clique <= set(one) for one in found):
+        if not any(clique <= one for one in last[first]):
             found.append(tuple(sorted(clique)))
+            for at in around:
+                last[at].append(clique)
         for at in around:
-            near[at] = (near[at] | around) - {at, first}
+            near[at] |= around
+            near[at] -= {at, first}
+            cost[at] = sizes[at] * math.prod(sizes[one] for one in near[at])
     return found
