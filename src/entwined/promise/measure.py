@@ -30,7 +30,7 @@ from entwined.noise import (
     ExponentialChoice,
     Noise,
 )
-from entwined.noise.dominated import choice_rate, rho_of, variance_for
+from entwined.noise.dominated import choice_rate, variance_for
 from entwined.noise.lattice import probability
 from entwined.noise.squared_laplace import SquaredLaplace
 from entwined.numbers import Amount, float_above, positive_fraction
@@ -144,9 +144,7 @@ class Concentrated:
         """Give the least loss that answers with this noise can have been charged for the worst change, squared."""
         if not isinstance(noise, ConcentratedNoise):
             raise BadInput(OTHER_NOISE)
-        if isinstance(noise, DiscreteGaussian):
-            return rho_of(noise.scale**2, worst)  # what it is charged, not the ρ of its zCDP, which is less
-        return noise.rho(worst)
+        return noise.charged(worst)
 
     def chosen(self, each: Fraction, worst: Fraction) -> ExponentialChoice:
         """Give the choice of a loss for the worst change of a score, squared."""
