@@ -159,20 +159,22 @@ def torn_apart():
     """One row more: a and b were independent, which it ends, and nobody of its a had its c, which it mends."""
     every = itertools.product(range(MANY), repeat=3)
     rows = [dict(zip("abc", map(str, one), strict=True)) for one in every if (one[0], one[2]) != (0, 0)]
-    return [(rows, [*rows, dict.fromkeys("abc", "0")], None)]
+    return rows, [*rows, dict.fromkeys("abc", "0")]
 
 
 @pytest.mark.parametrize("delta", DELTAS)
 def test_a_choice_of_parents_for_half_of_what_a_row_moves_is_caught(monkeypatch, delta):
-    """Scores of two candidates move apart by nearly all that they may: by 6.5 of 8."""
+    """Scores of the first two candidates move apart by nearly all that they may: by 6.5 of 8."""
     promise = Promise.of(WIDE, measure=measure_of(delta))
     honest = Synthesis.of(promise, Domain.of(WIDE), Correlated(1), Fraction(1, 50))
-    charged = partial(allowed, promise, honest, "add_remove")
-    found, planted = (
-        dearest(monkeypatch, one, promise, torn_apart(), charged)[SCORES]
-        for one in (honest, halved(honest, "apartness"))
-    )
-    assert 0.3 < found <= 1 < planted
+    each = allowed(promise, honest, "add_remove", None)[SCORES] / 2  # of two choices
+    before, after = torn_apart()
+    found = []
+    for mechanism in (honest, halved(honest, "apartness")):
+        one = followed(monkeypatch, mechanism, WIDE, before)
+        two = followed(monkeypatch, mechanism, WIDE, after, one)
+        found.append(one.steps[0].cost(two.steps[0], pure=delta is None) / each)
+    assert 0.6 < found[0] <= 1 < found[1]
 
 
 def test_a_share_that_nobody_paid_is_caught(monkeypatch):
@@ -192,10 +194,10 @@ def learned(monkeypatch, mechanism, promise, worlds, runs):
 
     `worlds` gives for either secret the tables that may be, with their chances.
     """
-    most = 0.0
+    most, rng = 0.0, np.random.default_rng(runs)
     for secret in (0, 1) * runs:
         tables, chances = zip(*worlds[secret], strict=True)
-        first = np.random.default_rng(runs).choice(len(tables), p=np.array(chances) / sum(chances))
+        first = rng.choice(len(tables), p=np.array(chances) / sum(chances))
         drawn = followed(monkeypatch, mechanism, promise.schema, tables[first])
         seen = [
             np.logaddexp.reduce(
@@ -283,13 +285,16 @@ def _given(worlds):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("made", [groups, ties, chain, network])
 def test_nobody_who_knows_the_law_learns_more_than_the_certificate_says(monkeypatch, made, mode):
-    """Whole transcripts, choices among them, in every world of the model; twice the loss would be seen."""
+    """Whole transcripts, choices among them, in every world of the model; six times the leakage is seen.
+
+    Two transcripts of that show it in 48 cases of 100 at the least, so all of them miss it in one of 10^6.
+    """
     promise, worlds = made()
     mechanism = settled(Synthesis, promise, MODES[mode], leakage=1)
     claimed = told(promise, mechanism)
     assert learned(monkeypatch, mechanism, promise, worlds, 6) <= claimed + 1e-9
     planted = settled(Synthesis, promise, MODES[mode], leakage=6)
-    assert learned(monkeypatch, planted, promise, worlds, 12) > claimed
+    assert learned(monkeypatch, planted, promise, worlds, 24) > claimed
 
 
 def missed(monkeypatch, mechanism, schema, worlds, epsilon, runs):
