@@ -169,3 +169,31 @@ def test_what_cannot_be_a_file_is_refused_and_leaves_nothing(tmp_path, name):
     with pytest.raises(BadInput):
         write_whole(tmp_path / name, "x")
     assert sorted(tmp_path.rglob("*")) == before
+
+
+RIGHTS = """
+import os, stat, sys
+from pathlib import Path
+from entwined.writing import write_whole
+
+moved = []
+
+def watch(event, given):
+    if event == "os.rename":
+        moved.append(stat.S_IMODE(os.stat(given[0]).st_mode))
+
+os.umask(0)
+Path("old").write_text("x")
+sys.addaudithook(watch)
+for name in ("new", "old"):
+    write_whole(Path(name), "rows", only_owner=True)
+print(*map(oct, moved))
+"""
+
+
+def test_what_one_may_see_alone_is_never_where_others_could(tmp_path):
+    """It has its rights before it is moved to its place: whoever dies in between leaves nothing open."""
+    done = subprocess.run(
+        [sys.executable, "-c", RIGHTS], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["0o600", "0o600"]

@@ -20,6 +20,7 @@ from entwined.errors import BadInput
 PREFIX: Final = ".entwined-draft-"
 LOCK: Final = "lock"
 OWNER_ONLY: Final = 0o700
+FOR_ONE: Final = 0o600
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 BELOW_ZERO: Final = re.compile(r"-[0-9]+(\.[0-9]+)?")
 
@@ -48,13 +49,17 @@ def sweep(folder: Path) -> None:
                     _remove_if_dead(Path(entry.path))
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all; one that is there keeps its rights, and a link leads on to its file."""
+def write_whole(path: Path, content: str | bytes, *, only_owner: bool = False) -> None:
+    """Write a file whole or not at all; one that is there keeps its rights, and a link leads on to its file.
+
+    With `only_owner` nobody else may ever open it: it has these rights before it is where others could look.
+    """
     if not path.name:
         raise BadInput(f"{str(path)!r} names no file. Give the path of one.")
     try:
         target = Path(os.path.realpath(path))
-        rights = _rights(target)
+        kept = _rights(target)
+        rights = FOR_ONE if only_owner else kept
         with drafted(target) as made:
             made.write_bytes(content if isinstance(content, bytes) else content.encode())
             if rights is not None:

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from entwined.mechanisms.marginals.adaptive import FAR, _grains, _independent
+from entwined.mechanisms.marginals.adaptive import FAR, _columns, _grains, _independent
 from entwined.mechanisms.marginals.explained import distance
 from entwined.mechanisms.marginals.grain import coarse
 from entwined.mechanisms.marginals.law import fitted
@@ -41,8 +41,9 @@ def log_likelihood(mechanism, notes, cells):
     grains = _grains(law, domain, meter.deviation(mechanism.recipe.rest / mechanism.recipe._most(domain)))
     pairs = list(combinations(range(len(domain.axes)), 2))
     noise = meter.noise_of_distances(FAR, len(pairs))
+    columns = _columns(law)
     far = [
-        distance(exact_table(cells, pair, domain.sizes), _independent(law, pair), grains, pair)
+        distance(exact_table(cells, pair, domain.sizes), _independent(columns, law.rows, pair), grains, pair)
         for pair in pairs
     ]
     seen = np.array([notes.distances[pair] for pair in pairs])

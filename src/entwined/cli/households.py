@@ -17,7 +17,7 @@ from entwined.cli.household_options import (
     RoleOption,
     SharedOption,
 )
-from entwined.cli.inspect import FOR_ONE, holders_files
+from entwined.cli.inspect import holders_files
 from entwined.cli.show import as_json, progress, say
 from entwined.cli.show import table as printed
 from entwined.errors import BadInput
@@ -99,8 +99,7 @@ def _rehearsed(
     page, figures = holders_files(output)
     document = json.dumps(measured.document, ensure_ascii=False, allow_nan=False, indent=1)
     for path, text in ((page, rehearsal_page(measured)), (figures, document + "\n")):
-        write_whole(path, text)
-        path.chmod(FOR_ONE)
+        write_whole(path, text, only_owner=True)
     if not quiet:
         say(f"For the holder only, never to be published: {page} and {figures}.")
         for sentence in measured.sentences:

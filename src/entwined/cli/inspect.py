@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 MOST_LINES = 15
 MARK = "holder-only"
-FOR_ONE = 0o600
 
 
 def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
@@ -105,8 +104,7 @@ def write_for_holder(found: "Inspection", page: Path, figures: Path, *, quiet: b
 
     document = json.dumps(found.document, ensure_ascii=False, allow_nan=False, indent=1)
     for path, text in ((page, inspection_page(found)), (figures, document + "\n")):
-        write_whole(path, text)
-        path.chmod(FOR_ONE)
+        write_whole(path, text, only_owner=True)
     if quiet:
         return
     say(f"For the holder only, never to be published: {page} and {figures}.")

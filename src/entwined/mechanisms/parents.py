@@ -36,7 +36,7 @@ from entwined.numbers import IntArray
 from entwined.schema import Schema
 
 FINE: Final = 2**16
-MOST_ROWS: Final = 10**9  # 2n² is then below 2⁶¹
+MOST_ROWS: Final = 10**9  # 2n² is then below 2⁶¹, and larger numbers are not held in 64 bits
 MOST_CELLS: Final = 100_000  # of one table
 
 Parents: TypeAlias = tuple[tuple[int, ...], ...]  # of each column, in the order of the columns
@@ -112,8 +112,9 @@ def apartness(table: IntArray) -> int:
     total = int(table.sum())
     if not total:
         return 0
-    apart = np.multiply.outer(table.sum(axis=1), table.sum(axis=0))
-    return FINE * int(np.abs(total * table - apart).sum()) // total
+    exact = table if total <= MOST_ROWS else table.astype(object)  # of whole numbers that never overflow
+    apart = np.multiply.outer(exact.sum(axis=1), exact.sum(axis=0))
+    return FINE * int(np.abs(total * exact - apart).sum()) // total
 
 
 def most_moved(schema: Schema) -> Fraction:

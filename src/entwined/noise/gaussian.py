@@ -8,6 +8,7 @@ from typing import ClassVar, Final, Self
 
 import numpy as np
 
+from entwined.noise.dominated import rho_of
 from entwined.noise.lattice import Integers, exactly, integers, not_negative, probability, usable_scale
 from entwined.noise.protocol import Figure
 from entwined.noise.sampler import add_gaussian
@@ -83,6 +84,10 @@ class DiscreteGaussian:
     def rho(self, squared_sensitivity: Fraction) -> Fraction:
         """Return the ρ of answers whose squared L2 change is at most `squared_sensitivity`, exactly."""
         return not_negative(squared_sensitivity, "Squared sensitivity") / (2 * self.scale**2)
+
+    def charged(self, squared_sensitivity: Fraction) -> Fraction:
+        """Return the ρ of the Gaussian noise that shows no less than this, exactly."""
+        return rho_of(self.scale**2, squared_sensitivity)
 
     def add(self, exact: Integers) -> IntArray:
         """Add one independent draw to each answer; what leaves the range of int64 is put to its end."""

@@ -72,3 +72,6 @@ class ConcentratedNoise(Additive, Protocol):
 
     def rho(self, squared_sensitivity: Fraction) -> Fraction:
         """Return the ρ of answers whose squared L2 change is at most `squared_sensitivity`, exactly."""
+
+    def charged(self, squared_sensitivity: Fraction) -> Fraction:
+        """Return the ρ that a release with this noise is charged, which is never less (`noise.dominated`)."""

@@ -28,6 +28,10 @@ class SquaredLaplace(DiscreteLaplace):
         """Return the ρ of answers whose squared L2 change is at most `squared_sensitivity`, rounded up."""
         return rho_of_scale(self.scale, squared_sensitivity)
 
+    def charged(self, squared_sensitivity: Fraction) -> Fraction:
+        """Return the same: this noise is charged its ρ."""
+        return self.rho(squared_sensitivity)
+
     def at(self, times: Fraction) -> Self:
         """Give the noise of so many times the loss."""
         return type(self).for_rho(self.rho(ONE) * times, ONE)

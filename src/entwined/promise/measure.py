@@ -144,7 +144,7 @@ class Concentrated:
         """Give the least loss that answers with this noise can have been charged for the worst change, squared."""
         if not isinstance(noise, ConcentratedNoise):
             raise BadInput(OTHER_NOISE)
-        return noise.rho(worst)
+        return noise.charged(worst)
 
     def chosen(self, each: Fraction, worst: Fraction) -> ExponentialChoice:
         """Give the choice of a loss for the worst change of a score, squared."""

@@ -30,7 +30,7 @@ from entwined.mechanisms.marginals.meter import Meter, Tables, Transcript
 from entwined.mechanisms.marginals.recipes import Expected, Shares, weighed
 from entwined.mechanisms.marginals.relations import Relations
 from entwined.noise import Additive
-from entwined.numbers import FloatArray, positive_fraction
+from entwined.numbers import FloatArray, IntArray, positive_fraction
 from entwined.schema import Schema
 from entwined.schema.raw import is_text, is_whole
 
@@ -134,11 +134,7 @@ class Adaptive:
     ) -> dict[Scope, int]:
         """Release how far every pair is from what its columns alone make of it."""
         exact, columns = tables(pairs), _columns(law)
-        even = (np.outer(columns[one], columns[two]).reshape(-1) for one, two in pairs)
-        far = [
-            distance(exact[pair], np.asarray(np.rint(law.rows * one), np.int64), grains, pair)
-            for pair, one in zip(pairs, even, strict=True)
-        ]
+        far = [distance(exact[pair], _independent(columns, law.rows, pair), grains, pair) for pair in pairs]
         noisy = meter.noise_of_distances(FAR, len(pairs)).add(np.array(far, np.int64))
         return dict(zip(pairs, noisy.tolist(), strict=True))
 
@@ -234,6 +230,12 @@ def _apart(notes: Transcript, grains: Grains) -> dict[Scope, float]:
 def _columns(law: CellLaw) -> list[FloatArray]:
     """What part of the rows each cell of every column holds."""
     return [law.marginal((at,)) for at in range(len(law.groups))]
+
+
+def _independent(columns: Sequence[FloatArray], rows: float, pair: Scope) -> IntArray:
+    """What two columns alone make of their table."""
+    one, two = pair
+    return np.asarray(np.rint(rows * np.outer(columns[one], columns[two])), np.int64).reshape(-1)
 
 
 def _blurred(domain: Domain, meter: Meter, share: Fraction) -> FloatArray:

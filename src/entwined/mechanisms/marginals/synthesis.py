@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Self
 
 from entwined.canonical import Document, canonical, fraction_from, fraction_text
 from entwined.door.mechanism import Read
-from entwined.errors import BadQuery, Refused
+from entwined.errors import BadInput, BadQuery, Refused
 from entwined.mechanisms.fitting import losses
 from entwined.mechanisms.marginals.adaptive import Adaptive
 from entwined.mechanisms.marginals.correlated import Correlated
@@ -40,6 +40,9 @@ ONE_BATCH: Final = (
     'anything is seen. Take mode = "independent", with tables = [["a", "b"], …] that you name yourself, mode = '
     '"correlated" with the structure of a declared network, or no δ.'
 )
+OTHER_TABLES: Final = (
+    "The tables or their noise are not those that were settled before. Give what was released."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ class Synthesis:
     recipe: Recipe
     meter: Meter
     rules: Rules
+    counted: Fraction
+    """The share of the loss that all tables have together; scores have the rest."""
 
     @classmethod
     def of(
@@ -77,7 +82,9 @@ class Synthesis:
         kept = rules or Rules()
         kept.empty(domain, promise.schema)  # refuses rules that the cells cannot keep
         meter = Meter.of(promise, domain, positive_fraction(loss, "Loss"))
-        return cls(domain, recipe, meter, kept)
+        shares = recipe.shares(domain, promise.schema)
+        counted = sum((share for statistic, share in shares if statistic.agrees), Fraction(0))
+        return cls(domain, recipe, meter, kept, counted)
 
     @classmethod
     def maker(cls, promise: Promise, given: Mapping[str, Any]) -> Callable[[Fraction], Self]:
@@ -141,10 +148,17 @@ class Synthesis:
         return canonical(notes.document(self.domain.names)).encode()
 
     def output(self, drawn: bytes) -> NoisyMarginals:
-        """The tables with their noise; less of it than was charged for is refused."""
+        """The tables with their noise; less of it than was charged for is refused, or another where it is settled."""
         found = NoisyMarginals.from_document(self.domain, json.loads(drawn))
-        paid = Fraction(len(self.recipe.asks(self.domain)) if self.recipe.is_settled else 1)
-        self.meter.require_paid((one.noise for one in found.notes.tables), paid)
+        noises = [one.noise for one in found.notes.tables]
+        self.meter.require_paid(noises, self.counted)
+        if self.recipe.is_settled:
+            settled = [noise for *_, noise in self.recipe.expected(self.domain, self.meter)]
+            if (tuple(one.scope for one in found.notes.tables), noises) != (
+                self.recipe.asks(self.domain),
+                settled,
+            ):
+                raise BadInput(OTHER_TABLES)
         return found
 
     @property
