@@ -3,6 +3,8 @@
 import csv
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
+from datetime import datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -13,8 +15,10 @@ import pyarrow.parquet as pq
 
 from entwined.errors import BadInput
 from entwined.schema import Schema
+from entwined.schema.exact import number_text
 from entwined.synthetic.household_rows import MadeUpHouseholds
 from entwined.synthetic.rows import MadeUpRows
+from entwined.synthetic.values import ColumnKind
 from entwined.writing import harmless
 
 FORMATS: Final = ("csv", "parquet")
@@ -96,15 +100,43 @@ def _line(name: str, rows: SyntheticRows) -> tuple[str, ...]:
 
 def _values(schema: Schema, name: str) -> str:
     column = schema.coded(name)
+    kind = ColumnKind.of(column)
     if column.has_order:
-        return f"{column.value(0)} to {column.value(column.levels - 1)}"
-    shown = [str(column.value(code)) for code in range(min(column.levels, MOST_SHOWN))]
+        low, high, after = (column.value(code) for code in (0, column.levels - 1, min(1, column.levels - 1)))
+        step = (
+            f" by {_word(after - low, kind)}"
+            if isinstance(low, Fraction) and isinstance(after, Fraction)
+            else ""
+        )
+        return f"{_word(low, kind)} to {_word(high, kind)}{step}"
+    shown = [_word(column.value(code), kind) for code in range(min(column.levels, MOST_SHOWN))]
     return ", ".join([*shown, *(["…"] if column.levels > MOST_SHOWN else [])])
+
+
+def _word(value: object, kind: ColumnKind) -> str:
+    """Write a value as it stands in the table; one that could be taken for two is in quotes."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case Fraction():
+            return number_text(value)
+        case datetime():
+            return str(kind.plain(value))
+    text = str(value)
+    return f'"{text}"' if "," in text or text != text.strip() else text
 
 
 def _missing(schema: Schema, name: str) -> str:
     codes = schema.coded(name).missing_codes
     return f"empty; in the source also {', '.join(codes)}" if codes else "empty"
+
+
+def _marked(schema: Schema, name: str) -> str:
+    """Say so if a value stands otherwise in the CSV file, for the sake of spreadsheets."""
+    column = schema.coded(name)
+    values = () if column.has_order else map(column.value, range(column.levels))
+    marked = next((one for one in values if isinstance(one, str) and one != harmless(one)), None)
+    return "" if marked is None else f"; in CSV files {harmless(marked)} stands for {marked}, and so on"
 
 
 def _made(rows: SyntheticRows, name: str) -> str:
@@ -114,5 +146,5 @@ def _made(rows: SyntheticRows, name: str) -> str:
     if rows.description is None:
         return "any declared value by chance; nothing was read"
     if len(axis.starts) == axis.levels:
-        return "from counts with noise"
+        return f"from counts with noise{_marked(rows.schema, name)}"
     return f"from counts of {len(axis.starts)} ranges with noise; inside a range by chance"
