@@ -147,6 +147,27 @@ def test_a_dictionary_tells_every_column(description, tmp_path):
     assert page.read_text().count("\n| ") == 2 + len(SCHEMA.names)
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        Integer("a", -5, 5),
+        Categorical("a", ("-5 b", "c")),
+        Moment("a", datetime(2020, 1, 1), datetime(2021, 1, 1)),
+    ],
+)
+def test_missing_values_of_a_table_of_one_column_are_no_empty_lines(column, tmp_path):
+    """Readers skip those, so that rows were lost."""
+    schema = Schema((column,), most_rows=1000).approve()
+    mechanism = settled(Synthesis, Promise.of(schema), {}, loss=400)
+    kept = [{"a": None if at % 3 == 0 else column.value(at % 2)} for at in range(300)]
+    with open_table(pa.Table.from_pylist(kept), schema) as table:
+        drawn = mechanism.run(table.answer, schema)
+    made = MadeUpRows(schema, 300, DescribedTable.of(mechanism, mechanism.output(drawn), schema))
+    plain, exact = write_rows(tmp_path, made)
+    assert pd.read_csv(plain).a.isna().tolist() == pd.read_parquet(exact).a.isna().tolist()
+    assert pl.read_csv(plain).height == duckdb.read_csv(str(plain), header=True).shape[0] == 300
+
+
 def test_a_dictionary_writes_values_as_the_table_does(tmp_path):
     schema = Schema(
         (

@@ -49,13 +49,17 @@ def write_rows(
 def _writer(path: Path, schema: pa.Schema) -> Any:
     if path.suffix == ".parquet":
         return pq.ParquetWriter(path, schema)
-    names = pa.schema([field.with_name(harmless(field.name)) for field in schema])
-    return pc_csv.CSVWriter(path, names)
+    fields = [field.with_name(harmless(field.name)) for field in schema]
+    if len(fields) == 1:
+        fields = [pa.field(fields[0].name, pa.string())]
+    return pc_csv.CSVWriter(path, pa.schema(fields))
 
 
 def _harmless(block: pa.RecordBatch) -> pa.RecordBatch:
-    """Keep a spreadsheet from taking texts for formulas."""
+    """Keep a spreadsheet from taking texts for formulas, and every reader from skipping a line that would be empty."""
     columns = [_texts(one) if pa.types.is_string(one.type) else one for one in block.columns]
+    if len(columns) == 1:
+        columns = [pc.fill_null(pc.cast(columns[0], pa.string()), "")]
     return pa.record_batch(columns, names=[harmless(name) for name in block.schema.names])
 
 
