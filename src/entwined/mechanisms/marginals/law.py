@@ -61,7 +61,7 @@ def fitted(
 ) -> CellLaw:
     """Fit one law to noisy tables, beginning where an earlier one ended; cells that `never` marks are left empty."""
     merged, rows = _merged(counted), total_of(counted)
-    barred = {scope: np.where(marked > 0, -np.inf, 0.0) for scope, marked in (never or {}).items()}
+    barred = _barred(never or {})
     groups = _told_apart(merged, barred, sizes)
     within = _within(merged, rows, groups)
     grouped = [int(one.max()) + 1 for one in groups]
@@ -77,7 +77,7 @@ def require_possible(never: Mapping[Scope, FloatArray], sizes: Sequence[int]) ->
     """Refuse cells left empty among which no row could be, or that tie too many columns together for any law."""
     if not never:
         return
-    barred = {scope: np.where(marked > 0, -np.inf, 0.0) for scope, marked in never.items()}
+    barred = _barred(never)
     groups = _told_apart((), barred, sizes)
     tree = Junction.of(barred, [int(one.max()) + 1 for one in groups])
     if tree.cells > MOST_CELLS_OF_RULES:
@@ -93,6 +93,11 @@ def total_of(counted: Sequence[Counted]) -> float:
     precisions = [1 / (one.deviation**2 * one.counts.size) for one in counted]
     sums = [float(one.counts.sum()) for one in counted]
     return max(float(np.dot(precisions, sums)) / sum(precisions), 1.0)
+
+
+def _barred(never: Mapping[Scope, FloatArray]) -> dict[Scope, FloatArray]:
+    """Weigh the cells that are left empty so that nothing is drawn there."""
+    return {scope: np.where(marked > 0, -np.inf, 0.0) for scope, marked in never.items()}
 
 
 def _merged(counted: Sequence[Counted]) -> list[Counted]:
