@@ -34,6 +34,25 @@ def test_a_table_is_as_good_as_a_sample_that_is_as_far_off():
     assert inside >= 0.93
 
 
+def test_a_table_that_was_counted_twice_is_one_with_less_noise():
+    """Rows follow the mean of both, weighed by noise: by simulation, and tables of other groups stay apart."""
+    rows, scales = 10_000, (40, 60)
+    law = np.array([5000, 3000, 1500, 500])
+    once = [public_word(["a"], [noisy_table(["a"], law.tolist(), scale)]).bars[0] for scale in scales]
+    tables = [noisy_table(["a"], law.tolist(), scale) for scale in scales]
+    (bar,) = public_word(["a"], tables).bars
+    assert bar.misplaced < min(one.misplaced for one in once)
+    weights = np.array([float(DiscreteLaplace(scale).variance) ** -1 for scale in scales])
+    drawn = np.array(
+        [[DiscreteLaplace(scale).add(np.zeros(4, np.int64)) for scale in scales] for _ in range(2000)]
+    )
+    off = np.abs(np.einsum("t,rtc->rc", weights / weights.sum(), drawn))
+    assert 0.94 <= np.mean(off <= bar.half_width) <= 0.97
+    assert off.sum(axis=1).mean() / 2 / rows <= bar.misplaced
+    groups = [table | {"groups": [[0, 1, 2, 3]]} for table in tables[:1]]
+    assert len(public_word(["a"], [*tables, *groups]).bars) == 2
+
+
 def test_noise_in_the_counts_is_taken_out_of_their_squares():
     """Else a table of noise would be taken for one of few large cells."""
     noise, rows = DiscreteLaplace(40), noisy_table(["b"], [2000], 1)

@@ -1,5 +1,6 @@
 """Synthetic tables: values of the schema alone, rules in every row, files that every tool opens, copies combined."""
 
+import csv
 from datetime import date, datetime
 from fractions import Fraction
 
@@ -146,9 +147,64 @@ def test_a_dictionary_tells_every_column(description, tmp_path):
     assert page.read_text().count("\n| ") == 2 + len(SCHEMA.names)
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        Integer("a", -5, 5),
+        Categorical("a", ("-5 b", "c")),
+        Moment("a", datetime(2020, 1, 1), datetime(2021, 1, 1)),
+    ],
+)
+def test_missing_values_of_a_table_of_one_column_are_no_empty_lines(column, tmp_path):
+    """Readers skip those, so that rows were lost."""
+    schema = Schema((column,), most_rows=1000).approve()
+    mechanism = settled(Synthesis, Promise.of(schema), {}, loss=400)
+    kept = [{"a": None if at % 3 == 0 else column.value(at % 2)} for at in range(300)]
+    with open_table(pa.Table.from_pylist(kept), schema) as table:
+        drawn = mechanism.run(table.answer, schema)
+    made = MadeUpRows(schema, 300, DescribedTable.of(mechanism, mechanism.output(drawn), schema))
+    plain, exact = write_rows(tmp_path, made)
+    assert pd.read_csv(plain).a.isna().tolist() == pd.read_parquet(exact).a.isna().tolist()
+    assert pl.read_csv(plain).height == duckdb.read_csv(str(plain), header=True).shape[0] == 300
+
+
+def test_a_dictionary_writes_values_as_the_table_does(tmp_path):
+    schema = Schema(
+        (
+            Moment("born", datetime(1950, 1, 1), datetime(2000, 12, 31)),
+            Boolean("ill"),
+            Real("pay", "0.5", "9.5", "0.25"),
+            Categorical("town", ("a,b", " c", "plain")),
+        ),
+        most_rows=10,
+    ).approve()
+    table, _ = write_dictionary(tmp_path, MadeUpRows(schema, 5))
+    told = [line["values"] for line in csv.DictReader(table.read_text().splitlines())]
+    assert told == ["1950-01-01 to 2000-12-31", "false, true", "0.5 to 9.5 by 0.25", '"a,b", " c", plain']
+
+
 def test_copies_are_combined_and_noise_is_added():
     found = combined([1.0, 2.0, 3.0], [0.3, 0.3, 0.3], noise=0.5)
     assert found.value == 2
     assert found.deviation == pytest.approx(float(Fraction(4, 3) * Fraction(3, 10) + Fraction(1, 4)) ** 0.5)
     with pytest.raises(BadInput, match="as many variances"):
         combined([1.0], [])
+    with pytest.raises(BadInput, match="rows per person"):
+        combined([1.0], [1.0], rows_per_person=0)
+
+
+@pytest.mark.parametrize("rows_per_person", [0.25, 1, 20])
+def test_the_deviation_of_copies_is_that_of_people_however_many_rows_were_made_up(rows_per_person):
+    """By simulation: people from a population, copies of their share, each with so many rows."""
+    rng = np.random.default_rng(11)
+    people, many, share = 400, 5, 0.3
+    rows = round(people * rows_per_person)
+    seen = rng.binomial(people, share, 4000) / people
+    shares = rng.binomial(rows, seen, (many, 4000)) / rows
+    variances = shares * (1 - shares) / rows
+    said = [
+        combined(*map(list, each), rows_per_person=rows_per_person)
+        for each in zip(shares.T, variances.T, strict=True)
+    ]
+    deviation = np.std([one.value for one in said])
+    assert np.mean([one.deviation for one in said]) == pytest.approx(deviation, rel=0.06)

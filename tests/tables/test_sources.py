@@ -27,7 +27,7 @@ from entwined.queries import (
     is_missing,
 )
 from entwined.schema import Boolean, Categorical, Integer, Moment, Person, Real, Schema, Text
-from entwined.tables import open_table
+from entwined.tables import describe, open_table
 from entwined.tables.plan import plan
 from entwined.tables.statements import prepared
 from support import engines
@@ -256,6 +256,19 @@ def test_pandas_and_polars_types():
     assert counts(stuff, SEX, AGE) == [[1, 1, 1], [0, 1, 2, 0, 0, 0, 0]]
     with pytest.raises(BadTable, match="two columns named 'a'"):
         open_table(pd.DataFrame([[1, 2]], columns=["a", "a"]), Schema((AGE,)))
+
+
+def test_times_with_a_zone_to_the_nanosecond_are_read_as_they_stand(tmp_path):
+    """So pandas writes them; they were taken for missing."""
+    path = tmp_path / "rows.parquet"
+    times = ["2019-12-31T23:59:59.999999999", "2020-01-01T00:00:00.0", "2020-01-02T23:30:00.0", None]
+    frame = pd.DataFrame(
+        {"t": pd.Series(pd.to_datetime(times)).astype("datetime64[ns]").dt.tz_localize("UTC")}
+    )
+    frame.to_parquet(path)
+    column = Moment("t", "2020-01-01", "2020-01-03", outside="missing")
+    assert counts(str(path), column) == [[1, 1, 0, 2]]
+    assert describe(str(path)).schema.column("t").kind == "moment"
 
 
 def test_types_of_duckdb(tmp_path):

@@ -14,6 +14,7 @@ from entwined.synthetic.answering import Verdict
 from entwined.synthetic.holders_rows import SideBySide
 from entwined.synthetic.inspection import WARNING, Inspection
 from entwined.synthetic.likeness import Apart, of_a_hundred
+from entwined.synthetic.middles import apart_in_unit, in_unit
 from entwined.synthetic.relations import Related
 from entwined.synthetic.subgroups import Subgroup
 from entwined.synthetic.summing_up import sentences
@@ -52,6 +53,7 @@ def inspection_page(found: Inspection) -> str:
         marginals={ways: _lines(each) for ways, each in found.marginals.items()},
         groups=[_group(found.both, one) for one in found.subgroups[:MOST_LINES]],
         questions=_questions(found),
+        middles=_middles(found),
         histograms=_histograms(found),
         maps=_maps(found),
         correlations=[_related(one) for one in found.correlations[:MOST_LINES]],
@@ -140,11 +142,19 @@ def _questions(found: Inspection) -> dict[Verdict, list[Line]]:
         words = f"How many people by {_title(table.columns)}?"
         off = f"{of_a_hundred(table.error)} of 100 people"
         asked[table.verdict].append([words, off, f"± {of_a_hundred(table.by_chance)}"])
-    for mean in found.means:
-        off, chance = f"{100 * mean.error:.2g} % of its range", f"± {100 * mean.half_width:.2g} %"
-        asked[mean.verdict].append([f"What is the mean of {_named(mean.column)}?", off, chance])
     asked["well"].reverse()
     return asked
+
+
+def _middles(found: Inspection) -> list[Line]:
+    """Means and medians in the unit of their column, the worst first."""
+    lines = []
+    for one in found.middles[:MOST_LINES]:
+        column = found.both.schema.coded(one.column)
+        values = in_unit(column, one.real), in_unit(column, one.synthetic)
+        chance = f"± {apart_in_unit(column, one.chance)}"
+        lines.append([f"{one.what} of {_named(one.column)}", *values, chance, one.verdict])
+    return lines
 
 
 def _histograms(found: Inspection) -> list[PairedHistogram]:

@@ -3,6 +3,8 @@
 import csv
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
+from datetime import datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -13,8 +15,10 @@ import pyarrow.parquet as pq
 
 from entwined.errors import BadInput
 from entwined.schema import Schema
+from entwined.schema.exact import number_text
 from entwined.synthetic.household_rows import MadeUpHouseholds
 from entwined.synthetic.rows import MadeUpRows
+from entwined.synthetic.values import ColumnKind
 from entwined.writing import harmless
 
 FORMATS: Final = ("csv", "parquet")
@@ -45,13 +49,17 @@ def write_rows(
 def _writer(path: Path, schema: pa.Schema) -> Any:
     if path.suffix == ".parquet":
         return pq.ParquetWriter(path, schema)
-    names = pa.schema([field.with_name(harmless(field.name)) for field in schema])
-    return pc_csv.CSVWriter(path, names)
+    fields = [field.with_name(harmless(field.name)) for field in schema]
+    if len(fields) == 1:
+        fields = [pa.field(fields[0].name, pa.string())]
+    return pc_csv.CSVWriter(path, pa.schema(fields))
 
 
 def _harmless(block: pa.RecordBatch) -> pa.RecordBatch:
-    """Keep a spreadsheet from taking texts for formulas."""
+    """Keep a spreadsheet from taking texts for formulas, and every reader from skipping a line that would be empty."""
     columns = [_texts(one) if pa.types.is_string(one.type) else one for one in block.columns]
+    if len(columns) == 1:
+        columns = [pc.fill_null(pc.cast(columns[0], pa.string()), "")]
     return pa.record_batch(columns, names=[harmless(name) for name in block.schema.names])
 
 
@@ -96,15 +104,43 @@ def _line(name: str, rows: SyntheticRows) -> tuple[str, ...]:
 
 def _values(schema: Schema, name: str) -> str:
     column = schema.coded(name)
+    kind = ColumnKind.of(column)
     if column.has_order:
-        return f"{column.value(0)} to {column.value(column.levels - 1)}"
-    shown = [str(column.value(code)) for code in range(min(column.levels, MOST_SHOWN))]
+        low, high, after = (column.value(code) for code in (0, column.levels - 1, min(1, column.levels - 1)))
+        step = (
+            f" by {_word(after - low, kind)}"
+            if isinstance(low, Fraction) and isinstance(after, Fraction)
+            else ""
+        )
+        return f"{_word(low, kind)} to {_word(high, kind)}{step}"
+    shown = [_word(column.value(code), kind) for code in range(min(column.levels, MOST_SHOWN))]
     return ", ".join([*shown, *(["…"] if column.levels > MOST_SHOWN else [])])
+
+
+def _word(value: object, kind: ColumnKind) -> str:
+    """Write a value as it stands in the table; one that could be taken for two is in quotes."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case Fraction():
+            return number_text(value)
+        case datetime():
+            return str(kind.plain(value))
+    text = str(value)
+    return f'"{text}"' if "," in text or text != text.strip() else text
 
 
 def _missing(schema: Schema, name: str) -> str:
     codes = schema.coded(name).missing_codes
     return f"empty; in the source also {', '.join(codes)}" if codes else "empty"
+
+
+def _marked(schema: Schema, name: str) -> str:
+    """Say so if a value stands otherwise in the CSV file, for the sake of spreadsheets."""
+    column = schema.coded(name)
+    values = () if column.has_order else map(column.value, range(column.levels))
+    marked = next((one for one in values if isinstance(one, str) and one != harmless(one)), None)
+    return "" if marked is None else f"; in CSV files {harmless(marked)} stands for {marked}, and so on"
 
 
 def _made(rows: SyntheticRows, name: str) -> str:
@@ -114,5 +150,5 @@ def _made(rows: SyntheticRows, name: str) -> str:
     if rows.description is None:
         return "any declared value by chance; nothing was read"
     if len(axis.starts) == axis.levels:
-        return "from counts with noise"
+        return f"from counts with noise{_marked(rows.schema, name)}"
     return f"from counts of {len(axis.starts)} ranges with noise; inside a range by chance"

@@ -14,12 +14,15 @@ from entwined.errors import BadInput, BadTable, EntwinedError, HolderError
 from entwined.learning.codes import MOST_VALUES, Codes
 from entwined.numbers import IntArray
 from entwined.queries.axes import Axis
-from entwined.schema import Coded, Rows, Schema
+from entwined.schema import Categorical, Coded, Column, Rows, Schema
+from entwined.synthetic.middles import Middle
 from entwined.tables.every_row import every_member, every_row
 from entwined.tables.rows import CodedRows
 from entwined.tables.source import engine_of
+from entwined.writing import harmless
 
 MOST_CELLS_OF_NUMBERS: Final = 20
+FEWEST: Final = 2  # rows: one to learn from and one to test on
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,14 +34,17 @@ class SideBySide:
     real: Codes
     synthetic: Codes
     left_out: Mapping[str, str]
+    middles: tuple[Mapping[str, Middle], Mapping[str, Middle]] = ({}, {})
+    """Where the numbers of both lie."""
 
     def __post_init__(self) -> None:
         if (self.real.names, self.real.sizes) != (self.synthetic.names, self.synthetic.sizes):
             raise BadTable("Two tables of other columns or cells are compared. Give both the same.")
         for name, table in (("real", self.real), ("synthetic", self.synthetic)):
-            if not table.rows:
+            if table.rows < FEWEST:
                 raise HolderError(
-                    f"The {name} table has no rows that count, so nothing can be compared. Give another."
+                    f"The {name} table has {table.rows or 'no'} rows that count; {FEWEST} are the fewest that can be "
+                    "compared. Give one of more rows."
                 )
 
     @property
@@ -65,14 +71,16 @@ def side_by_side(real: Any, synthetic: Any, schema: Schema, axes: Sequence[Axis]
         raise BadInput(
             "The synthetic table has no column of the schema. Give the schema that it was made under."
         )
-    return SideBySide(
-        schema, kept, _read(real, schema, kept), _read(synthetic, _bare(schema, kept), kept), left_out
+    (one, lies), (other, made) = (
+        _read(real, schema, kept),
+        _read_made_up(synthetic, _bare(schema, kept), kept),
     )
+    return SideBySide(schema, kept, one, other, left_out, (lies, made))
 
 
 def held_out(source: Any, both: SideBySide) -> Codes:
     """Read people who are like those of the real table and were never in it, in the same cells."""
-    return _read(source, _bare(both.schema, both.axes), both.axes)
+    return _read(source, _bare(both.schema, both.axes), both.axes)[0]
 
 
 def public_cells(schema: Schema) -> tuple[list[Axis], dict[str, str]]:
@@ -106,10 +114,47 @@ def members_of(source: Any, schema: Schema, names: Sequence[str], by: str) -> tu
     return found[:, 0], found[:, 1:]
 
 
-def _read(source: Any, schema: Schema, axes: Sequence[Axis]) -> Codes:
-    found = _opened(source, schema, lambda rows: every_row(rows, [axis.column for axis in axes]))
-    cells = [cells_of(found[:, at], axis) for at, axis in enumerate(axes)]
-    return Codes.of({axis.column: axis.cells for axis in axes}, np.stack(cells, axis=1))
+def _read(source: Any, schema: Schema, axes: Sequence[Axis]) -> tuple[Codes, dict[str, Middle]]:
+    return _in_cells(_codes(source, schema, axes), schema, axes)
+
+
+def _read_made_up(source: Any, schema: Schema, axes: Sequence[Axis]) -> tuple[Codes, dict[str, Middle]]:
+    """Read a synthetic table; texts that a spreadsheet would take for formulas may be marked there."""
+    codes = _codes(source, schema, axes)
+    marked = {one.name: column for one in schema.columns if (column := _marked(one)) is not None}
+    if marked:
+        columns = tuple(marked.get(one.name, one) for one in schema.columns)
+        again = _codes(source, replace(schema, columns=columns), axes)
+        missing = np.array([axis.levels for axis in axes])
+        codes = np.where(codes >= missing, again, codes)
+    return _in_cells(codes, schema, axes)
+
+
+def _marked(column: Column) -> Categorical | None:
+    """Give a column as a CSV file has it, if a value of it is marked there."""
+    if not isinstance(column, Categorical):
+        return None
+    values = tuple(map(harmless, column.values))
+    return (
+        replace(column, values=values)
+        if values != column.values and len(set(values)) == len(values)
+        else None
+    )
+
+
+def _codes(source: Any, schema: Schema, axes: Sequence[Axis]) -> IntArray:
+    return _opened(source, schema, lambda rows: every_row(rows, [axis.column for axis in axes]))
+
+
+def _in_cells(codes: IntArray, schema: Schema, axes: Sequence[Axis]) -> tuple[Codes, dict[str, Middle]]:
+    cells = [cells_of(codes[:, at], axis) for at, axis in enumerate(axes)]
+    lies = {
+        axis.column: middle
+        for at, axis in enumerate(axes)
+        if schema.coded(axis.column).has_order
+        and (middle := Middle.of(codes[:, at], axis.levels)) is not None
+    }
+    return Codes.of({axis.column: axis.cells for axis in axes}, np.stack(cells, axis=1)), lies
 
 
 def _opened(source: Any, schema: Schema, read: Callable[[CodedRows], IntArray]) -> IntArray:

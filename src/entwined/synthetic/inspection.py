@@ -15,10 +15,11 @@ from entwined.mechanisms.marginals.domain import Domain
 from entwined.numbers import FloatArray
 from entwined.progress import report
 from entwined.schema import read_schema
-from entwined.synthetic.answering import MeanQuestion, TableQuestion, means_asked, tables_asked
+from entwined.synthetic.answering import TableQuestion, tables_asked
 from entwined.synthetic.disclosure import Copies, Membership, copies, membership
 from entwined.synthetic.holders_rows import SideBySide, held_out, side_by_side
 from entwined.synthetic.likeness import Apart, all_apart, mean_distance
+from entwined.synthetic.middles import MiddleQuestion, apart_in_unit, in_unit, middles_asked
 from entwined.synthetic.relations import Related, correlations, informations
 from entwined.synthetic.subgroups import Subgroup, subgroups
 from entwined.synthetic.telling_apart import ToldApart, told_apart
@@ -57,9 +58,9 @@ class Inspection:
         return tables_asked([*self.marginals[1], *self.marginals.get(2, [])])
 
     @property
-    def means(self) -> list[MeanQuestion]:
-        """Means as questions."""
-        return means_asked(self.both.real, self.both.synthetic, self.both.ordered)
+    def middles(self) -> list[MiddleQuestion]:
+        """Means and medians as questions."""
+        return middles_asked(*self.both.middles)
 
     @property
     def document(self) -> Document:
@@ -80,11 +81,17 @@ class Inspection:
                 "by_pairs": self.by_pairs._asdict(),
             },
             "questions": [one._asdict() | {"verdict": one.verdict} for one in self.tables[:SHOWN]],
-            "means": [one._asdict() | {"verdict": one.verdict} for one in self.means],
+            "means_and_medians": [self._middle(one) for one in self.middles],
             "copies": self.copies._asdict(),
         }
         fields |= {} if self.trained is None else {"train_on_synthetic": self.trained._asdict()}
         return fields | ({} if self.membership is None else {"membership": self.membership._asdict()})
+
+    def _middle(self, one: MiddleQuestion) -> Document:
+        column = self.both.schema.coded(one.column)
+        values = {"real": in_unit(column, one.real), "synthetic": in_unit(column, one.synthetic)}
+        far = {"off": apart_in_unit(column, one.error), "by_chance": apart_in_unit(column, one.chance)}
+        return {"what": one.what, "column": one.column, **values, **far, "verdict": one.verdict}
 
 
 def inspected(both: SideBySide, target: str | None = None, strangers: Codes | None = None) -> Inspection:

@@ -4,6 +4,7 @@ from typing import Final
 
 from entwined.synthetic.inspection import Inspection
 from entwined.synthetic.likeness import mean_distance, of_a_hundred
+from entwined.synthetic.middles import in_unit
 
 NUMBER_WORDS: Final = {1: "one column", 2: "two columns", 3: "three columns"}
 CLEARLY: Final = 2.0  # times what chance would do
@@ -12,6 +13,8 @@ CLEARLY: Final = 2.0  # times what chance would do
 def sentences(found: Inspection) -> list[str]:
     """Say how good the table is, the worst included."""
     said = [_distances(found), _worst(found), _questions(found), _told_apart(found)]
+    if found.middles:
+        said.insert(3, _middles(found))
     if found.trained is not None:
         said.append(_trained(found))
     return [*said, _copied(found)]
@@ -38,7 +41,11 @@ def _worst(found: Inspection) -> str:
     said = f"The worst table is {' by '.join(one.columns)}: {off} of 100 people are in a wrong cell"
     if one.sample is None:
         return f"{said}."
-    return f"{said}, as in a random sample of {max(1, round(one.sample)):,} people."
+    return f"{said}, as in a random sample of {_people(one.sample)}."
+
+
+def _people(number: float) -> str:
+    return "1 person" if number < 1.5 else f"{round(number):,} people"  # noqa: PLR2004  (rounds to one)
 
 
 def _questions(found: Inspection) -> str:
@@ -49,6 +56,18 @@ def _questions(found: Inspection) -> str:
     return (
         f"Of {len(tables):,} tables of one or two columns it answers {counts['well']:,} as well as a sample of as many "
         f"people would, {counts['fairly']:,} fairly and {counts['badly']:,} badly."
+    )
+
+
+def _middles(found: Inspection) -> str:
+    badly = [one for one in found.middles if one.verdict == "badly"]
+    asked = f"{len(found.middles):,} means and medians of numbers"
+    if not badly:
+        return f"Of {asked} it answers none badly."
+    worst, column = badly[0], found.both.schema.coded(badly[0].column)
+    return (
+        f"Of {asked} it answers {len(badly):,} badly: the {worst.what} of {worst.column} is "
+        f"{in_unit(column, worst.synthetic)} instead of {in_unit(column, worst.real)}."
     )
 
 

@@ -69,14 +69,15 @@ def made_up_texts(
             found[name] = pa.array(np.char.add(f"{name}-", ids))
         else:
             shortest, longest = lengths.get(name, USUAL_LENGTHS)
-            found[name] = pa.array(_letters(shortest, longest, rows, luck))
+            found[name] = pa.array(_letters(shortest, longest, rows, luck), pa.string())
     return found
 
 
-def _letters(shortest: int, longest: int, rows: int, luck: Luck) -> list[str]:
+def _letters(shortest: int, longest: int, rows: int, luck: Luck) -> list[str | None]:
+    """Make up texts; one without a letter is missing."""
     letters = LETTERS[luck.integers(len(LETTERS), size=(rows, longest))]
     sizes = luck.integers(shortest, longest + 1, size=rows)
-    return ["".join(row[:size]) for row, size in zip(letters, sizes, strict=True)]
+    return ["".join(row[:size]) or None for row, size in zip(letters, sizes, strict=True)]
 
 
 def _as_it_is(value: object) -> object:

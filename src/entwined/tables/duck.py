@@ -349,7 +349,7 @@ def shown(column: str, kind: str, *, collated: bool = False) -> Shown:
 
 def _micros(column: str, kind: str) -> str:
     """Give microseconds; an infinite time has none, and stands far outside instead."""
-    if kind == "TIMESTAMP_NS":
+    if kind in ("TIMESTAMP_NS", "TIMESTAMPTZ_NS"):
         return within(floored(f"epoch_ns({column})", 1000))
     zoned = kind == "TIMESTAMP WITH TIME ZONE"
     moment = column if zoned or kind == "TIMESTAMP" else f"TRY_CAST({column} AS TIMESTAMP)"

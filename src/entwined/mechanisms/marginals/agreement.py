@@ -96,7 +96,8 @@ class Agreement:
     variances: FloatArray
     scales: FloatArray
     rows: float
-    barred: Mapping[Scope, FloatArray]
+    barring: Sequence[FloatArray]
+    """What rules weigh, clique by clique."""
     groups: tuple[IntArray, ...]
 
     @classmethod
@@ -115,7 +116,9 @@ class Agreement:
         variances = EVENNESS * deviations
         scales = np.sqrt(np.maximum(np.maximum(counts, deviations), LEAST) + variances)
         ends = np.cumsum([0, *(one.counts.size for one in pieces)])
-        return cls(tree, pieces, ends, counts, variances, scales, rows, barred, tuple(groups))
+        return cls(
+            tree, pieces, ends, counts, variances, scales, rows, tree.barring(barred, groups), tuple(groups)
+        )
 
     def begun(self, near: Weights) -> FloatArray:
         """Begin where an earlier law ended, in the units of steps."""
@@ -142,14 +145,11 @@ class Agreement:
 
     def logs(self, flat: FloatArray) -> list[FloatArray]:
         """Add weights up, clique by clique."""
-        logs = [np.zeros(self.tree.shape(one)) for one in self.tree.cliques]
+        logs = [one.copy() for one in self.barring]
         for one, weights in self._cut(flat):
             scope = one.key[0]
             laid = one.laid(weights, self.tree.shape(scope))
             logs[one.home] += self.tree.spread(laid, scope, one.home)
-        for scope, table in self.barred.items():
-            home = self.tree.home(scope)
-            logs[home] += self.tree.spread(table, scope, home)
         return logs
 
     def value_and_slope(self, scaled: FloatArray) -> tuple[float, FloatArray]:

@@ -37,7 +37,12 @@ class Domain:
 
     def __post_init__(self) -> None:
         names = [axis.column for axis in self.axes]
-        if not 1 <= len(names) <= MOST_COLUMNS or len(set(names)) < len(names):
+        if not names:
+            raise BadQuery(
+                "No column of the synthetic table has values that can be counted: texts and ids are made up. Declare "
+                "another type for one of them, and name it if you name columns."
+            )
+        if len(names) > MOST_COLUMNS or len(set(names)) < len(names):
             raise BadQuery(
                 f"A synthetic table of {len(names)} columns. Name 1 to {MOST_COLUMNS:,}, each once."
             )

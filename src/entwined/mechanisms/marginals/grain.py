@@ -6,7 +6,7 @@ else the rare ones. A table of groups is sums of the table of cells: no unit mov
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Self, TypeAlias
 
@@ -51,7 +51,7 @@ def coarse(table: IntArray, grain: Grain) -> IntArray:
     return added
 
 
-def refined(groupings: Sequence[Grouping], size: int) -> Grouping:
+def refined(groupings: Sequence[Sequence[Hashable]], size: int) -> Grouping:
     """Part cells as finely as any of some groupings does; with none of them all are together.
 
     >>> refined([(0, 0, 1, 1), (0, 1, 1, 1)], 4)
@@ -59,8 +59,18 @@ def refined(groupings: Sequence[Grouping], size: int) -> Grouping:
     """
     if not groupings:
         return (0,) * size
-    numbers: dict[tuple[int, ...], int] = {}
+    numbers: dict[tuple[Hashable, ...], int] = {}
     return tuple(numbers.setdefault(each, len(numbers)) for each in zip(*groupings, strict=True))
+
+
+def alike(marks: FloatArray) -> Grain:
+    """Put cells of each column together that no mark tells apart.
+
+    >>> alike(np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
+    ((0, 1, 1), (0, 1, 1))
+    """
+    sides = (np.moveaxis(marks, side, 0).reshape(size, -1) for side, size in enumerate(marks.shape))
+    return tuple(refined([tuple(row.tobytes() for row in side)], len(side)) for side in sides)
 
 
 @dataclass(frozen=True, slots=True)

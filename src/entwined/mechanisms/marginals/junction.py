@@ -1,7 +1,7 @@
 """Tables that overlap, arranged as a tree: what is shared along a branch is all that its two sides have in common."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from entwined.errors import BadQuery
 from entwined.mechanisms.marginals.domain import Scope
-from entwined.numbers import FloatArray
+from entwined.numbers import FloatArray, IntArray
 
 LOWEST: Final = -1e30  # so that what cannot be, of weight −∞, is never taken from itself
 
@@ -69,6 +69,15 @@ class Junction:
         """Lay a table of some columns along the sides of a clique."""
         shape = [self.sizes[at] if at in scope else 1 for at in self.cliques[clique]]
         return table.reshape(shape)
+
+    def barring(self, barred: Mapping[Scope, FloatArray], groups: Sequence[IntArray]) -> list[FloatArray]:
+        """Give the weights of rules, clique by clique: cells of a group are alike to all of them."""
+        logs = [np.zeros(self.shape(one)) for one in self.cliques]
+        for scope, table in barred.items():
+            home = self.home(scope)
+            first = [np.unique(groups[at], return_index=True)[1] for at in scope]
+            logs[home] += self.spread(table[np.ix_(*first)], scope, home)
+        return logs
 
     def added_up(self, table: FloatArray, clique: int, scope: Scope) -> FloatArray:
         """Add a clique's table up to one of some of its columns."""

@@ -10,16 +10,18 @@ from typing import Final
 
 import numpy as np
 
+from entwined.errors import BadQuery
 from entwined.mechanisms.marginals.agreement import Agreement, Counted, Weights
 from entwined.mechanisms.marginals.columns_alone import columns_alone
 from entwined.mechanisms.marginals.descent import lowest
 from entwined.mechanisms.marginals.domain import Scope
-from entwined.mechanisms.marginals.grain import fine, refined
+from entwined.mechanisms.marginals.grain import alike, fine, refined
 from entwined.mechanisms.marginals.junction import Junction
 from entwined.numbers import FloatArray, IntArray
 
 MOST_STEPS: Final = 150
 NEAR: Final = 0.02  # of the root of a count, by which it may be off in the end
+MOST_CELLS_OF_RULES: Final = 2_000_000
 TINY: Final = 1e-300  # so that no group is without any cell
 
 
@@ -59,8 +61,8 @@ def fitted(
 ) -> CellLaw:
     """Fit one law to noisy tables, beginning where an earlier one ended; cells that `never` marks are left empty."""
     merged, rows = _merged(counted), total_of(counted)
-    barred = {scope: np.where(marked > 0, -np.inf, 0.0) for scope, marked in (never or {}).items()}
-    groups = _told_apart(merged, tuple(barred), sizes)
+    barred = _barred(never or {})
+    groups = _told_apart(merged, barred, sizes)
     within = _within(merged, rows, groups)
     grouped = [int(one.max()) + 1 for one in groups]
     tree = Junction.of([*(one.scope for one in merged), *barred], grouped)
@@ -71,11 +73,31 @@ def fitted(
     return CellLaw(tree, tuple(tables), rows, problem.weights(found), groups, within, alone)
 
 
+def require_possible(never: Mapping[Scope, FloatArray], sizes: Sequence[int]) -> None:
+    """Refuse cells left empty among which no row could be, or that tie too many columns together for any law."""
+    if not never:
+        return
+    barred = _barred(never)
+    groups = _told_apart((), barred, sizes)
+    tree = Junction.of(barred, [int(one.max()) + 1 for one in groups])
+    if tree.cells > MOST_CELLS_OF_RULES:
+        raise BadQuery(
+            f"The rules tie columns together in {tree.cells:,} cells; the most is {MOST_CELLS_OF_RULES:,}. Leave some "
+            "of them out."
+        )
+    tree.beliefs(tree.barring(barred, groups))
+
+
 def total_of(counted: Sequence[Counted]) -> float:
     """Say how many rows there are, from all noisy tables; at least one."""
     precisions = [1 / (one.deviation**2 * one.counts.size) for one in counted]
     sums = [float(one.counts.sum()) for one in counted]
     return max(float(np.dot(precisions, sums)) / sum(precisions), 1.0)
+
+
+def _barred(never: Mapping[Scope, FloatArray]) -> dict[Scope, FloatArray]:
+    """Weigh the cells that are left empty so that nothing is drawn there."""
+    return {scope: np.where(marked > 0, -np.inf, 0.0) for scope, marked in never.items()}
 
 
 def _merged(counted: Sequence[Counted]) -> list[Counted]:
@@ -93,14 +115,14 @@ def _merged(counted: Sequence[Counted]) -> list[Counted]:
 
 
 def _told_apart(
-    counted: Sequence[Counted], barred: Sequence[Scope], sizes: Sequence[int]
+    counted: Sequence[Counted], barred: Mapping[Scope, FloatArray], sizes: Sequence[int]
 ) -> tuple[IntArray, ...]:
     """Number the groups of cells of each column that some table of several columns, or a rule, tells apart."""
-    asked = [(one.scope, one.grain or fine([sizes[at] for at in one.scope])) for one in counted]
-    asked += [(scope, fine([sizes[at] for at in scope])) for scope in barred]
-    several = [(scope, grain) for scope, grain in asked if len(scope) > 1]
+    several = [one for one in counted if len(one.scope) > 1]
+    asked = [(one.scope, one.grain or fine([sizes[at] for at in one.scope])) for one in several]
+    asked += [(scope, alike(marks)) for scope, marks in barred.items()]
     return tuple(
-        np.array(refined([grain[scope.index(at)] for scope, grain in several if at in scope], size))
+        np.array(refined([grain[scope.index(at)] for scope, grain in asked if at in scope], size))
         for at, size in enumerate(sizes)
     )
 

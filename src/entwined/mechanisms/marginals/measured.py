@@ -16,6 +16,9 @@ from entwined.mechanisms.marginals.relations import NOISE_OF_A_CELL
 from entwined.mechanisms.sheet import Sheet
 from entwined.numbers import FloatArray
 
+CROWDED: Final = 0.8  # of all rows
+SURE: Final = 2  # deviations of noise
+WIDE: Final = 10  # values
 FINAL_STEPS: Final = 1000  # columns alone come out last, where noise is small
 
 
@@ -85,4 +88,27 @@ class NoisyMarginals:
             "± of a count (95 %)",
             "share of rows misplaced",
         )
-        return Sheet(heads, rows, (f"About {self.rows:,.0f} rows.",))
+        return Sheet(heads, rows, (f"About {self.rows:,.0f} rows.", *self._twice(), *self._crowded()))
+
+    def _twice(self) -> list[str]:
+        """Say why a table stands there twice."""
+        scopes = [one.scope for one in self.notes.tables if one.grain is None]
+        if len(set(scopes)) == len(scopes):
+            return []
+        return ["What stands there twice was counted twice; rows follow the mean of both, weighed by noise."]
+
+    def _crowded(self) -> list[str]:
+        """Name columns nearly all of whose rows are in one wide range, by the noisy counts alone."""
+        counts = {one.scope[0]: one for one in self.notes.tables if len(one.scope) == 1 and one.grain is None}
+        said = []
+        for at, one in counts.items():
+            axis = self.domain.axes[at]
+            cell = int(np.argmax(one.counts[:-1])) if one.counts.size > 1 else 0
+            share = (float(one.counts[cell]) - SURE * one.counted.deviation) / self.rows
+            values = [*axis.starts[1:], axis.levels][cell] - axis.starts[cell]
+            if share > CROWDED and values >= WIDE:
+                said.append(
+                    f"In one range of {axis.column}, of {values:,} values, are nearly all rows, and there any value is "
+                    f"as likely: bins = {{{axis.column} = […]}} with more ranges there would tell more."
+                )
+        return said

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from entwined.canonical import Document
 from entwined.errors import BadQuery
 from entwined.mechanisms.marginals.domain import Domain, Scope
-from entwined.mechanisms.marginals.law import CellLaw
+from entwined.mechanisms.marginals.law import CellLaw, require_possible
 from entwined.numbers import FloatArray
 from entwined.queries import Predicate, parse
 from entwined.schema import Schema
 from entwined.schema.raw import is_text, is_whole
 
 LARGEST_RULE: Final = 200_000
+LARGEST_DECIDED: Final = 5_000_000
 LONGEST_TEXT: Final = 1000
 USUAL_LENGTHS: Final = (8, 8)
 
@@ -77,8 +78,22 @@ class Rules:
             found[scope] = np.maximum(found.get(scope, marks), marks)
         return found
 
+    def require_possible(self, domain: Domain, schema: Schema) -> None:
+        """Refuse rules that cells cannot keep, or that leave no row, before anything is charged."""
+        for pair in self.pairs(domain):
+            if domain.cells(pair) > LARGEST_DECIDED:
+                names = " and ".join(domain.names[at] for at in pair)
+                raise BadQuery(
+                    f"decides: {names} have {domain.cells(pair):,} cells together; the most is {LARGEST_DECIDED:,}. "
+                    "Leave the pair out, or give bins."
+                )
+        require_possible(self.empty(domain, schema), domain.sizes)
+
     def pairs(self, domain: Domain) -> tuple[Scope, ...]:
         """The columns that decide others, with those."""
+        outside = [name for pair in self.decides for name in pair if name not in domain.names]
+        if outside:
+            raise BadQuery(f"decides: {outside[0]!r:.60} is not in the synthetic table. Leave the pair out.")
         return tuple((domain.names.index(one), domain.names.index(two)) for one, two in self.decides)
 
     def decided(self, law: CellLaw, domain: Domain) -> dict[Scope, FloatArray]:
@@ -103,10 +118,12 @@ def _lengths(given: Mapping[str, Any], schema: Schema) -> dict[str, tuple[int, i
         raise BadQuery(f"texts = {texts!r:.60}. Give lengths by column, such as {{name = [3, 12]}}.")
     found: dict[str, tuple[int, int]] = {}
     for name, ends in texts.items():
+        if name not in schema.text_columns:
+            raise BadQuery(f"texts: {name!r:.60} is no text column, so it has no lengths. Leave it out.")
         fits = isinstance(ends, list | tuple) and len(ends) == 2 and all(map(is_whole, ends))  # noqa: PLR2004
-        if name not in schema.text_columns or not fits or not 1 <= ends[0] <= ends[1] <= LONGEST_TEXT:
+        if not fits or not 0 <= ends[0] <= ends[1] <= LONGEST_TEXT:
             raise BadQuery(
-                f"texts: {name!r:.60} = {ends!r:.60}. Give the shortest and the longest of a text column, up to "
+                f"texts: {name!r:.60} = {ends!r:.60}. Give the shortest and the longest, from 0 (which is missing) to "
                 f"{LONGEST_TEXT:,} letters."
             )
         found[name] = (ends[0], ends[1])

@@ -80,7 +80,7 @@ class Synthesis:
         if promise.is_for_one_batch and not recipe.is_settled:
             raise Refused(ONE_BATCH)
         kept = rules or Rules()
-        kept.empty(domain, promise.schema)  # refuses rules that the cells cannot keep
+        kept.require_possible(domain, promise.schema)
         meter = Meter.of(promise, domain, positive_fraction(loss, "Loss"))
         shares = recipe.shares(domain, promise.schema)
         counted = sum((share for statistic, share in shares if statistic.agrees), Fraction(0))
