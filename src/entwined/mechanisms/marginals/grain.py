@@ -59,6 +59,8 @@ def refined(groupings: Sequence[Grouping], size: int) -> Grouping:
     """
     if not groupings:
         return (0,) * size
+    if len(set(groupings)) == 1:
+        return groupings[0]  # numbered alike, so that tables need not be sorted
     numbers: dict[tuple[int, ...], int] = {}
     return tuple(numbers.setdefault(each, len(numbers)) for each in zip(*groupings, strict=True))
 
