@@ -14,7 +14,6 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from entwined.mechanisms.marginals.consistency import MOST_COLUMNS, Said, disagreement
 from entwined.mechanisms.marginals.descent import inner
 from entwined.mechanisms.marginals.domain import Scope
 from entwined.mechanisms.marginals.grain import Grain, groups_in, places
@@ -56,11 +55,6 @@ class _Piece:
     where: IntArray | None
     counts: FloatArray
     deviations: FloatArray
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether its cells are those of the law, and its columns few enough to take it apart."""
-        return self.where is None and len(self.key[0]) <= MOST_COLUMNS
 
     def laid(self, weights: FloatArray, shape: tuple[int, ...]) -> FloatArray:
         """Lay weights of the table on the cells of the law."""
@@ -127,7 +121,7 @@ class Agreement:
         return cls(tree, pieces, ends, counts, variances, scales, rows, barred, tuple(groups), inside)
 
     def begun(self, near: Weights) -> FloatArray:
-        """Begin where an earlier law ended, in the units of steps, and with what tables disagree on settled."""
+        """Begin where an earlier law ended, in the units of steps."""
         start = []
         for one in self.pieces:
             known = near.get(one.key, np.zeros(1))
@@ -135,24 +129,7 @@ class Agreement:
                 mine = self.groups[one.key[0][0]]
                 known = np.bincount(mine, weights=known) / np.bincount(mine)
             start.append(np.broadcast_to(known.reshape(-1), one.counts.size))
-        return self._settled(np.concatenate(start)) * self.scales
-
-    def _settled(self, flat: FloatArray) -> FloatArray:
-        """Take the best of all weights that make the same law: what one table has more of, others have less of.
-
-        Steps down the slope would come there last, because the law says nothing of it.
-        """
-        settled = flat.copy()
-        ends = zip(self.pieces, self.ends, self.ends[1:], strict=False)
-        laid = [(one, slice(a, b), float(self.variances[a:b].mean())) for one, a, b in ends if one.is_settled]
-        said = [
-            Said(scope, (self.counts[at] - drawn * flat[at]).reshape(self.tree.shape(scope)), drawn)
-            for one, at, drawn in laid
-            for scope in (one.key[0],)
-        ]
-        for (_, at, drawn), left in zip(laid, disagreement(said), strict=True):
-            settled[at] += left.reshape(-1) / drawn
-        return settled
+        return np.concatenate(start) * self.scales
 
     def weights(self, scaled: FloatArray) -> dict[Key, FloatArray]:
         """Cut what was laid end to end."""
