@@ -18,8 +18,8 @@ def laws(narrow, wide):
 
 
 def chance(narrow, wide):
-    """That nothing is taken away, in 60 digits."""
-    with localcontext(prec=60):
+    """That nothing is taken away, in 120 digits."""
+    with localcontext(prec=120):
         a, b = ((-Decimal(law.scale.denominator) / law.scale.numerator).exp() for law in (wide, narrow))
         return Fraction(b / a * ((1 - a) / (1 - b)) ** 2)
 

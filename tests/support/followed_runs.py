@@ -120,7 +120,7 @@ class RecordedMeter:
     def __getattr__(self, name):
         found = getattr(self.meter, name)
         if name in ("noise", "gradual"):
-            return lambda *given: RecordedLaw(TABLES, found(*given), self.record)
+            return lambda *given: (law := found(*given)) and RecordedLaw(TABLES, law, self.record)
         if name in ("noise_of_distances", "choice", "choice_of_parents"):
             return lambda *given: RecordedLaw(SCORES, found(*given), self.record)
         return found

@@ -142,16 +142,15 @@ class Adaptive:
 
         Gaussian noise is as good in two tables as in one of both shares, Laplace noise is not: so it is taken away.
         """
-        if not meter.measure.is_pure:
-            noises = _noises(_alone(domain), domain, meter, self.alone)
-            return {Fraction(0): [Noted(one, noise.add(exact[one]), noise) for one, noise in noises.items()]}
         steps = [self.rest * part for part in EIGHTHS]
         parted = [weighed(_alone(domain), domain, self.alone + step) for step in steps]
-        told: dict[Fraction, list[Noted]] = {step: [] for step in steps}
+        told: dict[Fraction, list[Noted]] = {}
         for scope in _alone(domain):
-            noise = meter.gradual([shares[scope] for shares in parted])
-            for step, law, counts in zip(steps, noise.laws, noise.add(exact[scope]), strict=True):
-                told[step].append(Noted(scope, counts, law))
+            noise = meter.gradual(shares[scope] for shares in parted)
+            laws = noise.laws if noise else (meter.noise(parted[0][scope]),)
+            counts = noise.add(exact[scope]) if noise else (laws[0].add(exact[scope]),)
+            for step, law, one in zip(steps, laws, counts, strict=False):
+                told.setdefault(step, []).append(Noted(scope, one, law))
         return told
 
     def _distances(

@@ -14,7 +14,7 @@ from entwined.mechanisms.fitting import worst_change
 from entwined.mechanisms.marginals.agreement import Counted
 from entwined.mechanisms.marginals.domain import Domain, Scope
 from entwined.mechanisms.marginals.grain import Grain, Grains, coarse, groups_in
-from entwined.noise import Additive, DiscreteLaplace, ExponentialChoice, GradualLaplace, noise_from
+from entwined.noise import Additive, ExponentialChoice, GradualLaplace, noise_from
 from entwined.numbers import IntArray
 from entwined.promise.measure import Measure
 from entwined.promise.promise import Promise
@@ -44,10 +44,9 @@ class Meter:
         """The noise of a table that gets this share of the loss."""
         return self.measure.added(self.loss * share, self.table)
 
-    def gradual(self, shares: Sequence[Fraction]) -> GradualLaplace:
-        """The noise of a table that is told with more and more of the loss: it costs what the last telling does."""
-        laws = map(self.noise, shares)
-        return GradualLaplace(tuple(one for one in laws if isinstance(one, DiscreteLaplace)))
+    def gradual(self, shares: Iterable[Fraction]) -> GradualLaplace | None:
+        """The noise of a table that is told with more and more of the loss, if telling it twice would cost more."""
+        return self.measure.gradual((self.loss * one for one in shares), self.table)
 
     def require_paid(self, noises: Iterable[Additive], share: Fraction) -> None:
         """Refuse tables that were drawn with less noise than this share of the loss pays for."""
