@@ -125,7 +125,7 @@ class Adaptive:
         law = fitted(notes.counted, domain.sizes)
         grains = _grains(law, domain, meter.deviation(self.rest / self._most(domain)))
         notes.distances.update(self._distances(tables, pairs, law, meter, grains))
-        apart = _apart(notes, grains)
+        apart = _apart(notes, grains, law.rows)
         many, again = self._afforded(apart, law, domain, meter)
         if again:
             if again in told:
@@ -245,10 +245,17 @@ def _grouped(columns: Sequence[FloatArray], domain: Domain, part: float) -> Grai
     return Grains.of(columns, domain.ordered, DROWNED * part)
 
 
-def _apart(notes: Transcript, grains: Grains) -> dict[Scope, float]:
-    """How far pairs seem to be from independent, less what the noise of their columns alone makes of that."""
+def _apart(notes: Transcript, grains: Grains, rows: float) -> dict[Scope, float]:
+    """How far pairs seem to be from independent, less what the noise of their columns alone makes of that.
+
+    None is further than two columns that tell each other are, of as many cells as the smaller has.
+    """
     noise = [blurred(grains, one.scope[0], math.sqrt(one.noise.variance)) for one in notes.tables]
-    return {pair: rows - sum(noise[at] for at in pair) for pair, rows in notes.distances.items()}
+    found = {}
+    for pair, far in notes.distances.items():
+        furthest = 2 * rows * (1 - 1 / min(len(grains.columns[at]) for at in pair))
+        found[pair] = min(max(far - sum(noise[at] for at in pair), -furthest), furthest)
+    return found
 
 
 def _columns(law: CellLaw) -> list[FloatArray]:

@@ -1,5 +1,6 @@
 """How many tables a loss affords, and what columns alone get: from noise, sizes and noisy distances, all public."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -16,6 +17,10 @@ FEW: Final = tuple(Fraction(part, 4) for part in range(1, 4))
 """Parts of what tables of several columns get that columns alone may get once more."""
 HARDLY_FURTHER: Final = (
     0.03  # by this part: what is expected of pairs is known no better, and threes want tables
+)
+SELDOM: Final = 1  # deviations
+SQUARES_OF_NOISE: Final = (
+    5  # the variance of squares of Laplace noise, in its variances squared; of Gaussian noise 2
 )
 
 
@@ -58,12 +63,14 @@ class Afforded:
         return min((none, *self._others(heard)), key=sober.off)
 
     def sober(self) -> Self:
-        """Draw distances towards none by the part of their squares that is noise's (James and Stein 1961).
+        """Draw distances towards none by the part of their squares that may be noise's (James and Stein 1961).
 
-        What is left of the furthest is no longer too far on average, although they are picked out.
+        What is left of the furthest is no longer too far on average, although they are picked out. The squares of so
+        many draws of noise are held to be as large as they seldom are.
         """
         squares = float(np.square(self.far).mean())
-        kept = max(1 - self.unsure**2 / squares, 0.0) if squares else 0.0
+        noise = self.unsure**2 * (1 + SELDOM * math.sqrt(SQUARES_OF_NOISE / self.far.size))
+        kept = max(1 - noise / squares, 0.0) if squares else 0.0
         return replace(self, far=kept * self.far, unsure=0.0)
 
     def _shared(self, tables: int) -> Split:
