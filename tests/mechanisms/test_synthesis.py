@@ -21,6 +21,7 @@ from entwined.mechanisms.marginals.explained import Unexplained
 from entwined.mechanisms.marginals.grain import Grains, fine
 from entwined.mechanisms.marginals.junction import Junction
 from entwined.mechanisms.marginals.law import fitted
+from entwined.mechanisms.marginals.looked_at import LookedAt
 from entwined.mechanisms.marginals.made_up import made_up
 from entwined.mechanisms.marginals.recipes import Settled
 from entwined.mechanisms.marginals.relations import LARGEST_LAW, Relations, size_of
@@ -539,3 +540,54 @@ def searched(one):
         grown = [table for table in grown if not set(table) <= set(scope)] + [scope]
         inside |= set(scope)
     return tuple(grown)
+
+
+def many_columns(columns=20):
+    schema = Schema(
+        tuple(Boolean(f"b{at:02}") for at in range(columns)), neighbours="add_remove", most_rows=1000
+    )
+    rng = np.random.default_rng(2)
+    said = rng.random((400, columns)) < 0.3
+    said[:, 1::2] ^= said[:, ::2]
+    rows = [{f"b{at:02}": bool(one) for at, one in enumerate(row)} for row in said]
+    return schema.approve(), rows
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("loss", [Fraction(1, 10), Fraction(50)])
+def test_of_many_pairs_a_few_are_looked_at_within_the_same_share(delta, loss):
+    schema, rows = many_columns()
+    mechanism = Synthesis.of(promise_for(schema, delta), Domain.of(schema), Adaptive(rounds=1), loss)
+    meter = mechanism.meter
+    drawn = mechanism.output(transcript(mechanism, schema, rows))
+    looked = LookedAt(20, 190, FAR)
+    assert len(drawn.notes.distances) == looked.chosen == 38
+    rate = meter.choice(FAR / 2 / 38).rate
+    one = rate * 2 * meter.distance if delta is None else loss * FAR / 2 / 38
+    spent = 38 * one + _cost(looked.noise(meter), 38 * meter.distance) + loss * CHOICES
+    spent += sum(_cost(one.noise, meter.table) for one in drawn.notes.tables)
+    assert spent <= loss * (1 + Fraction(1, 10**9))
+    assert max(part.one for part in mechanism.parts(promise_for(schema, delta))) >= loss * (
+        1 - Fraction(1, 10**9)
+    )
+
+
+def test_pairs_that_are_chosen_join_all_columns_and_are_the_furthest():
+    far = {pair: (1000 if pair[0] + 1 == pair[1] else 10) for pair in itertools.combinations(range(20), 2)}
+    schema, _ = many_columns()
+    meter = Synthesis.of(promise_for(schema), Domain.of(schema), Adaptive(), 10**6).meter
+    found = list(LookedAt(20, 190, FAR).released(far, meter))
+    assert set(found[:19]) == {(at, at + 1) for at in range(19)}
+    assert len(set(found)) == len(found) == 38
+
+
+def test_few_pairs_are_all_looked_at():
+    assert LookedAt(14, 91, FAR).chosen == 0
+    assert list(LookedAt(3, 3, FAR).released({(0, 1): 3, (0, 2): 2, (1, 2): 1}, a_meter())) == [
+        (0, 1), (0, 2), (1, 2),
+    ]  # fmt: skip
+
+
+def a_meter():
+    schema = SCHEMAS["replace"]
+    return Synthesis.of(promise_for(schema), Domain.of(schema), Adaptive(), 1).meter

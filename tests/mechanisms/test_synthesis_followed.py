@@ -124,6 +124,21 @@ def test_no_neighbours_are_told_apart_by_more_than_was_charged(monkeypatch, kind
 
 
 @pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("loss", [Fraction(1, 2), Fraction(20)])
+def test_many_columns_whose_pairs_are_chosen_are_told_apart_by_no_more(monkeypatch, delta, loss):
+    names = [f"b{at:02}" for at in range(20)]
+    schema = Schema(tuple(map(Boolean, names)), neighbours="add_remove", most_rows=1000).approve()
+    promise = Promise.of(schema, measure=measure_of(delta))
+    mechanism = Synthesis.of(promise, Domain.of(schema), Adaptive(rounds=1), loss)
+    rng = np.random.default_rng(3)
+    rows = [{name: bool(rng.random() < 0.2) for name in names} for _ in range(60)]
+    pairs = [(rows, [*rows, dict.fromkeys(names, said)], None) for said in (True, False, None)]
+    most = dearest(monkeypatch, mechanism, promise, pairs, partial(allowed, promise, mechanism, "add_remove"))
+    assert 0.3 < most[TABLES] <= 1 + 1e-9
+    assert most[SCORES] <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("delta", DELTAS)
 @pytest.mark.parametrize(
     ("name", "planted", "caught"),
     [

@@ -26,6 +26,7 @@ from entwined.mechanisms.marginals.explained import (
 )
 from entwined.mechanisms.marginals.grain import Grains, fine
 from entwined.mechanisms.marginals.law import CellLaw, fitted
+from entwined.mechanisms.marginals.looked_at import LookedAt
 from entwined.mechanisms.marginals.meter import Meter, Noted, Tables, Transcript
 from entwined.mechanisms.marginals.recipes import Expected, Shares, weighed
 from entwined.mechanisms.marginals.relations import Relations
@@ -124,7 +125,7 @@ class Adaptive:
         notes.tables += told[Fraction(0)]
         law = fitted(notes.counted, domain.sizes)
         grains = _grains(law, domain, meter.deviation(self.rest / self._most(domain)))
-        notes.distances.update(self._distances(tables, pairs, law, meter, grains))
+        notes.distances.update(self._distances(exact, law, domain, meter, grains))
         apart = _apart(notes, grains, law.rows)
         many, again = self._afforded(apart, law, domain, meter)
         if again:
@@ -154,13 +155,18 @@ class Adaptive:
         return told
 
     def _distances(
-        self, tables: Tables, pairs: tuple[Scope, ...], law: CellLaw, meter: Meter, grains: Grains
+        self, exact: Mapping[Scope, IntArray], law: CellLaw, domain: Domain, meter: Meter, grains: Grains
     ) -> dict[Scope, int]:
-        """Release how far every pair is from what its columns alone make of it."""
-        exact, columns = tables(pairs), _columns(law)
-        far = [distance(exact[pair], _independent(columns, law.rows, pair), grains, pair) for pair in pairs]
-        noisy = meter.noise_of_distances(FAR, len(pairs)).add(np.array(far, np.int64))
-        return dict(zip(pairs, noisy.tolist(), strict=True))
+        """Release how far pairs are from what their columns alone make of them."""
+        columns = _columns(law)
+        far = {
+            pair: distance(exact[pair], _independent(columns, law.rows, pair), grains, pair)
+            for pair in _pairs(domain)
+        }
+        return self._looked_at(domain).released(far, meter)
+
+    def _looked_at(self, domain: Domain) -> LookedAt:
+        return LookedAt(len(domain.axes), len(_pairs(domain)), FAR)
 
     def _afforded(self, apart: Mapping[Scope, float], law: CellLaw, domain: Domain, meter: Meter) -> Split:
         """How many tables are worth counting, and what share columns alone get once more."""
@@ -168,12 +174,12 @@ class Adaptive:
         return Afforded(
             np.array(list(apart)),
             np.array(list(apart.values())),
-            math.sqrt(meter.noise_of_distances(FAR, len(apart)).variance),
+            math.sqrt(self._looked_at(domain).noise(meter).variance),
             self.rest,
             meter.deviation,
             lambda deviation: _grouped(columns, domain, deviation / law.rows).sizes,
             lambda again: _blurred(domain, meter, self.alone + again),
-        ).best(self._most(domain))
+        ).best(min(self._most(domain), len(apart)))
 
     def _several(
         self,
@@ -198,7 +204,7 @@ class Adaptive:
         for turn in range(rounds):
             law = fitted(notes.counted, domain.sizes, near=law.weights, steps=STEPS)
             each = left // rounds + (turn < left % rounds)
-            exact = tables(candidates(domain, notes.distances))
+            exact = tables(candidates(domain, _pairs(domain), notes.distances))
             scores = scored(exact, law, domain, grains, deviation)
             taken = tuple(one.scope for one in notes.tables)
             chosen = Unexplained(scores, grains, taken).chosen([meter.choice(CHOICES / left)] * each)

@@ -62,17 +62,20 @@ def _is_apart(scope: Scope, found: Sequence[Scope]) -> bool:
     return all(len(set(scope) & set(one)) < PAIR for one in found)
 
 
-def candidates(domain: Domain, distances: Mapping[Scope, int]) -> tuple[Scope, ...]:
-    """Pairs, the furthest apart if they are many, and threes that seem to have most to do with each other."""
-    pairs = sorted(distances, key=distances.__getitem__, reverse=True)[:MOST_PAIRS]
-    left = max(MOST_CANDIDATES - len(pairs), 0)
+def candidates(domain: Domain, pairs: Sequence[Scope], distances: Mapping[Scope, int]) -> tuple[Scope, ...]:
+    """Pairs, first the furthest apart if they are many, and threes that seem to have most to do with each other."""
+    known = sorted(distances, key=distances.__getitem__, reverse=True)[:MOST_PAIRS]
+    others = [pair for pair in pairs if pair not in distances]
+    room = MOST_PAIRS - len(known)
+    known += others[:: max(-(-len(others) // room), 1)] if room else []
+    left = max(MOST_CANDIDATES - len(known), 0)
     every = combinations(range(len(domain.axes)), 3) if left else ()
     threes = [
         (sum(distances.get(pair, 0) for pair in combinations(scope, 2)), scope)
         for scope in every
         if domain.cells(scope) <= LARGEST_TABLE
     ]
-    return (*pairs, *(scope for _, scope in sorted(threes, reverse=True)[:left]))
+    return (*known, *(scope for _, scope in sorted(threes, reverse=True)[:left]))
 
 
 def scored(
