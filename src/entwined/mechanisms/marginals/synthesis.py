@@ -56,9 +56,10 @@ class Synthesis:
     *distance* Σ |N − m| of a table N from public numbers m moves by no more than N does in L1, because |·| does;
     several of them get noise for the sum of their changes. A *choice* by such distances, less public figures, is the
     exponential mechanism for scores that move either way by as much. Columns that are *told again* with Laplace noise
-    cost what the last telling does (`GradualLaplace`), whatever made them be told again. What m, the candidates and the next table are
-    follows from what was drawn before, and from chance that knows no row; the shares of all steps add up to the loss
-    whatever is drawn (adaptive composition). A step that was not taken, or a choice of none, costs less than its share.
+    cost what the last telling does (`GradualLaplace`), whatever made them be told again. What m, the candidates and
+    the next table are follows from what was drawn before, and from chance that knows no row; the shares of all steps
+    add up to the loss whatever is drawn (adaptive composition). A step that was not taken, or a choice of none, costs
+    less than its share.
     """
 
     kind: ClassVar[str] = "synthesis"
