@@ -26,7 +26,7 @@ def afforded(noise):
     def blurred(again):
         return np.array([0.5 * deviation((1 - REST + again) / len(SIZES)) * size for size in SIZES])
 
-    return Afforded(PAIRS, far, noise, REST, deviation, lambda _: SIZES, blurred)
+    return Afforded(PAIRS, far, noise, 4 * noise, REST, deviation, lambda _: SIZES, blurred)
 
 
 @pytest.mark.parametrize("noise", [0.1, 1, 10, 20, 30, 40, 100, 1000])
@@ -61,7 +61,7 @@ def many_pairs(far, unsure):
     def blurred(again):
         return np.full(40, 1.5 * deviation((1 - REST + again) / 40))
 
-    return Afforded(MANY, far, unsure, REST, deviation, lambda _: (3,) * 40, blurred)
+    return Afforded(MANY, far, unsure, 4 * unsure, REST, deviation, lambda _: (3,) * 40, blurred)
 
 
 @pytest.mark.parametrize("unsure", [300, 1000, 3000])
@@ -83,3 +83,12 @@ def test_what_is_left_of_distances_is_no_further_than_they_are_on_average():
         sober.append(np.square(one.sober().far - true).sum())
         plain.append(np.square(one.far - true).sum())
     assert np.mean(sober) < 0.6 * np.mean(plain)
+
+
+@pytest.mark.parametrize("unsure", [300, 1000, 3000])
+def test_one_relation_that_is_surely_there_is_not_overheard_among_noise(unsure):
+    noise = unsure * ndtri((np.arange(len(MANY)) + 0.5) / len(MANY))
+    noise[200] = 10 * unsure
+    one = many_pairs(noise, unsure)
+    assert one.sober().far[200] == 9 * unsure
+    assert 1 <= one.best(50).tables < 10

@@ -48,6 +48,9 @@ MOST_READ: Final = 10_000_000  # cells of all pairs
 USUAL_ROUNDS: Final = 4
 MOST_ROUNDS: Final = 20
 DROWNED: Final = 3  # deviations of noise: cells of a column that hold fewer rows are put together
+LIKELY: Final = Fraction(
+    1, 4
+)  # how many distances noise alone may put too far off to be overheard, on average
 PART_OF_ROWS: Final = 40  # the part that noise of a deviation in every cell of a table of the tree may be
 STEPS: Final = 100  # of a fit between rounds
 ASKED_ALONE: Final = (
@@ -170,11 +173,12 @@ class Adaptive:
 
     def _afforded(self, apart: Mapping[Scope, float], law: CellLaw, domain: Domain, meter: Meter) -> Split:
         """How many tables are worth counting, and what share columns alone get once more."""
-        columns = _columns(law)
+        columns, noise = _columns(law), self._looked_at(domain).noise(meter)
         return Afforded(
             np.array(list(apart)),
             np.array(list(apart.values())),
-            math.sqrt(self._looked_at(domain).noise(meter).variance),
+            math.sqrt(noise.variance),
+            noise.half_width(1 - LIKELY / len(apart)),
             self.rest,
             meter.deviation,
             lambda deviation: _grouped(columns, domain, deviation / law.rows).sizes,

@@ -35,6 +35,8 @@ class Split(NamedTuple):
 class Afforded:
     """What is known of pairs: by how many rows their columns seem to miss them, and how unsure that is.
 
+    Noise alone puts none of them `sure` rows off, most likely.
+
     `deviation` is that of tables that get a share each, `sizes` the groups of columns under it, and `blurred` by how
     many rows columns alone are off if they get a share more.
     """
@@ -42,6 +44,7 @@ class Afforded:
     pairs: IntArray
     far: FloatArray
     unsure: float
+    sure: float
     rest: Fraction
     deviation: Callable[[Fraction], float]
     sizes: Callable[[float], Sequence[int]]
@@ -66,12 +69,14 @@ class Afforded:
         """Draw distances towards none by the part of their squares that may be noise's (James and Stein 1961).
 
         What is left of the furthest is no longer too far on average, although they are picked out. The squares of so
-        many draws of noise are held to be as large as they seldom are.
+        many draws of noise are held to be as large as they seldom are. What is further than all these draws are likely
+        to be stays, less what is unsure.
         """
         squares = float(np.square(self.far).mean())
         noise = self.unsure**2 * (1 + SELDOM * math.sqrt(SQUARES_OF_NOISE / self.far.size))
         kept = max(1 - noise / squares, 0.0) if squares else 0.0
-        return replace(self, far=kept * self.far, unsure=0.0)
+        far = np.where(self.far > self.sure, self.far - self.unsure, kept * self.far)
+        return replace(self, far=far, unsure=0.0)
 
     def _shared(self, tables: int) -> Split:
         """Give columns alone the least share with which pairs are hardly further off than with the best."""
