@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from entwined.numbers import FloatArray
+from entwined.progress import report
 
 Slope: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
 
@@ -16,6 +17,7 @@ ENOUGH: Final = 1e-4  # of what the slope promises a step must bring
 MOST_HALVINGS: Final = 30
 HARDLY: Final = 1e-9  # what ten steps brought, of the value, when there is no sense in going on
 TEN: Final = 10
+FITTING: Final = "fitting a law"
 
 
 def inner(one: FloatArray, two: FloatArray) -> float:
@@ -62,7 +64,8 @@ def lowest(function: Slope, start: FloatArray, steps: int, flat: float) -> Float
     point = start
     value, slope = function(point)
     values = deque([value], maxlen=TEN)
-    for _ in range(steps):
+    for at in range(steps):
+        report(FITTING, at, steps)
         if np.abs(slope).max(initial=0.0) <= flat:
             break
         way = memory.direction(slope)
@@ -83,4 +86,5 @@ def lowest(function: Slope, start: FloatArray, steps: int, flat: float) -> Float
         if len(values) == TEN and values[0] - value <= HARDLY * abs(value):
             break
         values.append(value)
+    report(FITTING, steps, steps)
     return point
