@@ -5,6 +5,7 @@ likelier they were in one world. The second run has to take the very same steps:
 what it drew would show. Chance that knows no row is the same in both.
 """
 
+import json
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -12,7 +13,7 @@ import numpy as np
 from scipy.special import expit, ndtri
 
 from entwined.mechanisms.marginals import made_up
-from entwined.noise import ExponentialChoice
+from entwined.noise import ExponentialChoice, GradualLaplace
 from support.memory_table import MemoryTable
 
 TABLES, SCORES = "tables", "scores"
@@ -26,6 +27,14 @@ class Step:
     law: object
     exact: np.ndarray
     drawn: object
+
+    def as_told(self, table):
+        """What it comes to in the end, where noise was taken away later: the last telling makes all before it."""
+        if not isinstance(self.law, GradualLaplace):
+            return self
+        last = [law.document for law in self.law.laws].index(table["noise"])
+        assert self.drawn[last].tolist() == table["counts"]
+        return replace(self, law=self.law.laws[last], drawn=self.drawn[last])
 
     @property
     def public(self):
@@ -67,13 +76,19 @@ class Record:
         return drawn
 
     @property
+    def told(self):
+        """The steps, each by what was told in the end."""
+        tables = iter(json.loads(self.released)["tables"])
+        return [step.as_told(next(tables, None)) for step in self.steps]
+
+    @property
     def log_weight(self):
         """The log of the chance of everything that came out, up to a constant."""
-        return sum(step.log_weight for step in self.steps)
+        return sum(step.log_weight for step in self.told)
 
     def cost(self, other, about, *, pure):
         """What steps of a kind cost together."""
-        pairs = zip(self.steps, other.steps, strict=True)
+        pairs = zip(self.told, other.told, strict=True)
         return sum(one.cost(two, pure=pure) for one, two in pairs if one.about == about)
 
 
@@ -104,8 +119,8 @@ class RecordedMeter:
 
     def __getattr__(self, name):
         found = getattr(self.meter, name)
-        if name == "noise":
-            return lambda *given: RecordedLaw(TABLES, found(*given), self.record)
+        if name in ("noise", "gradual"):
+            return lambda *given: (law := found(*given)) and RecordedLaw(TABLES, law, self.record)
         if name in ("noise_of_distances", "choice", "choice_of_parents"):
             return lambda *given: RecordedLaw(SCORES, found(*given), self.record)
         return found

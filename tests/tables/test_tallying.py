@@ -1,5 +1,8 @@
 """Tables that are counted from one scan of cells are those that an engine counts, and rows are scanned once."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -9,7 +12,7 @@ from entwined.tables import holding, open_table
 from entwined.tables.duck import Duck
 from entwined.tables.plan import plan
 from entwined.tables.statements import prepared
-from entwined.tables.tallying import CellTally
+from entwined.tables.tallying import CellTally, tallied
 from support import engines
 from support.tallied import check_tallies
 
@@ -33,15 +36,20 @@ def same(found, expected):
 
 @pytest.fixture
 def scans(monkeypatch):
-    """What DuckDB is asked to stream."""
+    """What DuckDB is asked to scan, as a stream or at once."""
     found = []
-    batches = Duck.Reader._batches
 
-    def noted(reader, statement):
-        found.append(statement)
-        return batches(reader, statement)
+    def noted(name):
+        read = getattr(Duck.Reader, name)
 
-    monkeypatch.setattr(Duck.Reader, "_batches", noted)
+        def reading(reader, statement):
+            found.append(statement)
+            return read(reader, statement)
+
+        monkeypatch.setattr(Duck.Reader, name, reading)
+
+    noted("_batches")
+    noted("_at_once")
     return found
 
 
@@ -93,6 +101,37 @@ def test_a_malformed_file_is_counted_once_over(tmp_path):
     with open_table(path, SCHEMA) as table:
         found = table.answer(PAIRS)
     assert found[0].sum() == 200_001
+
+
+def test_few_rows_are_counted_at_once_as_they_are_in_a_stream():
+    counts = []
+    for most_rows in (1000, 10**9):
+        with open_table(engines.arrow(ROWS), Schema(COLUMNS, most_rows=most_rows)) as table:
+            counts.append(table.answer(PAIRS))
+            assert tallied(table._rows, PAIRS)[0].few == (most_rows == 1000)
+    assert same(*counts)
+
+
+WITHOUT_ARROW = """
+import sys
+from entwined.queries import Axis, TableOf, everything
+from entwined.schema import Integer, Schema
+from entwined.tables import open_table
+
+columns = tuple(Integer(name, 0, 99) for name in "abcdef")
+sides = [Axis(one.name, 100, 10) for one in columns]
+pairs = [TableOf((one, two), everything()) for one in sides for two in sides if one.column < two.column]
+with open_table("rows.csv", Schema(columns, most_rows=1000)) as table:
+    print([int(one.sum()) for one in table.answer(pairs)] == [70_000] * 15, "pyarrow" in sys.modules)
+"""
+
+
+def test_few_rows_of_a_file_are_counted_without_arrow(tmp_path):
+    """Its libraries take more memory than such rows; there may be more of them than was said."""
+    (tmp_path / "rows.csv").write_text("a,b,c,d,e,f\n" + "1,2,3,4,5,6\n" * 70_000)
+    words = [sys.executable, "-c", WITHOUT_ARROW]
+    said = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert said.stdout == "True False\n"
 
 
 def test_large_tables_are_counted_row_by_row():

@@ -5,14 +5,16 @@
 
 An answer is a count or a fixed-point sum, so it is an integer, and so is its noise: what comes out lies on
 the same `lattice` whatever went in, and the ratio of two probabilities is exact. No name here takes a seed.
-`dominated` says which ρ each law is charged where no more may be shown than Gaussian noise shows. `sampler` draws;
-`documents` writes a law as its name and one exact fraction, and reads it back.
+`gradual` takes Laplace noise away step by step. `dominated` says which ρ each law is charged where no more may be
+shown than Gaussian noise shows. `sampler` draws; `documents` writes a law as its name and one exact fraction, and
+reads it back.
 """
 
 from entwined.noise.choice import ExponentialChoice
 from entwined.noise.concentrated import delta_at, epsilon_at, group_rho, largest_rho
 from entwined.noise.documents import additive, law_from, law_of_sentence, noise_from
 from entwined.noise.gaussian import DiscreteGaussian
+from entwined.noise.gradual import GradualLaplace
 from entwined.noise.laplace import DiscreteLaplace
 from entwined.noise.protocol import Additive, ConcentratedNoise, Law, Noise
 
@@ -22,6 +24,7 @@ __all__ = [
     "DiscreteGaussian",
     "DiscreteLaplace",
     "ExponentialChoice",
+    "GradualLaplace",
     "Law",
     "Noise",
     "additive",

@@ -28,6 +28,7 @@ from entwined.noise import (
     DiscreteGaussian,
     DiscreteLaplace,
     ExponentialChoice,
+    GradualLaplace,
     Noise,
 )
 from entwined.noise.dominated import choice_rate, variance_for
@@ -63,6 +64,10 @@ class Pure:
                 "break it. Give delta = 1e-6, or leave noise out."
             )
         return DiscreteLaplace.for_loss(each, worst)
+
+    def gradual(self, losses: Iterable[Fraction], worst: Fraction) -> GradualLaplace:
+        """Give the noise of numbers that are told with more and more loss: they cost what the last telling does."""
+        return GradualLaplace(tuple(self.added(one, worst) for one in losses))
 
     def shown(self, noise: Additive, worst: Fraction) -> Fraction:
         """Give the least loss that answers with this noise can have been charged for the worst change."""
@@ -139,6 +144,9 @@ class Concentrated:
         if noise == "laplace":
             return SquaredLaplace.for_rho(each, worst)
         return DiscreteGaussian.of_variance(variance_for(each, worst))
+
+    def gradual(self, losses: Iterable[Fraction], worst: Fraction) -> None:
+        """Give none: two tables with Gaussian noise tell as much as one of both losses."""
 
     def shown(self, noise: Additive, worst: Fraction) -> Fraction:
         """Give the least loss that answers with this noise can have been charged for the worst change, squared."""

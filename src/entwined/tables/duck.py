@@ -206,8 +206,9 @@ class Duck:
             return self._run(lambda: fold(self._held.batches(statement, lambda: self._batches(statement))))
 
         def tallied(self, scan: Scan, tally: Tallying) -> IntArray:
-            """Count batches as DuckDB streams them; if rows have to be mended, from the start again."""
-            return self._run(lambda: tally(self._held.cells(scan, lambda: self._batches(scan.statement))))
+            """Count batches as DuckDB streams them, few rows at once; if they must be mended, from the start."""
+            read = self._at_once if scan.few else self._batches
+            return self._run(lambda: tally(self._held.cells(scan, lambda: read(scan.statement))))
 
         def end(self, *, kept: bool) -> None:
             """End the moment; what was made in it stays or goes."""
@@ -219,6 +220,11 @@ class Duck:
 
         def _batches(self, statement: str) -> Iterator[Codes]:
             yield from map(side_by_side, self._cursor.sql(statement).to_arrow_reader(ROWS_AT_ONCE))
+
+        def _at_once(self, statement: str) -> Iterator[Codes]:
+            """Give few rows as arrays: a stream of them would load Arrow, which takes more memory than they do."""
+            found = np.array([*self._cursor.execute(statement).fetchnumpy().values()]).T
+            yield from (found[at : at + ROWS_AT_ONCE] for at in range(0, len(found), ROWS_AT_ONCE))
 
         def _run(self, ask: Callable[[], Answer]) -> Answer:
             """Ask, and ask again if rows were malformed and could be mended."""

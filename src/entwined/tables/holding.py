@@ -22,11 +22,15 @@ MOST_BYTES: Final = 2**29
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A statement that gives the cell of every row along some axes; `rows` says which rows of a source it is about."""
+    """A statement that gives the cell of every row along some axes; `rows` says which rows of a source it is about.
+
+    It is of `few` rows if all that there may be, by what is public, can be held at once.
+    """
 
     rows: Hashable
     axes: tuple[Axis, ...]
     statement: str
+    few: bool = False
 
     def has(self, rows: Hashable, axes: Sequence[Axis]) -> bool:
         """Whether tables of some axes can be counted from it."""

@@ -22,6 +22,7 @@ from entwined.tables.rows import CodedRows
 from entwined.tables.steps import statement
 
 MANY: Final = 9  # tables of several columns; an engine counts fewer of them itself
+MOST_BYTES_AT_ONCE: Final = 2**25  # of a scan that is not read in batches
 SPARSE: Final = 4  # times the rows of a batch: a table of more cells is counted row by row
 NARROW: Final = ((2**7, "TINYINT"), (2**15, "SMALLINT"), (2**31, "INTEGER"))
 NOT_TINY: Final[frozenset[Dialect]] = frozenset({"postgres"})
@@ -92,7 +93,8 @@ def tallied(rows: CodedRows, wanted: Sequence[TableOf]) -> tuple[Scan, CellTally
     if scan is None:
         if sum(len(one.axes) > 1 for one in wanted) < MANY:
             return None
-        scan = Scan(rows.picked, axes, scanned(rows, axes))
+        few = rows.schema.most_rows * sum(_width(axis.cells) for axis in axes) <= MOST_BYTES_AT_ONCE
+        scan = Scan(rows.picked, axes, scanned(rows, axes), few)
     return scan, CellTally(tuple(wanted), scan.axes)
 
 
@@ -104,6 +106,10 @@ def scanned(rows: CodedRows, axes: Sequence[Axis]) -> str:
         for at, axis in enumerate(axes)
     )
     return statement(steps, f"SELECT {listed} FROM {last}")
+
+
+def _width(size: int) -> int:
+    return next((1 << at for at, (most, _) in enumerate(NARROW) if size <= most), 8)
 
 
 def _narrow(size: int, dialect: Dialect) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from entwined.canonical import Document, fraction_from, fraction_text
 from entwined.errors import BadLoss, BadQuery
-from entwined.mechanisms.marginals.afforded import Afforded, Split
+from entwined.mechanisms.marginals.afforded import EIGHTHS, Afforded, Split
 from entwined.mechanisms.marginals.domain import Domain, Scope
 from entwined.mechanisms.marginals.explained import (
     Unexplained,
@@ -26,7 +26,7 @@ from entwined.mechanisms.marginals.explained import (
 )
 from entwined.mechanisms.marginals.grain import Grains, fine
 from entwined.mechanisms.marginals.law import CellLaw, fitted
-from entwined.mechanisms.marginals.meter import Meter, Tables, Transcript
+from entwined.mechanisms.marginals.meter import Meter, Noted, Tables, Transcript
 from entwined.mechanisms.marginals.recipes import Expected, Shares, weighed
 from entwined.mechanisms.marginals.relations import Relations
 from entwined.noise import Additive
@@ -116,18 +116,42 @@ class Adaptive:
     def run(self, tables: Tables, domain: Domain, meter: Meter, notes: Transcript) -> None:
         """Count columns, measure pairs, grow a tree, then choose what is worst explained, round by round."""
         alone, pairs = _alone(domain), _pairs(domain)
-        notes.count(tables((*alone, *pairs)), _noises(alone, domain, meter, self._of_columns(domain)))
+        exact = tables((*alone, *pairs))
         if not pairs:
+            notes.count(exact, _noises(alone, domain, meter, Fraction(1)))
             return
+        told = self._told(exact, domain, meter)
+        notes.tables += told[Fraction(0)]
         law = fitted(notes.counted, domain.sizes)
         grains = _grains(law, domain, meter.deviation(self.rest / self._most(domain)))
         notes.distances.update(self._distances(tables, pairs, law, meter, grains))
         apart = _apart(notes, grains)
         many, again = self._afforded(apart, law, domain, meter)
         if again:
-            notes.count(tables(alone), _noises(alone, domain, meter, again))
+            if again in told:
+                notes.tell_again(told[again])
+            else:
+                notes.count(exact, _noises(alone, domain, meter, again))
         if many:
             self._several(tables, domain, meter, notes, [(self.rest - again) / many] * many, apart)
+
+    def _told(
+        self, exact: Mapping[Scope, IntArray], domain: Domain, meter: Meter
+    ) -> dict[Fraction, list[Noted]]:
+        """Columns alone, and as they may be told again once they get a share more.
+
+        Gaussian noise is as good in two tables as in one of both shares, Laplace noise is not: so it is taken away.
+        """
+        steps = [self.rest * part for part in EIGHTHS]
+        parted = [weighed(_alone(domain), domain, self.alone + step) for step in steps]
+        told: dict[Fraction, list[Noted]] = {}
+        for scope in _alone(domain):
+            noise = meter.gradual(shares[scope] for shares in parted)
+            laws = noise.laws if noise else (meter.noise(parted[0][scope]),)
+            counts = noise.add(exact[scope]) if noise else (laws[0].add(exact[scope]),)
+            for step, law, one in zip(steps, laws, counts, strict=False):
+                told.setdefault(step, []).append(Noted(scope, one, law))
+        return told
 
     def _distances(
         self, tables: Tables, pairs: tuple[Scope, ...], law: CellLaw, meter: Meter, grains: Grains

@@ -11,8 +11,9 @@ from entwined.mechanisms.marginals.explained import LEFT_BY_A_FIT
 from entwined.mechanisms.marginals.relations import NOISE_OF_A_CELL
 from entwined.numbers import FloatArray, IntArray
 
-PARTS: Final = tuple(Fraction(part, 4) for part in range(1, 4))
-EIGHT: Final = 8
+EIGHTHS: Final = tuple(Fraction(part, 8) for part in range(9))
+FEW: Final = tuple(Fraction(part, 4) for part in range(1, 4))
+"""Parts of what tables of several columns get that columns alone may get once more."""
 HARDLY_FURTHER: Final = (
     0.03  # by this part: what is expected of pairs is known no better, and threes want tables
 )
@@ -67,7 +68,7 @@ class Afforded:
 
     def _shared(self, tables: int) -> Split:
         """Give columns alone the least share with which pairs are hardly further off than with the best."""
-        splits = [Split(tables, self.rest * Fraction(part, EIGHT)) for part in range(EIGHT)]
+        splits = [Split(tables, self.rest * part) for part in EIGHTHS[:-1]]
         far = [self.off(one) for one in splits]
         return next(
             one for one, rows in zip(splits, far, strict=True) if rows <= (1 + HARDLY_FURTHER) * min(far)
@@ -77,7 +78,7 @@ class Afforded:
         """Fewer tables, and more for columns alone: each number about a fifth below the last."""
         many = heard
         while (many := many - max(many // 5, 1)) > 0:
-            yield from (Split(many, self.rest * part) for part in PARTS)
+            yield from (Split(many, self.rest * part) for part in FEW)
 
     def _heard(self, many: int) -> bool:
         """Whether so many pairs are further off than noise would then put them."""

@@ -7,6 +7,7 @@ n p_S − y_S + u_S θ_S. A junction tree gives Z and all p_S at once. With u_S 
 given up by a small part of its deviation for the sake of an even law, however strong the noise is.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -99,6 +100,7 @@ class Agreement:
     barring: Sequence[FloatArray]
     """What rules weigh, clique by clique."""
     groups: tuple[IntArray, ...]
+    inside: tuple[int, ...]
 
     @classmethod
     def of(
@@ -116,9 +118,9 @@ class Agreement:
         variances = EVENNESS * deviations
         scales = np.sqrt(np.maximum(np.maximum(counts, deviations), LEAST) + variances)
         ends = np.cumsum([0, *(one.counts.size for one in pieces)])
-        return cls(
-            tree, pieces, ends, counts, variances, scales, rows, tree.barring(barred, groups), tuple(groups)
-        )
+        inside = _inside([one.key[0] for one in pieces], tree)
+        weighed = tree.barring(barred, groups)
+        return cls(tree, pieces, ends, counts, variances, scales, rows, weighed, tuple(groups), inside)
 
     def begun(self, near: Weights) -> FloatArray:
         """Begin where an earlier law ended, in the units of steps."""
@@ -144,22 +146,57 @@ class Agreement:
         return [(one, flat[a:b]) for one, a, b in ends]
 
     def logs(self, flat: FloatArray) -> list[FloatArray]:
-        """Add weights up, clique by clique."""
-        logs = [one.copy() for one in self.barring]
-        for one, weights in self._cut(flat):
+        """Add weights up, small tables to larger ones and these clique by clique."""
+        logs = [one.copy(order="K") for one in self.barring]
+        tables = [one.laid(weights, self.tree.shape(one.key[0])) for one, weights in self._cut(flat)]
+        for at in reversed(self._falling):
+            one, inside = self.pieces[at], self.inside[at]
             scope = one.key[0]
-            laid = one.laid(weights, self.tree.shape(scope))
-            logs[one.home] += self.tree.spread(laid, scope, one.home)
+            if inside < 0:
+                logs[one.home] += self.tree.spread(tables[at], scope, one.home)
+            else:
+                wide = self.pieces[inside].key[0]
+                tables[inside] = tables[inside] + tables[at].reshape(self._along(scope, wide))
         return logs
 
     def value_and_slope(self, scaled: FloatArray) -> tuple[float, FloatArray]:
         """Give what is minimised, and its slope."""
         flat = scaled / self.scales
         laws, log_total = self.tree.beliefs(self.logs(flat))
-        expected = np.concatenate(
-            [one.added(self.tree.added_up(laws[one.home], one.home, one.key[0])) for one in self.pieces]
-        )
+        expected = self._expected(laws)
         drawn = self.variances * flat
         value = self.rows * log_total - inner(flat, self.counts) + inner(drawn, flat) / 2
         slope = (self.rows * expected - self.counts + drawn) / self.scales
         return value / self.rows, slope / self.rows
+
+    def _expected(self, laws: Sequence[FloatArray]) -> FloatArray:
+        """Say what a law has in every table, small ones added up from larger ones."""
+        tables = [np.zeros(0)] * len(self.pieces)
+        for at in self._falling:
+            one, inside = self.pieces[at], self.inside[at]
+            scope = one.key[0]
+            if inside < 0:
+                tables[at] = self.tree.added_up(laws[one.home], one.home, scope)
+            else:
+                wide = self.pieces[inside].key[0]
+                others = tuple(side for side, each in enumerate(wide) if each not in scope)
+                tables[at] = tables[inside].sum(axis=others)
+        return np.concatenate([one.added(table) for one, table in zip(self.pieces, tables, strict=True)])
+
+    @property
+    def _falling(self) -> list[int]:
+        """Tables of many columns before those of few."""
+        return sorted(range(len(self.pieces)), key=lambda at: -len(self.pieces[at].key[0]))
+
+    def _along(self, scope: Scope, wide: Scope) -> tuple[int, ...]:
+        """Give the shape in which a table of some columns lies along a table of more."""
+        return tuple(self.tree.sizes[at] if at in scope else 1 for at in wide)
+
+
+def _inside(scopes: Sequence[Scope], tree: Junction) -> tuple[int, ...]:
+    """Say of each table which one holds all of its columns and more, the smallest of them; −1 for none."""
+    found = []
+    for scope in scopes:
+        wider = [at for at, one in enumerate(scopes) if set(scope) < set(one)]
+        found.append(min(wider, key=lambda at: math.prod(tree.shape(scopes[at])), default=-1))
+    return tuple(found)

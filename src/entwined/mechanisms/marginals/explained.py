@@ -94,7 +94,9 @@ def distance(exact: IntArray, public: IntArray, grains: Grains, scope: Scope) ->
 
 def _expected(people: IntArray, scope: Scope, domain: Domain, rows: float) -> IntArray:
     """What a law says of a table, by people who are made up from it."""
-    places = np.ravel_multi_index(people[:, scope].T, [domain.sizes[at] for at in scope])
+    places = people[:, scope[0]]
+    for at in scope[1:]:
+        places = places * domain.sizes[at] + people[:, at]
     counts = np.bincount(places, minlength=domain.cells(scope))
     return np.asarray(np.rint(counts * (rows / len(people))), np.int64)
 

@@ -6,7 +6,7 @@ else the rare ones. A table of groups is sums of the table of cells: no unit mov
 """
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self, TypeAlias
 
@@ -51,7 +51,7 @@ def coarse(table: IntArray, grain: Grain) -> IntArray:
     return added
 
 
-def refined(groupings: Sequence[Sequence[Hashable]], size: int) -> Grouping:
+def refined(groupings: Sequence[Grouping], size: int) -> Grouping:
     """Part cells as finely as any of some groupings does; with none of them all are together.
 
     >>> refined([(0, 0, 1, 1), (0, 1, 1, 1)], 4)
@@ -59,7 +59,9 @@ def refined(groupings: Sequence[Sequence[Hashable]], size: int) -> Grouping:
     """
     if not groupings:
         return (0,) * size
-    numbers: dict[tuple[Hashable, ...], int] = {}
+    if len(set(groupings)) == 1:
+        return groupings[0]  # numbered alike, so that tables need not be sorted
+    numbers: dict[tuple[int, ...], int] = {}
     return tuple(numbers.setdefault(each, len(numbers)) for each in zip(*groupings, strict=True))
 
 
@@ -70,7 +72,13 @@ def alike(marks: FloatArray) -> Grain:
     ((0, 1, 1), (0, 1, 1))
     """
     sides = (np.moveaxis(marks, side, 0).reshape(size, -1) for side, size in enumerate(marks.shape))
-    return tuple(refined([tuple(row.tobytes() for row in side)], len(side)) for side in sides)
+    return tuple(_numbered([row.tobytes() for row in side]) for side in sides)
+
+
+def _numbered(marks: Sequence[bytes]) -> Grouping:
+    """Number what is alike by when it first comes."""
+    numbers: dict[bytes, int] = {}
+    return tuple(numbers.setdefault(one, len(numbers)) for one in marks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,12 @@ class Junction:
         """The sizes of some columns."""
         return tuple(self.sizes[at] for at in scope)
 
+    def blank(self, scope: Scope) -> FloatArray:
+        """Give a table of zeros, along its largest column without a gap: it is soonest added up so."""
+        order = sorted(range(len(scope)), key=lambda side: self.sizes[scope[side]])
+        table = np.zeros([self.sizes[scope[side]] for side in order])
+        return table.transpose(np.argsort(order).tolist())
+
     def shared(self, clique: int) -> Scope:
         """The columns that a clique has in common with the one it hangs on."""
         above = self.cliques[self.parents[clique]]
@@ -72,7 +78,7 @@ class Junction:
 
     def barring(self, barred: Mapping[Scope, FloatArray], groups: Sequence[IntArray]) -> list[FloatArray]:
         """Give the weights of rules, clique by clique: cells of a group are alike to all of them."""
-        logs = [np.zeros(self.shape(one)) for one in self.cliques]
+        logs = [self.blank(one) for one in self.cliques]
         for scope, table in barred.items():
             home = self.home(scope)
             first = [np.unique(groups[at], return_index=True)[1] for at in scope]
@@ -91,32 +97,31 @@ class Junction:
 
         One pass from the leaves to the root and one back.
         """
-        gathered, told = list(weights), list(weights)
+        gathered, sums = list(weights), list(weights)
         for at in range(len(self.cliques) - 1, 0, -1):
-            told[at] = log_sum(gathered[at], self._others(at, self.shared(at)))
-            above = self.parents[at]
-            gathered[above] = gathered[above] + self.spread(told[at], self.shared(at), above)
-        peak = float(gathered[0].max())
-        if peak == -math.inf:
+            above, sides = self.parents[at], self._others(at, self.shared(at))
+            gathered[at], sums[at], told = added_exponentials(gathered[at], sides)
+            gathered[above] = gathered[above] + self.spread(told, self.shared(at), above)
+        root, total, log_total = added_exponentials(gathered[0], tuple(range(gathered[0].ndim)))
+        if float(log_total.max()) == -math.inf:
             raise BadQuery("The rules leave no row that could be. Loosen one of them.")
-        root = np.exp(gathered[0] - peak)
-        total = float(root.sum())
-        laws = [root / total]
+        laws = [np.divide(root, total, out=root)]
         for at in range(1, len(self.cliques)):
             shared, above = self.shared(at), self.parents[at]
-            given = np.exp(gathered[at] - self.spread(np.maximum(told[at], LOWEST), shared, at))
-            laws.append(given * self.spread(self.added_up(laws[above], above, shared), shared, at))
-        return laws, peak + math.log(total)
+            held = self.spread(self.added_up(laws[above], above, shared), shared, at)
+            times = np.divide(held, sums[at], out=np.zeros_like(held), where=sums[at] > 0)
+            laws.append(np.multiply(gathered[at], times, out=gathered[at]))
+        return laws, float(log_total.max())
 
 
-def log_sum(logs: FloatArray, sides: tuple[int, ...]) -> FloatArray:
-    """Add up exponentials along sides, as logs."""
-    if not sides:
-        return logs
+def added_exponentials(logs: FloatArray, sides: tuple[int, ...]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Give exponentials, in parts of the largest along some sides, their sums along these, and the sums' logs."""
     peak = np.maximum(logs.max(axis=sides, keepdims=True), LOWEST)
+    parts = np.subtract(logs, peak)
+    np.exp(parts, out=parts)
+    sums = parts.sum(axis=sides, keepdims=True)
     with np.errstate(divide="ignore"):
-        summed = np.log(np.exp(logs - peak).sum(axis=sides, keepdims=True)) + peak
-    return np.asarray(summed.squeeze(sides))
+        return parts, sums, np.log(sums) + peak
 
 
 def cliques_of(scopes: Iterable[Scope], sizes: Sequence[int]) -> list[Scope]:

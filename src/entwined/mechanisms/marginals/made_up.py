@@ -19,6 +19,7 @@ from entwined.mechanisms.marginals.put_right import put_right
 from entwined.numbers import FloatArray, IntArray
 
 GOLDEN: Final = (5**0.5 - 1) / 2
+HALF: Final = 31  # bits of a number that says where a row lies; the others are chance
 SORTED_BY: Final = 3  # columns; more of them hardly matter
 
 
@@ -29,7 +30,7 @@ def silent(part: float) -> None:
 def made_up(law: CellLaw, rows: int, heard: Callable[[float], object] = silent) -> IntArray:
     """Make up so many rows, one column of cells for each column of the law; `heard` is told which part is done."""
     luck = made_up_luck()
-    cells = np.zeros((rows, len(law.tree.sizes)), np.int64)
+    cells = np.zeros((len(law.tree.sizes), rows), np.int64).T  # columns are read and written one by one
     filled: list[int] = []
     for at, clique in enumerate(law.tree.cliques):
         for column in clique:
@@ -50,14 +51,14 @@ def made_up(law: CellLaw, rows: int, heard: Callable[[float], object] = silent) 
             others = [one for one in filled if one != column]
             cells[:, column] = _drawn(cells, cells[:, column].copy(), others, chances, luck)
     put_right(law, cells, luck)
-    return cells[luck.permutation(rows)]
+    return cells.T[:, luck.permutation(rows)].T
 
 
 def _drawn(
     cells: IntArray, groups: IntArray, others: list[int], chances: FloatArray, luck: np.random.Generator
 ) -> IntArray:
     """Read a value for every row from the chances of its group, evenly along some of the other columns."""
-    order = _order(cells, groups, luck.permutation(others)[:SORTED_BY], luck.random(len(cells)))
+    order = _order(cells, groups, luck.permutation(others)[:SORTED_BY], luck)
     found = np.zeros(len(cells), np.int64)
     found[order] = _values(chances, groups[order], luck.random())
     return found
@@ -70,10 +71,19 @@ def _groups(cells: IntArray, given: Scope, sizes: tuple[int, ...]) -> IntArray:
     return np.asarray(np.ravel_multi_index(cells[:, given].T, [sizes[at] for at in given]), np.int64)
 
 
-def _order(cells: IntArray, groups: IntArray, others: IntArray, chance: FloatArray) -> IntArray:
-    """Put rows in the order of their groups, then of some other columns, then of chance."""
-    keys = [chance, *(cells[:, int(at)] for at in others), groups]
-    return np.asarray(np.lexsort(keys), np.int64)
+def _order(cells: IntArray, groups: IntArray, others: IntArray, luck: np.random.Generator) -> IntArray:
+    """Put rows in the order of their groups, then of some other columns, then of chance: by one number each."""
+    number = _short(groups)
+    for at in others[::-1].tolist():
+        number = _short(number * (cells[:, at].max(initial=0) + 1) + cells[:, at])
+    return np.asarray(np.argsort(number << HALF | luck.integers(1 << HALF, size=len(number))), np.int64)
+
+
+def _short(numbers: IntArray) -> IntArray:
+    """Count through numbers that are too large, in their order."""
+    if numbers.max(initial=0) < 1 << HALF:
+        return numbers
+    return np.asarray(np.unique(numbers, return_inverse=True)[1], np.int64)
 
 
 def _values(table: FloatArray, groups: IntArray, start: float) -> IntArray:

@@ -40,10 +40,12 @@ class NoisyMarginals:
         names = domain.names
         far = {tuple(map(names.index, one["columns"])): int(one["rows"]) for one in drawn["distances"]}
         chosen = [tuple(map(names.index, one)) for one in drawn["chosen"]]
-        tables = [Noted.from_document(one, names) for one in drawn["tables"]]
-        if any(one.counts.size != one.cells(domain) for one in tables):
+        tables, earlier = (
+            [Noted.from_document(one, names) for one in drawn.get(key, ())] for key in ("tables", "earlier")
+        )
+        if any(one.counts.size != one.cells(domain) for one in (*tables, *earlier)):
             raise BadInput("A table has other cells than its columns have. Give what was released.")
-        return cls(domain, Transcript(tables, far, chosen))
+        return cls(domain, Transcript(tables, far, chosen, earlier))
 
     def __eq__(self, other: object) -> bool:
         """Two are equal if the same was drawn."""

@@ -14,7 +14,7 @@ from entwined.mechanisms.fitting import worst_change
 from entwined.mechanisms.marginals.agreement import Counted
 from entwined.mechanisms.marginals.domain import Domain, Scope
 from entwined.mechanisms.marginals.grain import Grain, Grains, coarse, groups_in
-from entwined.noise import Additive, ExponentialChoice, noise_from
+from entwined.noise import Additive, ExponentialChoice, GradualLaplace, noise_from
 from entwined.numbers import IntArray
 from entwined.promise.measure import Measure
 from entwined.promise.promise import Promise
@@ -43,6 +43,10 @@ class Meter:
     def noise(self, share: Fraction) -> Additive:
         """The noise of a table that gets this share of the loss."""
         return self.measure.added(self.loss * share, self.table)
+
+    def gradual(self, shares: Iterable[Fraction]) -> GradualLaplace | None:
+        """The noise of a table that is told with more and more of the loss, if telling it twice would cost more."""
+        return self.measure.gradual((self.loss * one for one in shares), self.table)
 
     def require_paid(self, noises: Iterable[Additive], share: Fraction) -> None:
         """Refuse tables that were drawn with less noise than this share of the loss pays for."""
@@ -109,11 +113,15 @@ class Noted:
 
 @dataclass(slots=True)
 class Transcript:
-    """What a run has drawn so far: this and nothing else leaves."""
+    """What a run has drawn so far: this and nothing else leaves.
+
+    `earlier` are tables that were told again with less of the same noise: they steered the run, and say no more now.
+    """
 
     tables: list[Noted] = field(default_factory=list)
     distances: dict[Scope, int] = field(default_factory=dict)
     chosen: list[Scope] = field(default_factory=list)
+    earlier: list[Noted] = field(default_factory=list)
 
     def count(
         self, exact: Mapping[Scope, IntArray], noises: Mapping[Scope, Additive], grains: Grains | None = None
@@ -124,6 +132,10 @@ class Transcript:
             counts = exact[scope] if grain is None else coarse(exact[scope], grain)
             self.tables.append(Noted(scope, noise.add(counts), noise, grain))
 
+    def tell_again(self, tables: Sequence[Noted]) -> None:
+        """Put tables in the place of the first ones, of which they are what is left without some of the noise."""
+        self.earlier, self.tables = self.tables[: len(tables)], [*tables, *self.tables[len(tables) :]]
+
     @property
     def counted(self) -> list[Counted]:
         """What a law is fitted to."""
@@ -133,8 +145,10 @@ class Transcript:
         """All of it as JSON."""
         far = [{"columns": [names[at] for at in pair], "rows": rows} for pair, rows in self.distances.items()]
         chosen = [[names[at] for at in scope] for scope in self.chosen]
+        earlier = {"earlier": [one.document(names) for one in self.earlier]} if self.earlier else {}
         return {
             "tables": [one.document(names) for one in self.tables],
             "distances": far,
             "chosen": chosen,
+            **earlier,
         }
