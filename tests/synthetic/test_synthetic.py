@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from entwined.errors import BadInput
-from entwined.mechanisms.marginals.descent import FITTING
+from entwined.mechanisms.marginals.law import FITTING
 from entwined.mechanisms.marginals.synthesis import Synthesis
 from entwined.mechanisms.offered import settled
 from entwined.progress import listening

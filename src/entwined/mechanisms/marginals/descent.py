@@ -17,7 +17,6 @@ ENOUGH: Final = 1e-4  # of what the slope promises a step must bring
 MOST_HALVINGS: Final = 30
 HARDLY: Final = 1e-9  # what ten steps brought, of the value, when there is no sense in going on
 TEN: Final = 10
-FITTING: Final = "fitting a law"
 
 
 def inner(one: FloatArray, two: FloatArray) -> float:
@@ -54,8 +53,8 @@ class _Memory:
         return way
 
 
-def lowest(function: Slope, start: FloatArray, steps: int, flat: float) -> FloatArray:
-    """Go down from a start for at most so many steps, or until no slope is above `flat`.
+def lowest(function: Slope, start: FloatArray, steps: int, flat: float, what: str = "") -> FloatArray:
+    """Go down from a start for at most so many steps, or until no slope is above `flat`; `what` is a progress bar's.
 
     >>> lowest(lambda x: (float(((x - 3) ** 2).sum()), 2 * (x - 3)), np.zeros(2), 50, 1e-9).round(6).tolist()
     [3.0, 3.0]
@@ -65,7 +64,8 @@ def lowest(function: Slope, start: FloatArray, steps: int, flat: float) -> Float
     value, slope = function(point)
     values = deque([value], maxlen=TEN)
     for at in range(steps):
-        report(FITTING, at, steps)
+        if what:
+            report(what, at, steps)
         if np.abs(slope).max(initial=0.0) <= flat:
             break
         way = memory.direction(slope)
@@ -86,5 +86,6 @@ def lowest(function: Slope, start: FloatArray, steps: int, flat: float) -> Float
         if len(values) == TEN and values[0] - value <= HARDLY * abs(value):
             break
         values.append(value)
-    report(FITTING, steps, steps)
+    if what:
+        report(what, steps, steps)
     return point
