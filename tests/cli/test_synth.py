@@ -4,9 +4,11 @@ import json
 
 import numpy as np
 import pandas as pd
+import psycopg
 import pytest
 
 from entwined.schema import Boolean, Categorical, Integer, Schema, Text, write_schema
+from support.postgres import new_schema
 
 FILE = """
 table = "people.csv"
@@ -94,3 +96,30 @@ def test_what_cannot_be_made_is_refused_in_words(folder, run, arguments, said):
     assert said in err
     assert not (folder / "out").exists()
     assert not (folder / "ledger.sqlite").exists()
+
+
+def test_a_table_of_a_database_is_described_by_its_address(tmp_path, monkeypatch, run):
+    """An address was taken for a path, which lost one of its strokes."""
+    monkeypatch.chdir(tmp_path)
+    url = new_schema()
+    with psycopg.connect(url, autocommit=True) as link:
+        link.execute("CREATE TABLE people (age bigint, ill boolean)")
+        link.execute("INSERT INTO people SELECT at % 50, at % 3 = 0 FROM generate_series(1, 300) AS at")
+    schema = Schema((Integer("age", 0, 99), Boolean("ill")), most_rows=1000).approve()
+    write_schema(schema, tmp_path / "schema.toml")
+    where = ["--schema", "schema.toml", "--ledger", "ledger.sqlite", "--cap", "3000"]
+    run(
+        "synth",
+        f"{url}&table=people",
+        *where,
+        "--loss",
+        "2000",
+        "--mode",
+        "independent",
+        "-o",
+        "out",
+        "--yes",
+    )
+    made = pd.read_csv(tmp_path / "out" / "synthetic.csv")
+    assert len(made) == 300
+    assert made["ill"].sum() == 100

@@ -8,6 +8,7 @@ import pytest
 
 from entwined.mechanisms.marginals.agreement import Agreement, Counted
 from entwined.mechanisms.marginals.junction import Junction, cliques_of
+from entwined.mechanisms.marginals.law import fitted
 from entwined.mechanisms.marginals.made_up import HALF, _order
 
 SIZES = (2, 3, 4, 3)
@@ -74,3 +75,15 @@ def test_rows_lie_by_group_then_by_columns_then_by_chance(wide):
     same = np.flatnonzero((keys[1:] == keys[:-1]).all(axis=1))
     rising = (order[same] < order[same + 1]).mean()
     assert abs(rising - 0.5) < 0.05  # by chance half of them; 5 deviations and more
+
+
+@pytest.mark.parametrize("deviation", [0.0, 1e-200, 1e-54, 1e-3])
+def test_noise_that_is_next_to_none_is_no_trouble(deviation):
+    """Whoever asks for a huge loss wants to see the table without noise; its columns came out even instead."""
+    told = [
+        Counted((0,), np.array([1363, 1325, 312]), deviation),
+        Counted((0, 1), np.array([1000, 363, 325, 1000, 12, 300]), deviation),
+    ]
+    law = fitted([*told, told[0]], [3, 2])
+    assert law.alone[0] == pytest.approx(np.array([1363, 1325, 312]) / 3000, abs=1e-6)
+    assert law.marginal((0, 1)) == pytest.approx(told[1].counts.reshape(3, 2) / 3000, abs=1e-3)

@@ -19,6 +19,7 @@ from entwined.mechanisms.classifiers.moments import Moments
 from entwined.mechanisms.classifiers.objective import PUSH_BITS, _radius
 from entwined.mechanisms.classifiers.regression import LinearSVM, LogisticRegression
 from entwined.mechanisms.fitting import worst_change
+from entwined.mechanisms.told import told
 from entwined.noise import DiscreteLaplace
 from entwined.promise.measure import PURE, Concentrated
 from entwined.promise.promise import Promise
@@ -439,7 +440,7 @@ def test_what_is_not_proved_is_refused():
 
 def test_a_rule_scores_what_it_was_not_shown():
     made = LogisticRegression.of(Promise.of(TINY["replace"]), "y", 1)
-    fitted = made.output(b"[0,16777216,33554432,-16777216,0]")
+    fitted = made.output(told(made.way.document, [0, 16777216, 33554432, -16777216, 0]))
     unit = made.way.slopes.unit
     scores = fitted.decision({"x": [4, 0, None], "c": ["a", "b", "other"]})
     assert np.allclose(scores, np.array([3, -2, 0]) * unit)

@@ -72,6 +72,16 @@ def test_the_slide_is_found_again_but_for_its_misprint(drawn):
     assert wrong[0].found == pytest.approx(0.5, abs=0.02)
 
 
+def test_a_number_that_rounds_otherwise_is_not_called_the_same():
+    """Of Adult 0.1757 stands beside the slide's 0.17: near, and not what rounding gives."""
+    near = networks.TableCompared("age", (0, 2), 0.17, 0.1757)
+    assert near.same
+    assert not near.rounds
+    assert pages._verdict(near) == "rounded otherwise"
+    assert pages._verdict(near._replace(found=0.1743)) == "same"
+    assert pages._verdict(networks.TableCompared(*people.MISPRINT, 0.59, 0.5006)) == "misprint"
+
+
 @pytest.mark.parametrize(("epsilon", "most"), [(10, 0.02), (1, 0.05)])
 def test_noise_moves_the_tables_of_the_slide_by_little(drawn, epsilon, most):
     off = networks.mean_off(drawn, epsilon, 3, np.random.default_rng(2))
@@ -164,6 +174,9 @@ def test_the_page_says_what_it_is_and_that_networks_are_not_causal(tmp_path):
     page = (tmp_path / "report.html").read_text()
     assert page.count("Not a causal graph") == 3
     assert "generated: people drawn from the slide" in page
+    assert "no table has these answers" in page
+    assert "pip install --no-deps fairness" in page
+    assert page.count("<td>random</td><td>none</td>") == 1
     assert all(
         words.splitlines()[0][:60] in page.replace("&#x27;", "'") for words in pages.SLIPS.split("\n\n")
     )

@@ -12,8 +12,10 @@ import pyarrow as pa
 import pytest
 
 from entwined.errors import BadInput
+from entwined.mechanisms.marginals.law import FITTING
 from entwined.mechanisms.marginals.synthesis import Synthesis
 from entwined.mechanisms.offered import settled
+from entwined.progress import listening
 from entwined.promise.promise import Promise
 from entwined.schema import Boolean, Categorical, Integer, Moment, Real, Schema, Text
 from entwined.synthetic import DescribedTable, MadeUpRows, combined
@@ -208,3 +210,19 @@ def test_the_deviation_of_copies_is_that_of_people_however_many_rows_were_made_u
     ]
     deviation = np.std([one.value for one in said])
     assert np.mean([one.deviation for one in said]) == pytest.approx(deviation, rel=0.06)
+
+
+def test_the_bar_moves_while_a_law_is_fitted_and_inside_a_block_of_rows():
+    """Reading was at its end, and the bar with it, for as long as a law was fitted; one block was no step at all."""
+    heard = []
+    mechanism = settled(Synthesis, Promise.of(SCHEMA), GIVEN, loss=400)
+    with open_table(pa.Table.from_pylist(people()), SCHEMA) as table:
+        drawn = mechanism.run(table.answer, SCHEMA)
+    with listening(lambda *told: heard.append(told)):
+        found = DescribedTable.of(mechanism, mechanism.output(drawn), SCHEMA)
+        MadeUpRows(SCHEMA, 1000, found).table()
+    assert heard[-1] == ("made-up rows", 1000, 1000)
+    made = [done for what, done, _ in heard if what == "made-up rows"]
+    assert made == sorted(made)
+    assert len(set(made)) > len(found.domain.names)
+    assert {FITTING} < {what for what, *_ in heard}

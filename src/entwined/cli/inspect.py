@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 MOST_LINES = 15
 MARK = "holder-only"
+SweepOption = Annotated[
+    bool, typer.Option("--sweep", help="Try other ε and numbers of parents on the real rows: for the holder.")
+]
 
 
 def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not counted)
@@ -37,13 +40,14 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     held_out: Annotated[
         str | None, typer.Option("--held-out", help="Rows like the real ones that were not among them.")
     ] = None,
+    sweep: SweepOption = False,  # noqa: FBT002
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Say how good a synthetic table is: in public from its noise alone, to the holder beside the real table."""
     from entwined.synthetic.inspection import DESCRIPTION, compared
 
-    if table is None and (target or held_out):
-        raise BadInput("--target and --held-out need the real rows. Give them with --table.")
+    if table is None and (target or held_out or sweep):
+        raise BadInput("--target, --held-out and --sweep need the real rows. Give them with --table.")
     described = synthetic / DESCRIPTION
     if not described.is_file() and table is None:
         raise BadInput(
@@ -54,7 +58,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     if table is None:
         return
     with progress():
-        found = compared(synthetic, table, schema, target, held_out)
+        found = compared(synthetic, table, schema, target, held_out, sweep=sweep)
     write_for_holder(found, *holders_files(output), quiet=as_document)
     if as_document and word is None:
         as_json({"files": list(map(str, holders_files(output)))})

@@ -34,12 +34,11 @@ RANDOM = "random"
 MOST_COPIES = 1000
 
 Source = Annotated[
-    Path,
+    str,  # a path would take a stroke out of postgresql://
     typer.Argument(
         metavar="SOURCE",
         help="A release.toml, a table (with --schema, --ledger and --cap), a description.json that was written before, "
         "or with --mode random a schema.",
-        readable=False,
     ),
 ]
 ModeOption = Annotated[
@@ -90,9 +89,9 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     """Make up rows that are like a table's: described once under a budget, generated as often as wanted."""
     wanted = _wanted(output, rows, copies, format_names)
     if mode == RANDOM:
-        _at_random(source, output, wanted, as_document=as_document)
-    elif source.suffix == ".json":
-        _again(source, schema_file, output, wanted, as_document=as_document)
+        _at_random(Path(source), output, wanted, as_document=as_document)
+    elif Path(source).suffix == ".json":
+        _again(Path(source), schema_file, output, wanted, as_document=as_document)
     else:
         lists = {"head": head, "partner": partner, "child": child, "shared": shared}
         wish = _Wish(mode, HouseholdWish(household, largest, role, lists, younger), (leakage, loss))
@@ -166,13 +165,13 @@ class _Wish:
         self.homes, self.amounts = homes, amounts
 
     def request(
-        self, source: Path, terms: tuple[Path | None, str | None, str | None, str | None]
+        self, source: str, terms: tuple[Path | None, str | None, str | None, str | None]
     ) -> "Request":
         """Read what is to be described: a release file, or a table with its terms."""
         from entwined.request.request_file import read_request
 
-        if source.suffix == ".toml":
-            return self.homes.protecting(read_request(source, lambda given: (self.task(given),)))
+        if Path(source).suffix == ".toml":
+            return self.homes.protecting(read_request(Path(source), lambda given: (self.task(given),)))
         return self.homes.protecting(_of_table(source, self.task(()), terms))
 
     def task(self, given: "Sequence[Task]") -> "Task":
@@ -202,7 +201,7 @@ class _Wish:
 
 
 def _of_table(
-    source: Path, task: "Task", terms: tuple[Path | None, str | None, str | None, str | None]
+    source: str, task: "Task", terms: tuple[Path | None, str | None, str | None, str | None]
 ) -> "Request":
     """Describe a table without a release file."""
     from entwined.numbers import positive_fraction
@@ -211,9 +210,9 @@ def _of_table(
 
     schema, ledger, cap, delta = terms
     if schema is None or ledger is None:
-        raise BadInput(f"{source!s:.200} is taken for a table. Give its --schema and --ledger with it.")
+        raise BadInput(f"{source:.200} is taken for a table. Give its --schema and --ledger with it.")
     return Request(
-        table=str(source),
+        table=source,
         schema=read_schema(schema),
         ledger=ledger,
         questions=(),

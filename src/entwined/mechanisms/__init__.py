@@ -7,5 +7,6 @@ k_means           k-means over columns of numbers (`space`), a noisy scan a roun
 degrees           how many ids are named how often: the degrees of a graph
 offered           mechanisms that a release file asks for by name, and the `sheet` that each shows of itself
 fitting           how much loss each statistic may have, and where it falls
+told              what is drawn says its noise
 kinds             every mechanism by the name in its document: a certificate is derived again from there
 """

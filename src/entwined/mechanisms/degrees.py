@@ -1,6 +1,5 @@
 """How many ids are named how often: the degree distribution of a graph whose rows are edges."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,11 +7,12 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
-from entwined.canonical import Document, canonical, fraction_from, fraction_text
+from entwined.canonical import Document, fraction_from, fraction_text
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery
 from entwined.mechanisms.fitting import losses, worst_change
 from entwined.mechanisms.sheet import Sheet, short
+from entwined.mechanisms.told import heard, told
 from entwined.noise import Additive
 from entwined.numbers import Amount, FloatArray, positive_fraction
 from entwined.promise.part import Part
@@ -157,11 +157,11 @@ class Degrees:
     def run(self, read: Read, schema: Schema) -> bytes:
         """Count and add noise."""
         (exact,) = read(self.needs(schema))
-        return canonical(self.noise.add(exact).tolist()).encode()
+        return told(self.noise.document, self.noise.add(exact).tolist())
 
     def output(self, drawn: bytes) -> DegreeCounts:
         """Make the numbers agree."""
-        noisy = json.loads(drawn)
+        noisy = heard(drawn, self.noise.document)
         counts = nearest_counts(np.array(noisy, float))
         return DegreeCounts(tuple(noisy), tuple(counts.tolist()), self.noise.half_width(CONFIDENCE))
 

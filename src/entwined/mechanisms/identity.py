@@ -1,16 +1,16 @@
 """The identity query: the value of everybody by a public id, each with noise of its own."""
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Self
 
-from entwined.canonical import Document, canonical, fraction_from, fraction_text
+from entwined.canonical import Document, fraction_from, fraction_text
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery
 from entwined.mechanisms.fitting import losses, worst_change
 from entwined.mechanisms.sheet import Sheet, short
+from entwined.mechanisms.told import heard, told
 from entwined.noise import Additive
 from entwined.numbers import Amount, positive_fraction
 from entwined.promise.part import Part
@@ -116,11 +116,11 @@ class Identity:
     def run(self, read: Read, schema: Schema) -> bytes:
         """Add up and add noise."""
         (exact,) = read(self.needs(schema))
-        return canonical(self.noise.add(exact).tolist()).encode()
+        return told(self.noise.document, self.noise.add(exact).tolist())
 
     def output(self, drawn: bytes) -> OwnValues:
         """Put the numbers back on the scale of the values, within their bounds."""
-        noisy, reach = json.loads(drawn), self.noise.half_width(CONFIDENCE)
+        noisy, reach = heard(drawn, self.noise.document), self.noise.half_width(CONFIDENCE)
         names = tuple(str(self.ids.value(code)) for code in range(self.ids.levels))
         made = (tuple(self._value(number + moved) for number in noisy) for moved in (0, -reach, reach))
         return OwnValues(names, *made)

@@ -1,6 +1,5 @@
 """k-means over columns of numbers: Lloyd's rounds, each from one noisy scan."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,13 +7,14 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
-from entwined.canonical import Document, canonical, fraction_from, fraction_text
+from entwined.canonical import Document, fraction_from, fraction_text
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery
 from entwined.mechanisms.clusters import Clusters, Rounds
 from entwined.mechanisms.fitting import losses, worst_change
 from entwined.mechanisms.sheet import Sheet
 from entwined.mechanisms.space import Space, weight_of
+from entwined.mechanisms.told import heard, told
 from entwined.noise import Additive
 from entwined.numbers import Amount, IntArray, positive_fraction
 from entwined.promise.part import Part
@@ -163,11 +163,11 @@ class KMeans:
             exact = self.space.summed(counted.reshape(self.centres, -1), self.weight)
             drawn.append(self.noise.add(exact.reshape(-1)).tolist())
             places = rounds.after(places, drawn[-1])
-        return canonical(drawn).encode()
+        return told(self.noise.document, drawn)
 
     def output(self, drawn: bytes) -> Clusters:
         """Follow the centres through the rounds."""
-        return self._rounds.clusters(json.loads(drawn))
+        return self._rounds.clusters(heard(drawn, self.noise.document))
 
     @property
     def words(self) -> str:

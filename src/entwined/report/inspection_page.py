@@ -18,6 +18,7 @@ from entwined.synthetic.middles import apart_in_unit, in_unit
 from entwined.synthetic.relations import Related
 from entwined.synthetic.subgroups import Subgroup
 from entwined.synthetic.summing_up import sentences
+from entwined.synthetic.sweeping import Swept
 
 FIRST_LINE: Final = f"<!-- {WARNING} -->\n"
 MOST_BARS: Final = 12
@@ -58,6 +59,13 @@ def inspection_page(found: Inspection) -> str:
         maps=_maps(found),
         correlations=[_related(one) for one in found.correlations[:MOST_LINES]],
         informations=[_related(one) for one in found.informations[:MOST_LINES]],
+        swept=_swept(found.swept),
+        sweep_heads=["Way", *(f"ε = {one:g}" for one in sorted({one.epsilon for one in found.swept}))],
+        sweep_gaps=list(
+            dict.fromkeys(
+                f"{_way(one.mode, one.parents)}: {one.why_not}" for one in found.swept if one.why_not
+            )
+        ),
         left_out=[(_named(name), why) for name, why in found.both.left_out.items()],
     )
     return FIRST_LINE + page
@@ -89,6 +97,22 @@ def _facts(found: Inspection) -> list[tuple[str, str]]:
             )
         )
     return facts
+
+
+def _swept(found: Sequence[Swept]) -> list[Line]:
+    """One line a way, a cell an ε."""
+    losses = sorted({one.epsilon for one in found})
+    ways = {(one.mode, one.parents): None for one in found}
+    tried = {(one.mode, one.parents, one.epsilon): one for one in found}
+    return [[_way(*way), *(_tried(tried[(*way, epsilon)]) for epsilon in losses)] for way in ways]
+
+
+def _way(mode: str, parents: int | None) -> str:
+    return mode if parents is None else f"{mode}, k = {parents}"
+
+
+def _tried(one: Swept) -> str:
+    return " / ".join(map(of_a_hundred, one.apart)) if one.apart else "–"
 
 
 def _worst(found: Inspection) -> Drawing:

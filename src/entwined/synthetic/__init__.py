@@ -9,6 +9,7 @@ judges them is for the holder, whose own rows stand beside:
 likeness ─ relations ─ subgroups        marginals, what hangs together, for whom it is worst
 softmax ─> telling_apart, training      can a row be told from a real one, is a model trained on it any good
 disclosure                              attacks, as weak evidence
+sweeping                                other losses and other parents, tried on the real rows
 holders_rows ─> inspection              all of it, for the holder's eyes alone
 """
 

@@ -173,5 +173,11 @@ def _opened(source: Any, schema: Schema, read: Callable[[CodedRows], IntArray]) 
 
 def cells_of(codes: IntArray, axis: Axis) -> IntArray:
     """Give the cell of every code, missing in the last."""
+    if axis.levels < len(codes):  # each value is looked for once
+        return _searched(np.arange(axis.levels + 1), axis)[np.minimum(codes, axis.levels)]
+    return _searched(codes, axis)
+
+
+def _searched(codes: IntArray, axis: Axis) -> IntArray:
     inside = np.searchsorted(np.asarray(axis.starts), codes, side="right") - 1
     return np.where(codes < axis.levels, inside, axis.cells - 1)

@@ -1,6 +1,6 @@
 """Everything that a holder may see of a synthetic table beside the real one. Holder only: it is made without noise."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +22,7 @@ from entwined.synthetic.likeness import Apart, all_apart, mean_distance
 from entwined.synthetic.middles import MiddleQuestion, apart_in_unit, in_unit, middles_asked
 from entwined.synthetic.relations import Related, correlations, informations
 from entwined.synthetic.subgroups import Subgroup, subgroups
+from entwined.synthetic.sweeping import Described, Swept, swept
 from entwined.synthetic.telling_apart import ToldApart, told_apart
 from entwined.synthetic.training import Trained, trained
 
@@ -51,6 +52,8 @@ class Inspection:
     trained: Trained | None
     copies: Copies
     membership: Membership | None
+    swept: tuple[Swept, ...] = ()
+    """Other losses and parents, where they were asked for."""
 
     @property
     def tables(self) -> list[TableQuestion]:
@@ -84,6 +87,7 @@ class Inspection:
             "means_and_medians": [self._middle(one) for one in self.middles],
             "copies": self.copies._asdict(),
         }
+        fields |= {"sweep": [one.document for one in self.swept]} if self.swept else {}
         fields |= {} if self.trained is None else {"train_on_synthetic": self.trained._asdict()}
         return fields | ({} if self.membership is None else {"membership": self.membership._asdict()})
 
@@ -94,8 +98,16 @@ class Inspection:
         return {"what": one.what, "column": one.column, **values, **far, "verdict": one.verdict}
 
 
-def inspected(both: SideBySide, target: str | None = None, strangers: Codes | None = None) -> Inspection:
-    """Compare two tables in every way; `strangers` are people like those of the real table who were not in it."""
+def inspected(
+    both: SideBySide,
+    target: str | None = None,
+    strangers: Codes | None = None,
+    sweep: Described | None = None,
+) -> Inspection:
+    """Compare two tables in every way; `strangers` are people like those of the real table who were not in it.
+
+    With `sweep` other losses and other parents are tried, too.
+    """
     real, made = both.real, both.synthetic
     what = "comparing two tables"
     report(what, 0, STEPS)
@@ -122,7 +134,7 @@ def inspected(both: SideBySide, target: str | None = None, strangers: Codes | No
         membership=None if strangers is None else membership(real, made, strangers),
     )
     report(what, STEPS, STEPS)
-    return found
+    return found if sweep is None else replace(found, swept=swept(both, sweep))
 
 
 def _off_diagonal(information: FloatArray) -> FloatArray:
@@ -166,14 +178,18 @@ def compared(
     schema: Path | None = None,
     target: str | None = None,
     strangers: str | None = None,
+    *,
+    sweep: bool = False,
 ) -> Inspection:
     """Read both tables and compare them, in the cells that were described where a description is at hand."""
     place = synthetic / SCHEMA if schema is None and synthetic.is_dir() else schema
     if place is None:
         raise BadInput("Rows are read under a schema that the holder approved. Give it with --schema.")
-    public, axes = read_schema(place), None
+    public, axes, known = read_schema(place), None, Described()
     if (synthetic / DESCRIPTION).is_file():
         document = read_certificate(synthetic / DESCRIPTION)
         axes = Domain.from_document(document["certificate"]["mechanism"]["columns"], public).axes
+        known = Described.of(document, public) if sweep else known
     both = side_by_side(table, str(table_in(synthetic)), public, axes)
-    return inspected(both, target, None if strangers is None else held_out(strangers, both))
+    others = None if strangers is None else held_out(strangers, both)
+    return inspected(both, target, others, known if sweep else None)

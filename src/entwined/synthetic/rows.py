@@ -58,11 +58,14 @@ class MadeUpRows:
         """Make up the rows, block by block."""
         done = 0
         while done < self.count:
-            report("made-up rows", done, self.count)
+            self._tell(done)
             size = min(BLOCK, self.count - done)
             yield self._block(size, done)
             done += size
-        report("made-up rows", self.count, self.count)
+        self._tell(self.count)
+
+    def _tell(self, done: float) -> None:
+        report("made-up rows", int(done), self.count)
 
     def table(self) -> pa.Table:
         """All rows at once."""
@@ -72,18 +75,18 @@ class MadeUpRows:
         luck = made_up_luck()
         rules = Rules() if self.description is None else self.description.rules
         columns = made_up_texts(self.schema, rules.texts, size, luck, begin)
-        codes = self._codes(size, luck, rules)
+        codes = self._codes(size, luck, rules, begin)
         for at, name in enumerate(self.domain.names):
             column = self.schema.coded(name)
             columns[name] = ColumnKind.of(column).array(column, codes[:, at])
         return pa.record_batch([columns[name] for name in self.names], schema=self.arrow_schema)
 
-    def _codes(self, size: int, luck: np.random.Generator, rules: Rules) -> IntArray:
+    def _codes(self, size: int, luck: np.random.Generator, rules: Rules, begin: int) -> IntArray:
         axes = self.domain.axes
         if self.description is None:
             return np.column_stack([luck.integers(axis.levels, size=size) for axis in axes])
         decided = {two for _, two in rules.decides}
-        cells = made_up(self.description.law, size)
+        cells = made_up(self.description.law, size, lambda part: self._tell(begin + part * size))
         drawn = [
             codes_in_cells(axis, cells[:, at], luck, one_each=axis.column in decided)
             for at, axis in enumerate(axes)

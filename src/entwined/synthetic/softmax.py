@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from entwined.learning.codes import Codes
+from entwined.mechanisms.marginals.descent import inner, lowest
 from entwined.numbers import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 RIDGE: Final = 1e-4
 ROUNDS: Final = 100
+FLAT: Final = 1e-5  # slopes below it change no guess
 MOST_PAIRS: Final = 300  # of columns
 MOST_PAIRED: Final = 4096  # cells of a pair of columns
 
@@ -66,8 +68,6 @@ def _spread(columns: Sequence[int]) -> list[tuple[int, int]]:
 
 def fitted(given: "csr_array", labels: IntArray, classes: int) -> Softmax:
     """Find the weights under which the labels are likeliest, with a small ridge."""
-    from scipy.optimize import minimize
-
     wanted = np.eye(classes)[labels]
     turned, rows = given.T.tocsr(), len(labels)
 
@@ -76,11 +76,10 @@ def fitted(given: "csr_array", labels: IntArray, classes: int) -> Softmax:
         chances = _chances(given @ weights)
         told = np.log(np.maximum(chances[np.arange(rows), labels], 1e-300))
         slope = turned @ (chances - wanted) / rows + RIDGE * weights
-        return float(-told.mean() + RIDGE / 2 * (flat @ flat)), slope.ravel()
+        return float(-told.mean() + RIDGE / 2 * inner(flat, flat)), slope.ravel()
 
     start = np.zeros(given.shape[1] * classes)
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": ROUNDS})
-    return Softmax(found.x.reshape(-1, classes))
+    return Softmax(lowest(loss, start, ROUNDS, FLAT).reshape(-1, classes))
 
 
 def _chances(scores: FloatArray) -> FloatArray:

@@ -5,6 +5,7 @@ from typing import Final
 from entwined.synthetic.inspection import Inspection
 from entwined.synthetic.likeness import mean_distance, of_a_hundred
 from entwined.synthetic.middles import in_unit
+from entwined.synthetic.sweeping import nearest
 
 NUMBER_WORDS: Final = {1: "one column", 2: "two columns", 3: "three columns"}
 CLEARLY: Final = 2.0  # times what chance would do
@@ -17,6 +18,8 @@ def sentences(found: Inspection) -> list[str]:
         said.insert(3, _middles(found))
     if found.trained is not None:
         said.append(_trained(found))
+    if any(one.apart for one in found.swept):
+        said.append(_swept(found))
     return [*said, _copied(found)]
 
 
@@ -32,6 +35,18 @@ def _distances(found: Inspection) -> str:
         f"Counted, of 100 people so many are in a wrong cell on average: {', '.join(parts)}. If both tables were drawn "
         f"from one population it would be {', '.join(chance)}."
     )
+
+
+def _swept(found: Inspection) -> str:
+    """Which way would have been nearest, at every loss that was tried."""
+    parts = []
+    for epsilon in sorted({one.epsilon for one in found.swept if one.apart}):
+        one = nearest(found.swept, epsilon)
+        way = one.mode if one.parents is None else f"{one.mode} with k = {one.parents}"
+        far = one.apart[min(1, len(one.apart) - 1)]
+        parts.append(f"at ε = {epsilon:g} {way} ({of_a_hundred(far)})")
+    ways = NUMBER_WORDS[min(2, len(found.marginals))]
+    return f"Tried anew, the fewest of 100 people were in a wrong cell by {ways}: {', '.join(parts)}."
 
 
 def _worst(found: Inspection) -> str:

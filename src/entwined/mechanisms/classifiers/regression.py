@@ -1,6 +1,5 @@
 """Logistic regression and the linear support vector machine as mechanisms."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,7 +7,7 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
-from entwined.canonical import Document, canonical, fraction_from, fraction_text
+from entwined.canonical import Document, fraction_from, fraction_text
 from entwined.door.mechanism import Read
 from entwined.errors import BadQuery
 from entwined.mechanisms.classifiers.descent import Descent
@@ -20,6 +19,7 @@ from entwined.mechanisms.classifiers.output import Output
 from entwined.mechanisms.classifiers.rule import LinearRule
 from entwined.mechanisms.fitting import losses
 from entwined.mechanisms.sheet import Sheet
+from entwined.mechanisms.told import heard, told
 from entwined.numbers import Amount, positive_fraction
 from entwined.promise.part import Part
 from entwined.promise.promise import Promise
@@ -119,12 +119,12 @@ class _Classifier:
 
     def run(self, read: Read, schema: Schema) -> bytes:
         """Give the weights, noise included."""
-        return canonical(self.way.run(read, schema).tolist()).encode()
+        return told(self.way.document, self.way.run(read, schema).tolist())
 
     def output(self, drawn: bytes) -> LinearRule:
         """Name the coefficients, per level and per half range of a number."""
         unit, half_width = self.way.slopes.unit, self.way.half_width
-        values = tuple((np.array(json.loads(drawn), dtype=float) * (unit / FINE)).tolist())
+        values = tuple((np.array(heard(drawn, self.way.document), dtype=float) * (unit / FINE)).tolist())
         reach = half_width and half_width * unit
         return LinearRule(self.features, values, reach, self.curve.has_chances, self.way.added)
 

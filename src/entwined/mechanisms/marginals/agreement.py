@@ -21,6 +21,7 @@ from entwined.mechanisms.marginals.junction import Junction
 from entwined.numbers import FloatArray, IntArray
 
 EVENNESS: Final = 0.12  # u_S in deviations: a weight of 1 may be bought by so many of them
+FAINT: Final = 1e-6  # rows; counts are whole
 LEAST: Final = 0.5  # rows, below which a direction is taken to be no flatter
 
 Key: TypeAlias = tuple[Scope, Grain | None]
@@ -39,6 +40,10 @@ class Counted:
     counts: IntArray | FloatArray
     deviation: float
     grain: Grain | None = None
+
+    def __post_init__(self) -> None:
+        """Take noise that is next to none for a little: its square, or one over it, is no number."""
+        object.__setattr__(self, "deviation", max(self.deviation, FAINT))
 
     @property
     def key(self) -> Key:

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from entwined.numbers import FloatArray
+from entwined.progress import report
 
 Slope: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
 
@@ -52,8 +53,8 @@ class _Memory:
         return way
 
 
-def lowest(function: Slope, start: FloatArray, steps: int, flat: float) -> FloatArray:
-    """Go down from a start for at most so many steps, or until no slope is above `flat`.
+def lowest(function: Slope, start: FloatArray, steps: int, flat: float, what: str = "") -> FloatArray:
+    """Go down from a start for at most so many steps, or until no slope is above `flat`; `what` is a progress bar's.
 
     >>> lowest(lambda x: (float(((x - 3) ** 2).sum()), 2 * (x - 3)), np.zeros(2), 50, 1e-9).round(6).tolist()
     [3.0, 3.0]
@@ -62,7 +63,9 @@ def lowest(function: Slope, start: FloatArray, steps: int, flat: float) -> Float
     point = start
     value, slope = function(point)
     values = deque([value], maxlen=TEN)
-    for _ in range(steps):
+    for at in range(steps):
+        if what:
+            report(what, at, steps)
         if np.abs(slope).max(initial=0.0) <= flat:
             break
         way = memory.direction(slope)
@@ -83,4 +86,6 @@ def lowest(function: Slope, start: FloatArray, steps: int, flat: float) -> Float
         if len(values) == TEN and values[0] - value <= HARDLY * abs(value):
             break
         values.append(value)
+    if what:
+        report(what, steps, steps)
     return point

@@ -19,6 +19,7 @@ from entwined.mechanisms.marginals.grain import alike, fine, refined
 from entwined.mechanisms.marginals.junction import Junction
 from entwined.numbers import FloatArray, IntArray
 
+FITTING: Final = "fitting a law"
 MOST_STEPS: Final = 150
 NEAR: Final = 0.02  # of the root of a count, by which it may be off in the end
 MOST_CELLS_OF_RULES: Final = 2_000_000
@@ -67,7 +68,7 @@ def fitted(
     grouped = [int(one.max()) + 1 for one in groups]
     tree = Junction.of([*(one.scope for one in merged), *barred], grouped)
     problem = Agreement.of(tree, merged, groups, rows, barred)
-    found = lowest(problem.value_and_slope, problem.begun(near or {}), steps, NEAR / rows)
+    found = lowest(problem.value_and_slope, problem.begun(near or {}), steps, NEAR / rows, FITTING)
     tables, _ = tree.beliefs(problem.logs(found / problem.scales))
     alone = columns_alone(merged, sizes, rows)
     return CellLaw(tree, tuple(tables), rows, problem.weights(found), groups, within, alone)

@@ -7,6 +7,7 @@ as often as the law says among rows that agree, and among whatever part of them 
 by little more than rounding, not by the chances of so many draws. In the end columns are put right one by one.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -22,8 +23,12 @@ HALF: Final = 31  # bits of a number that says where a row lies; the others are 
 SORTED_BY: Final = 3  # columns; more of them hardly matter
 
 
-def made_up(law: CellLaw, rows: int) -> IntArray:
-    """Make up so many rows, one column of cells for each column of the law."""
+def silent(part: float) -> None:
+    """Tell nobody."""
+
+
+def made_up(law: CellLaw, rows: int, heard: Callable[[float], object] = silent) -> IntArray:
+    """Make up so many rows, one column of cells for each column of the law; `heard` is told which part is done."""
     luck = made_up_luck()
     cells = np.zeros((len(law.tree.sizes), rows), np.int64).T  # columns are read and written one by one
     filled: list[int] = []
@@ -39,6 +44,7 @@ def made_up(law: CellLaw, rows: int) -> IntArray:
             chances = table.reshape(-1, law.tree.sizes[column])
             cells[:, column] = _drawn(cells, groups, others, chances, luck)
             filled.append(column)
+            heard(len(filled) / (len(law.tree.sizes) + 1))
     for column, (groups, within) in enumerate(zip(law.groups, law.within, strict=True)):
         if len(groups) > law.tree.sizes[column]:
             chances = np.where(np.arange(law.tree.sizes[column])[:, None] == groups, within, 0.0)

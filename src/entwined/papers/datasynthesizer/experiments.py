@@ -69,7 +69,10 @@ class LectureFound:
             "four_queries": _rows(self.composed),
             "consistent": _rows(self.agreed),
             "reconstruction": _rows(self.reconstructed),
-            "slide": [one._asdict() | {"same": one.same, "misprint": one.is_misprint} for one in self.slide],
+            "slide": [
+                one._asdict() | {"same": one.same, "rounds": one.rounds, "misprint": one.is_misprint}
+                for one in self.slide
+            ],
             "slide_information": self.slide_information,
             "mean_off": {str(epsilon): off for epsilon, off in self.off.items()},
             "structures": [

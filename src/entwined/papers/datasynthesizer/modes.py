@@ -10,6 +10,8 @@ from entwined.papers.datasynthesizer.networks import Dag, drawn, filled, joint, 
 from entwined.synthetic.likeness import all_apart, mean_distance
 
 EPSILONS: Final = (0.1, 1.0, 10.0)
+FREE: Final = "random"
+"""The mode that reads nothing, so that it has no ε."""
 Maker: TypeAlias = Callable[[Codes, float, np.random.Generator], Codes]
 
 
@@ -51,7 +53,7 @@ def correlated_mode(parents: int) -> Maker:
 
 
 MODES: Final[dict[str, Maker]] = {
-    "random": random_mode,
+    FREE: random_mode,
     "independent": independent_mode,
     "correlated, K = 1": correlated_mode(1),
     "correlated, K = 2": correlated_mode(2),

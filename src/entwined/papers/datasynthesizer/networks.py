@@ -48,6 +48,11 @@ class TableCompared(NamedTuple):
         """Whether they differ by less than one in the second digit."""
         return abs(self.slide - self.found) < SECOND_DIGIT
 
+    @property
+    def rounds(self) -> bool:
+        """Whether the data's number, rounded to two digits, is the slide's."""
+        return abs(self.slide - self.found) <= SECOND_DIGIT / 2
+
 
 def joint(codes: Codes, columns: Sequence[int]) -> FloatArray:
     """The shares of the cells of some columns, one side a column."""
