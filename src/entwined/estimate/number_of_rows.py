@@ -32,15 +32,22 @@ def balanced(pull: Callable[[int], float], start: int, variance: float, most: in
 
 
 def _between(pull: Callable[[int], float], low: tuple[int, float], high: tuple[int, float]) -> int:
-    """Narrow down the place at which a falling pull is nearest to zero, by chords that take turns (Illinois)."""
+    """Narrow down the place at which a falling pull is nearest to zero, by chords that take turns (Illinois).
+
+    Where a chord leaves more than half, the middle is next: so two steps halve what is left, whatever the pulls are.
+    """
     (left, above), (right, below) = low, high
     nearest = {left: abs(above), right: abs(below)}
+    slow = False
     while right - left > 1 and above > 0 > below:
-        place = min(max(round(left + (right - left) * above / (above - below)), left + 1), right - 1)
+        width = right - left
+        chord = min(max(round(left + width * above / (above - below)), left + 1), right - 1)
+        place = (left + right) // 2 if slow else chord
         found = pull(place)
         nearest[place] = abs(found)
         if found > 0:
             left, above, below = place, found, below / 2
         else:
             right, below, above = place, found, above / 2
+        slow = 2 * (right - left) > width
     return min(nearest, key=lambda place: nearest[place])
