@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from entwined.dependence import Groups, model_from
-from entwined.errors import BadQuery, Refused
+from entwined.errors import BadNoise, BadQuery, Refused
 from entwined.mechanisms.kinds import mechanism_from
 from entwined.mechanisms.marginals.adaptive import CHOICES, COUNTS, FAR, MOST_READ, USUAL_ALONE, Adaptive
 from entwined.mechanisms.marginals.agreement import Counted
@@ -575,7 +575,7 @@ def test_of_many_pairs_a_few_are_looked_at_within_the_same_share(delta, loss):
 def test_pairs_that_are_chosen_join_all_columns_and_are_the_furthest():
     far = {pair: (1000 if pair[0] + 1 == pair[1] else 10) for pair in itertools.combinations(range(20), 2)}
     schema, _ = many_columns()
-    meter = Synthesis.of(promise_for(schema), Domain.of(schema), Adaptive(), 10**6).meter
+    meter = Synthesis.of(promise_for(schema), Domain.of(schema), Adaptive(), 1000).meter
     found = list(LookedAt(20, 190, FAR).released(far, meter))
     assert set(found[:19]) == {(at, at + 1) for at in range(19)}
     assert len(set(found)) == len(found) == 38
@@ -586,6 +586,13 @@ def test_few_pairs_are_all_looked_at():
     assert list(LookedAt(3, 3, FAR).released({(0, 1): 3, (0, 2): 2, (1, 2): 1}, a_meter())) == [
         (0, 1), (0, 2), (1, 2),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("recipe", [Adaptive(), Correlated(2), Settled()])
+def test_a_loss_that_leaves_no_noise_is_refused_before_it_is_charged(recipe):
+    schema = SCHEMAS["replace"]
+    with pytest.raises(BadNoise, match="Ask for a loss nearer"):
+        Synthesis.of(promise_for(schema), Domain.of(schema), recipe, 10**5)
 
 
 def a_meter():

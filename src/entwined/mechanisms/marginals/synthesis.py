@@ -84,6 +84,7 @@ class Synthesis:
         kept = rules or Rules()
         kept.require_possible(domain, promise.schema)
         meter = Meter.of(promise, domain, positive_fraction(loss, "Loss"))
+        meter.noise(Fraction(1))  # refuses a loss that leaves no noise, before it is charged
         shares = recipe.shares(domain, promise.schema)
         counted = sum((share for statistic, share in shares if statistic.agrees), Fraction(0))
         return cls(domain, recipe, meter, kept, counted)
