@@ -28,7 +28,8 @@ def log_likelihood(mechanism, notes, cells):
     """The log weight of all noisy tables and distances of an adaptive transcript, given the rows, up to a constant.
 
     What was asked at each step, and with what noise, is in the transcript; the distances are from a law that is fitted
-    to the columns alone, which came first. Choices are not in it: they cost a share of their own.
+    to the columns alone, which came first: as they were first told, which the later telling alone is likely by, of which
+    they are made. Choices are not in it: they cost a share of their own.
     """
     domain, meter = mechanism.domain, mechanism.meter
     total = 0.0
@@ -36,7 +37,8 @@ def log_likelihood(mechanism, notes, cells):
         total += float(one.noise.log_weights(one.counts - counted(cells, one, domain.sizes)).sum())
     if not notes.distances:
         return total
-    alone = [one.counted for one in notes.tables[: len(domain.axes)]]
+    first = notes.earlier or notes.tables[: len(domain.axes)]
+    alone = [one.counted for one in first]
     law = fitted(alone, domain.sizes)
     grains = _grains(law, domain, meter.deviation(mechanism.recipe.rest / mechanism.recipe._most(domain)))
     pairs = list(combinations(range(len(domain.axes)), 2))
