@@ -49,7 +49,7 @@ USUAL_ROUNDS: Final = 4
 MOST_ROUNDS: Final = 20
 DROWNED: Final = 3  # deviations of noise: cells of a column that hold fewer rows are put together
 LIKELY: Final = Fraction(
-    1, 4
+    1, 10
 )  # how many distances noise alone may put too far off to be overheard, on average
 PART_OF_ROWS: Final = 40  # the part that noise of a deviation in every cell of a table of the tree may be
 STEPS: Final = 100  # of a fit between rounds

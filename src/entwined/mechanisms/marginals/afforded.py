@@ -18,7 +18,8 @@ FEW: Final = tuple(Fraction(part, 4) for part in range(1, 4))
 HARDLY_FURTHER: Final = (
     0.03  # by this part: what is expected of pairs is known no better, and threes want tables
 )
-SELDOM: Final = 1  # deviations
+NEARLY: Final = 0.1  # tables that are heard tell of threes, too
+SELDOM: Final = 2  # deviations
 SQUARES_OF_NOISE: Final = (
     5  # the variance of squares of Laplace noise, in its variances squared; of Gaussian noise 2
 )
@@ -51,19 +52,19 @@ class Afforded:
     blurred: Callable[[Fraction], FloatArray]
 
     def best(self, most: int) -> Split:
-        """As many tables as are heard, and what columns alone should get beside them, if that is better than none.
+        """As many tables as are heard, and what columns alone should get beside them, if hardly anything is better.
 
-        Else what should leave pairs off by the fewest rows, none among it: so that looking for relations where noise
-        drowns them costs little beside columns alone. Of many pairs noise puts some far off by itself, so whether any
-        are worth a table is asked of all of them together (`sober`).
+        None at all must not be better. Else what should leave pairs off by the fewest rows, none among it: so that
+        looking for relations where noise drowns them costs little beside columns alone. Of many pairs noise puts some
+        far off by itself, so what is better is asked of all of them together (`sober`).
         """
         none = Split(0, self.rest)
         heard = next((many for many in range(most, 0, -1) if self._heard(many)), 0)
         shared = self._shared(heard) if heard else none
         sober = self.sober()
-        if sober.off(shared) < sober.off(none):
-            return shared
-        return min((none, *self._others(heard)), key=sober.off)
+        least = min((none, *self._others(heard)), key=sober.off)
+        allowed = min((1 + NEARLY) * sober.off(least), sober.off(none))
+        return shared if sober.off(shared) <= allowed else least
 
     def sober(self) -> Self:
         """Draw distances towards none by the part of their squares that may be noise's (James and Stein 1961).
