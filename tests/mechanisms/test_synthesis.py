@@ -495,7 +495,7 @@ def test_a_tree_of_tables_stays_within_what_a_law_may_hold():
     """Thirty columns of 200 groups, all of them related: pairs of 40,000 cells, of which few fit."""
     grains = Grains(fine((200,) * 30))
     distances = dict.fromkeys(itertools.combinations(range(30), 2), 1e9)
-    grown = Relations.of(grains, distances, 1e6, 0.1).grown()
+    grown = Relations.of(grains, distances, 1e6, 0.1, 30).grown()
     assert grown
     assert size_of(grown, grains.sizes) - 200 * (30 - len({at for one in grown for at in one})) <= LARGEST_LAW
 
@@ -522,8 +522,10 @@ def test_a_tree_grows_by_what_gains_most(seed):
     rng = np.random.default_rng(seed)
     sizes = tuple(rng.integers(2, 30, 9).tolist())
     distances = {pair: float(rng.normal(300, 400)) for pair in itertools.combinations(range(9), 2)}
-    one = Relations.of(Grains(fine(sizes)), distances, 500.0, 2.0)
+    one = Relations.of(Grains(fine(sizes)), distances, 500.0, 2.0, 9)
     assert one.grown() == searched(one)
+    few = Relations.of(Grains(fine(sizes)), distances, 500.0, 2.0, 2).grown()
+    assert 1 <= len(few) <= 2
 
 
 def searched(one):

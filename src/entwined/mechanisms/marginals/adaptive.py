@@ -199,7 +199,7 @@ class Adaptive:
         deviation = meter.deviation(shares[0])
         grains = _grains(law, domain, deviation)
         largest = law.rows / (PART_OF_ROWS * deviation)
-        grown = Relations.of(grains, apart, largest, deviation).grown()
+        grown = Relations.of(grains, apart, largest, deviation, len(shares)).grown()
         notes.count(
             tables(grown), _noises(grown, grains, meter, sum(shares[: len(grown)], Fraction(0))), grains
         )

@@ -27,8 +27,8 @@ NOWHERE: Final[Join] = (0.0, ())
 class Relations:
     """How far the table of each two columns seems to be from independence, in rows: below none by noise alone.
 
-    `sizes` are the groups of every column, `largest` the most cells of a table of more than two columns, and
-    `deviation` is that of the noise of a table.
+    `sizes` are the groups of every column, `largest` the most cells of a table of more than two columns,
+    `deviation` is that of the noise of a table, and `most` how many tables there may be.
     """
 
     sizes: tuple[int, ...]
@@ -37,11 +37,14 @@ class Relations:
     distances: Mapping[Scope, float]
     largest: float
     deviation: float
+    most: int
 
     @classmethod
-    def of(cls, grains: Grains, distances: Mapping[Scope, float], largest: float, deviation: float) -> Self:
+    def of(
+        cls, grains: Grains, distances: Mapping[Scope, float], largest: float, deviation: float, most: int
+    ) -> Self:
         """Take the sizes of groups."""
-        return cls(grains.sizes, tuple(map(len, grains.columns)), distances, largest, deviation)
+        return cls(grains.sizes, tuple(map(len, grains.columns)), distances, largest, deviation, most)
 
     def grown(self) -> tuple[Scope, ...]:
         """Grow tables of related columns that form a tree, none but pairs too large, all together no larger than a law.
@@ -61,9 +64,10 @@ class Relations:
                 continue
             begun = (pair for _, pair in starts if joins.keys() >= set(pair) and self._fits(pair, room))
             scope = scope or next(begun, ())
-            if not scope:
+            kept = [one for one in grown if not set(one) <= set(scope)]
+            if not scope or len(kept) == self.most:
                 break
-            grown = [one for one in grown if not set(one) <= set(scope)] + [scope]
+            grown = [*kept, scope]
             joins = {
                 one: max(best, self._best(one, [scope], room))
                 for one, best in joins.items()
