@@ -1,4 +1,4 @@
-"""What a release hands out: values, intervals and the certificate, and the same as JSON and back."""
+"""A release: values, intervals, adjusted counts, warnings and the certificate, and the same as JSON and back."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -12,26 +12,92 @@ from entwined.errors import BadInput, BadQuery
 from entwined.estimate.cut import cut
 from entwined.estimate.spans import CONFIDENCE, Around, Between, Ranks, Span
 from entwined.estimate.usefulness import Usefulness
-from entwined.noise import Law, law_from, law_of_sentence
+from entwined.noise import Law, law_from
 from entwined.queries import Answer, Query
 from entwined.schema import Schema
 from entwined.schema.exact import exact_number, number_text
 from entwined.showing import Tabled, drawn_by
 
-FORMAT: Final = "entwined release 2"
-FIRST: Final = "entwined release 1"  # it named its noise by sentences
+FORMAT: Final = "entwined release 3"
 MOST_NAMED: Final = 20
 AS_DRAWN: Final = "As drawn: counts may be negative, and tables need not add up to each other."
 
 Interval: TypeAlias = tuple[Answer, Answer]
 
 
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """Whole numbers that add up, beside unbiased values: counts are not negative, wholes are sums of their parts.
+
+    Adjusting is biased where many counts are near zero. `caveat` says for which sizes the mean squared error is above
+    that of the draws, and by how much numbers are off there.
+    """
+
+    value: Answer
+    span: Between
+    caveat: str = ""
+
+    @property
+    def interval(self) -> Interval:
+        """The ends of the 95 % interval of the truth, cell by cell."""
+        return self.span.low, self.span.high
+
+    @property
+    def document(self) -> Document:
+        """The adjusted numbers as JSON."""
+        document = {"value": written(self.value), "interval": _span_document(self.span)}
+        return document | ({"caveat": self.caveat} if self.caveat else {})
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Self:
+        """Read adjusted numbers as they were written."""
+        span = _span_from(document["interval"])
+        if not isinstance(span, Between):
+            raise TypeError(document["interval"])
+        return cls(read(document["value"]), span, document.get("caveat", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A declaration that released numbers contradict: what is wrong and what to do.
+
+    `asked` are the canonical texts of the queries whose numbers show it.
+    """
+
+    kind: str
+    problem: str
+    advice: str
+    asked: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The warning in one line."""
+        return f"{self.problem} {self.advice}"
+
+    @property
+    def document(self) -> Document:
+        """The warning as JSON."""
+        return {
+            "kind": self.kind,
+            "problem": self.problem,
+            "advice": self.advice,
+            "queries": [json.loads(query) for query in self.asked],
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Self:
+        """Read a warning as it was written."""
+        queries = tuple(map(_canonical_query, document["queries"]))
+        return cls(document["kind"], document["problem"], document["advice"], queries)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Answered(Tabled):
-    """The answer to one query: the value, where the truth lies, and the integers and noise it is made of.
+    """The answer to one query: an unbiased value, its interval, and the integers and noise that it is made of.
 
-    `usefulness` is whether it says more than what is public already; only what is not usable is written so. Taken out
-    of its release by name, it knows that and the schema, and its numbers can be found by their labels.
+    `adjusted` has whole numbers that add up, for counts and totals that were reconciled. `usefulness` is whether the
+    answer says more than what is public already; only what is not usable is written so. Taken out of its release by
+    name, an answer has that name and the schema, and its numbers can be found by their labels.
     """
 
     asked: str
@@ -40,6 +106,7 @@ class Answered(Tabled):
     numbers: tuple[tuple[int, ...], ...]
     noise: tuple[Law, ...]
     usefulness: Usefulness = Usefulness()  # noqa: RUF009  (a frozen value)
+    adjusted: Adjustment | None = None
     name: str = field(default="", compare=False)
     schema: Schema | None = field(default=None, compare=False)
 
@@ -78,10 +145,12 @@ class Answered(Tabled):
     @property
     def document(self) -> Document:
         """The answer as JSON."""
+        adjusted = {} if self.adjusted is None else {"adjusted": self.adjusted.document}
         return {
             "query": json.loads(self.asked),
             "value": written(self.value),
             "interval": _span_document(self.span),
+            **adjusted,
             "numbers": [list(found) for found in self.numbers],
             "noise": [law.document for law in self.noise],
         } | ({} if self.usable else self.usefulness.document)
@@ -89,14 +158,15 @@ class Answered(Tabled):
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Self:
         """Read an answer as it was written."""
-        asked = json.dumps(document["query"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        adjusted = document.get("adjusted")
         return cls(
-            asked,
+            _canonical_query(document["query"]),
             read(document["value"]),
             _span_from(document["interval"]),
             tuple(map(tuple, document["numbers"])),
-            tuple(map(_law, document["noise"])),
+            tuple(map(law_from, document["noise"])),
             Usefulness.from_document(document),
+            None if adjusted is None else Adjustment.from_document(adjusted),
         )
 
 
@@ -104,13 +174,15 @@ class Answered(Tabled):
 class Release(Tabled):
     """Everything that a batch of queries gave, in the order in which they were asked.
 
-    `agreement` says in words whether counts and totals were made to agree with each other; `names` are those that
-    the questions were given, if any, and the `schema` names their cells; both are not written.
+    `agreement` says in words whether counts and totals were reconciled, `warnings` which declarations the numbers
+    contradict; `names` are those that the questions were given, if any, and the `schema` names their cells; neither of
+    the last two is written.
     """
 
     answers: tuple[Answered, ...]
     certificate: Mapping[str, Any]
     agreement: str = AS_DRAWN
+    warnings: tuple[Contradiction, ...] = ()
     names: tuple[str, ...] = field(default=(), compare=False)
     schema: Schema | None = field(default=None, compare=False)
 
@@ -157,6 +229,7 @@ class Release(Tabled):
             "format": FORMAT,
             "confidence": float(CONFIDENCE),
             "agreement": self.agreement,
+            "warnings": [warning.document for warning in self.warnings],
             "answers": [answer.document for _, answer in ordered],
         }
 
@@ -177,11 +250,12 @@ class Release(Tabled):
     @classmethod
     def from_document(cls, document: Any) -> Self:
         """Read a release as it was written."""
-        if not isinstance(document, dict) or document.get("format") not in (FORMAT, FIRST):
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise BadInput(f"This is no release: its format is not {FORMAT!r}. Give what entwined wrote.")
         try:
             answers = tuple(map(Answered.from_document, document["answers"]))
-            return cls(answers, document["certificate"], str(document["agreement"]))
+            warnings = tuple(map(Contradiction.from_document, document["warnings"]))
+            return cls(answers, document["certificate"], str(document["agreement"]), warnings)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise BadInput("A part of the release is missing or is not what it should be.") from None
 
@@ -192,8 +266,8 @@ def _shifted(value: Answer, by: int | Fraction) -> Answer:
     return value + by  # type: ignore[operator]  # what is around a value is around a number
 
 
-def _law(given: object) -> Law:
-    return law_of_sentence(given) if isinstance(given, str) else law_from(given)
+def _canonical_query(document: object) -> str:
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def written(value: Answer) -> Any:

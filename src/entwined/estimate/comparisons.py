@@ -46,7 +46,7 @@ class Comparison:
 class Measured:
     """Estimates of the cells of one table: row by row, the weights of all noises in them."""
 
-    published: tuple[int, ...]
+    published: tuple[Fraction, ...]
     estimates: FloatArray
     weights: FloatArray
 
@@ -81,7 +81,7 @@ class Comparing:
                 value = release.of(query).value
                 published = value if isinstance(value, tuple) else (value,)
                 estimates, weights = by_use[uses[0]]
-                counts[query.fingerprint] = Measured(tuple(map(int, published)), estimates, weights)  # type: ignore[arg-type]  # they are counts
+                counts[query.fingerprint] = Measured(tuple(map(Fraction, published)), estimates, weights)  # type: ignore[arg-type]  # they are counts
         return cls(planned.schema, counts, noises, planned.schema.rows_at_most, independent=drawn)
 
     def difference(self, one: Number, other: Number, confidence: Confidence = 0.95) -> Comparison:
@@ -90,12 +90,11 @@ class Comparing:
         law = self._law(first.weights[here] - second.weights[there])
         estimate = np.array([first.estimates[here] - second.estimates[there]])
         low, high = intervals(estimate, law, confidence, counts=False)
-        value = first.published[here] - second.published[there]
-        ends = (
-            min(max(end, -self.most), self.most)
-            for end in (min(int(low[0]), value), max(int(high[0]), value))
+        value = (
+            first.published[here] - second.published[there] if law.shares else Fraction(round(estimate[0]))
         )
-        return Comparison(Fraction(value), *map(Fraction, ends))
+        ends = min(Fraction(int(low[0])), value), max(Fraction(int(high[0])), value)
+        return Comparison(value, *(min(max(end, Fraction(-self.most)), Fraction(self.most)) for end in ends))
 
     def ratio(self, top: Number, bottom: Number, confidence: Confidence = 0.95) -> Comparison:
         """Say how many times as large one count is as another that is not zero."""
@@ -115,8 +114,7 @@ class Comparing:
             law = self._law(found.weights[cell])
             ends = intervals(found.estimates[cell : cell + 1], law, sure, counts=True)
             low[cell], high[cell] = int(ends[0][0]), int(ends[1][0])
-        ends = np.minimum(low, found.published), np.maximum(high, found.published)
-        return np.clip(ends[0], 0, self.most), np.clip(ends[1], 0, self.most)
+        return np.clip(low, 0, self.most), np.clip(high, 0, self.most)
 
     def _ratio(
         self, top: Number, bottom: Number, public: tuple[float, float], confidence: Confidence
@@ -132,7 +130,8 @@ class Comparing:
             confidence,
         )
         divisor = second.published[there]
-        value = Fraction(first.published[here], divisor) if divisor else None
+        possible = tuple(map(Fraction, public))
+        value = min(max(first.published[here] / divisor, possible[0]), possible[1]) if divisor > 0 else None
         ends = Fraction(float(low[0])), Fraction(float(high[0]))
         return (
             Comparison(value, *ends)

@@ -4,6 +4,7 @@ Nothing here sees a row: released integers and the public layout of tables are a
 """
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,14 +24,16 @@ from entwined.numbers import FloatArray, IntArray
 from entwined.progress import report
 
 LARGEST: Final = 2**44  # beyond it floats do not hold a table's sums to the unit
+FINENESS: Final = 0.01  # the grid of published estimates, beside the smallest deviation in their table
 AT_ONCE: Final = 2**22  # weights that are worked out together
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ConsistentTable:
-    """One table of a batch that agrees with the others.
+    """One reconciled table of a batch.
 
-    `values` are the integers to publish; intervals rest on `estimates`, which are unbiased and not rounded.
+    `estimates` are the best linear unbiased ones, on which intervals rest; `values` are adjusted: integers that add up,
+    and for counts none negative.
     """
 
     layout: Layout
@@ -43,6 +46,16 @@ class ConsistentTable:
     def law(self, *cell: int) -> ErrorLaw:
         """Give the law of the error of one estimate."""
         return self.laws[int(self.kinds[cell])]
+
+    @property
+    def unbiased(self) -> list[int] | list[Fraction]:
+        """Give the estimates, last axis fastest, on a decimal grid that is fine beside their errors."""
+        deviation = min((math.sqrt(law.variance) for law in self.laws if law.variance), default=1.0)
+        if all(law.is_one_draw for law in self.laws):
+            return [round(number) for number in self.estimates.reshape(-1).tolist()]
+        step = Fraction(10) ** min(math.floor(math.log10(deviation * FINENESS)), 0)
+        steps = [round(number / float(step)) for number in self.estimates.reshape(-1).tolist()]
+        return steps if step == 1 else [number * step for number in steps]
 
     def intervals(self, confidence: str | float | Fraction = 0.95) -> Interval:
         """Give the lowest and highest integer of each cell's interval."""

@@ -16,7 +16,7 @@ from entwined.canonical import canonical
 from entwined.door.certificate import covering
 from entwined.errors import BadInput, BadNoise, QueryTooComplex
 from entwined.estimate.agreement import Released, agreed
-from entwined.estimate.answers import Answered, Release
+from entwined.estimate.answers import Adjustment, Answered, Release
 from entwined.estimate.consistency import ConsistentTable
 from entwined.estimate.spans import CONFIDENCE, Between
 from entwined.estimate.usefulness import TableSize, judged_by
@@ -154,18 +154,17 @@ def _few(names: list[str]) -> list[str]:
 def _changed(
     query: Query, schema: Schema, answer: Answered, table: ConsistentTable, size: TableSize
 ) -> Answered:
-    """Put the numbers that agree in place; an interval is widened to hold the number that it stands beside.
+    """Give unbiased estimates with intervals, and beside them the whole numbers that add up.
 
-    It ends where what is public ends all the same: a total that is not possible may lie outside.
+    Both intervals are the same set: the true numbers that the draws leave possible. It ends where what is public ends.
     """
-    low, high = table.intervals(CONFIDENCE)
     public = extent(query.statistics(schema)[0].aggregate, schema, schema.rows_at_most)
-    ends = np.minimum(low, table.values), np.maximum(high, table.values)
-    span = Between(*(query.answer(schema, [_cut(end, public)]) for end in ends))
+    span = Between(*(query.answer(schema, [_cut(end, public)]) for end in table.intervals(CONFIDENCE)))
     shares = np.bincount(table.kinds.reshape(-1), minlength=len(table.laws)) / table.kinds.size
     good = judged_by(dict(zip(table.laws, shares.tolist(), strict=True)), query, schema, size)
-    value = query.answer(schema, [table.values.reshape(-1).tolist()])
-    return replace(answer, value=value, span=span, usefulness=good)
+    adjusted = Adjustment(query.answer(schema, [table.values.reshape(-1).tolist()]), span)
+    value = query.answer(schema, [table.unbiased])
+    return replace(answer, value=value, span=span, usefulness=good, adjusted=adjusted)
 
 
 def _cut(ends: IntArray, public: Extent) -> list[int]:

@@ -82,6 +82,14 @@ class ErrorLaw:
         noises = (share.copies * share.weight**2 * share.noise.variance for share in self.shares)
         return math.fsum([self.sampled, *noises])
 
+    @property
+    def is_one_draw(self) -> bool:
+        """Whether the error is one draw of integer noise as it is, or no error at all."""
+        return not self.sampled and (
+            not self.shares
+            or (len(self.shares) == 1 and self.shares[0].copies == 1 and self.shares[0].weight == 1)
+        )
+
     def half_width(self, confidence: str | float | Fraction) -> float:
         """Find an h, hardly above the least, such that |error| ≤ h with at least this probability."""
         wanted = probability(confidence, "Confidence")

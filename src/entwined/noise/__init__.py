@@ -12,7 +12,7 @@ reads it back.
 
 from entwined.noise.choice import ExponentialChoice
 from entwined.noise.concentrated import delta_at, epsilon_at, group_rho, largest_rho
-from entwined.noise.documents import additive, law_from, law_of_sentence, noise_from
+from entwined.noise.documents import additive, law_from, noise_from
 from entwined.noise.gaussian import DiscreteGaussian
 from entwined.noise.gradual import GradualLaplace
 from entwined.noise.laplace import DiscreteLaplace
@@ -33,6 +33,5 @@ __all__ = [
     "group_rho",
     "largest_rho",
     "law_from",
-    "law_of_sentence",
     "noise_from",
 ]

@@ -49,13 +49,6 @@ def additive(given: object) -> Additive:
     return given
 
 
-def law_of_sentence(text: str) -> Law:
-    """Read a law as releases of the first format named it, such as "discrete Laplace of scale 3/2"."""
-    name, _, number = text.partition(" of ")
-    kind, _, figure = number.partition(" ")
-    return law_from({"law": name, kind: figure})
-
-
 def _made(make: Callable[[Fraction], Law], given: object) -> Law | None:
     if not isinstance(given, str) or EXACT.fullmatch(given) is None:
         return None

@@ -8,8 +8,7 @@ from entwined.door.answering import Answering
 from entwined.door.certificate import covering
 from entwined.door.door import Door
 from entwined.estimate.answers import Release
-from entwined.estimate.as_drawn import as_drawn
-from entwined.estimate.consistent_release import reconciled
+from entwined.estimate.published import published
 from entwined.ledger import Ledger
 from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.numbers import Amount
@@ -98,12 +97,14 @@ def release_batch(  # noqa: PLR0913  (who asks, and how the answers are to look)
 ) -> Release:
     """Let a planned batch through a door, and make of what was drawn the answers in the order they were asked for."""
     passed = door.admit(batch, request=request, analyst=analyst)
-    found = as_drawn(batch, passed.output, expected_rows)
-    drawn = found.ordered(query.bound(batch.schema) for query in queries)
-    release = drawn
-    if consistent:
-        earlier = earlier_batches(door, batch) if with_earlier else []
-        batches = [(batch, drawn), *earlier]
-        release = reconciled(batches, impossible=impossible, expected_rows=expected_rows)[0]
+    release = published(
+        batch,
+        passed.output,
+        consistent=consistent,
+        impossible=impossible,
+        earlier=earlier_batches(door, batch) if with_earlier and consistent else (),
+        expected_rows=expected_rows,
+    )
     proof = covering(passed.certificate, released=release.digest)
-    return replace(release, certificate=proof, names=names, schema=batch.schema)
+    ordered = release.ordered(query.bound(batch.schema) for query in queries)
+    return replace(ordered, certificate=proof, names=names, schema=batch.schema)
