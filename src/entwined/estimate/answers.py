@@ -104,13 +104,15 @@ class Answered(Tabled):
 class Release(Tabled):
     """Everything that a batch of queries gave, in the order in which they were asked.
 
-    `agreement` says in words whether counts and totals were made to agree with each other; `names` are those that
-    the questions were given, if any, and the `schema` names their cells; both are not written.
+    `agreement` says in words whether counts and totals were made to agree with each other, and `post_processing` lists
+    the choices by which all numbers follow from the draws. `names` are those that the questions were given, if any, and
+    the `schema` names their cells; both are not written.
     """
 
     answers: tuple[Answered, ...]
     certificate: Mapping[str, Any]
     agreement: str = AS_DRAWN
+    post_processing: Mapping[str, Any] = field(default_factory=dict, compare=False)
     names: tuple[str, ...] = field(default=(), compare=False)
     schema: Schema | None = field(default=None, compare=False)
 
@@ -157,6 +159,7 @@ class Release(Tabled):
             "format": FORMAT,
             "confidence": float(CONFIDENCE),
             "agreement": self.agreement,
+            "post_processing": dict(self.post_processing),
             "answers": [answer.document for _, answer in ordered],
         }
 
@@ -181,7 +184,8 @@ class Release(Tabled):
             raise BadInput(f"This is no release: its format is not {FORMAT!r}. Give what entwined wrote.")
         try:
             answers = tuple(map(Answered.from_document, document["answers"]))
-            return cls(answers, document["certificate"], str(document["agreement"]))
+            how = document["post_processing"]
+            return cls(answers, document["certificate"], str(document["agreement"]), how)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise BadInput("A part of the release is missing or is not what it should be.") from None
 

@@ -8,8 +8,7 @@ from entwined.door.answering import Answering
 from entwined.door.certificate import covering
 from entwined.door.door import Door
 from entwined.estimate.answers import Release
-from entwined.estimate.as_drawn import as_drawn
-from entwined.estimate.consistent_release import reconciled
+from entwined.estimate.post_processing import PostProcessing
 from entwined.ledger import Ledger
 from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.numbers import Amount
@@ -98,12 +97,9 @@ def release_batch(  # noqa: PLR0913  (who asks, and how the answers are to look)
 ) -> Release:
     """Let a planned batch through a door, and make of what was drawn the answers in the order they were asked for."""
     passed = door.admit(batch, request=request, analyst=analyst)
-    found = as_drawn(batch, passed.output, expected_rows)
-    drawn = found.ordered(query.bound(batch.schema) for query in queries)
-    release = drawn
-    if consistent:
-        earlier = earlier_batches(door, batch) if with_earlier else []
-        batches = [(batch, drawn), *earlier]
-        release = reconciled(batches, impossible=impossible, expected_rows=expected_rows)[0]
+    earlier = earlier_batches(door, batch) if consistent and with_earlier else {}
+    how = PostProcessing(consistent, tuple(impossible), expected_rows, tuple(earlier))
+    made = how.release(batch, passed.output, tuple(earlier.values()))
+    release = made.ordered(query.bound(batch.schema) for query in queries)
     proof = covering(passed.certificate, released=release.digest)
     return replace(release, certificate=proof, names=names, schema=batch.schema)

@@ -5,7 +5,7 @@ A plan is worked out here, from what the service publishes; a release is the ser
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from http.client import HTTPException
 from pathlib import Path
@@ -149,7 +149,7 @@ class AwayDesk:
         by_text = {answer.asked: answer for answer in found.answers}
         answers = tuple(by_text[asked] for asked in reply["asked"])
         names = tuple(reply["names"]) if named else ()
-        return Release(answers, found.certificate, found.agreement, names, self.schema)
+        return replace(found, answers=answers, names=names, schema=self.schema)
 
     @property
     def budget(self) -> AwayPurse:
