@@ -189,7 +189,7 @@ class LedgerCheck:
             folder.require(document)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError):
             raise BadCertificate(
-                f"The published files cannot be made again from the ledger: a part is missing."
+                "The published files cannot be made again from the ledger: a part is missing."
             ) from None
         made = f" Its draws give {', '.join(sorted(folder.same))}." if folder.same else ""
         random = (
