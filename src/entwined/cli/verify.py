@@ -1,6 +1,7 @@
 """`entwined verify`: derive a certificate again, without any data, and hold what lies beside it against it."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from entwined.errors import BadCertificate, BadInput
 
 if TYPE_CHECKING:
     from entwined.bounds import Verdict
+    from entwined.ledger import Book
     from entwined.signing import PublicKey
 
 OF_RELEASE = "entwined release certificate "
@@ -54,7 +56,11 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
             for document, path in zip(documents, certificates, strict=True)
         ]
         if ledger is not None and all(one.valid for one in found):
-            found = [in_ledger(*one, ledger) for one in zip(documents, found, strict=True)]
+            places = [LedgerCheck(path.parent, schema, models, trusting or []) for path in certificates]
+            found = [
+                check.verdict(document, verdict, ledger)
+                for check, document, verdict in zip(places, documents, found, strict=True)
+            ]
     together = history(documents) if len(found) > 1 and all(one.valid for one in found) else None
     show(certificates, found, together, as_document=as_document)
     if not all(one.valid for one in found) or (together is not None and not together.valid):
@@ -142,23 +148,56 @@ def is_of_release(document: Any) -> bool:
     )
 
 
-def in_ledger(document: Any, verdict: "Verdict", place: str) -> "Verdict":
-    """Hold a certificate against the ledger itself, which only its holder has."""
-    from entwined.bounds import Verdict
-    from entwined.ledger import Book
-    from entwined.request.history import wrong_in_ledger
-    from entwined.request.published import certificate_in
+@dataclass(frozen=True)
+class LedgerCheck:
+    """Where the files of a certificate are, for a check against the ledger itself, which only its holder has."""
 
-    if not is_of_release(document):
-        raise BadInput("A certificate of a bound is in no ledger. Leave --ledger out.")
-    book = Book(place)
-    try:
-        wrong = wrong_in_ledger(certificate_in(document), book)
-    finally:
-        book.close()
-    if wrong:
+    beside: Path
+    schema: Path | None
+    models: Path | None
+    trusting: list[str]
+
+    def verdict(self, document: Any, verdict: "Verdict", place: str) -> "Verdict":
+        """Compare a certificate with the ledger, and all published numbers with the draws in it."""
+        from entwined.bounds import Verdict
+        from entwined.ledger import Book
+        from entwined.request.history import wrong_in_ledger
+        from entwined.request.published import certificate_in
+
+        if not is_of_release(document):
+            raise BadInput("A certificate of a bound is in no ledger. Leave --ledger out.")
+        book = Book(place)
+        try:
+            wrong = wrong_in_ledger(certificate_in(document), book)
+            if wrong is None:
+                return Verdict(valid=True, why=f"{verdict.why} {self._compared(document, book)}")
+        except BadCertificate as reason:
+            wrong = str(reason)
+        finally:
+            book.close()
         return Verdict(valid=False, why=wrong)
-    return Verdict(valid=True, why=f"{verdict.why} The ledger says the same.")
+
+    def _compared(self, document: Any, book: "Book") -> str:
+        """Make the published files again from the draws, and say which are the same."""
+        from entwined.report.rebuilding import PublishedFolder
+        from entwined.schema import read_schema
+
+        schema = read_schema(self.beside / SCHEMA if self.schema is None else self.schema)
+        models = self.beside if self.models is None else self.models
+        folder = PublishedFolder(self.beside, schema, book, models, self.trusting)
+        try:
+            folder.require(document)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+            raise BadCertificate(
+                "The published files cannot be made again from the ledger: a part is missing."
+            ) from None
+        made = f" Its draws give {', '.join(sorted(folder.same))}." if folder.same else ""
+        random = (
+            f" Made up anew each time, so not compared: {', '.join(folder.made_up)}."
+            if folder.made_up
+            else ""
+        )
+        return f"The ledger says the same.{made}{random}"
 
 
 def history(documents: list[Any]) -> "Verdict":

@@ -175,14 +175,15 @@ class Release(Tabled):
     """Everything that a batch of queries gave, in the order in which they were asked.
 
     `agreement` says in words whether counts and totals were reconciled, `warnings` which declarations the numbers
-    contradict; `names` are those that the questions were given, if any, and the `schema` names their cells; neither of
-    the last two is written.
+    contradict, and `post_processing` lists the choices by which all numbers follow from the draws. `names` are those
+    that the questions were given, if any, and the `schema` names their cells; neither of these two is written.
     """
 
     answers: tuple[Answered, ...]
     certificate: Mapping[str, Any]
     agreement: str = AS_DRAWN
     warnings: tuple[Contradiction, ...] = ()
+    post_processing: Mapping[str, Any] = field(default_factory=dict, compare=False)
     names: tuple[str, ...] = field(default=(), compare=False)
     schema: Schema | None = field(default=None, compare=False)
 
@@ -230,6 +231,7 @@ class Release(Tabled):
             "confidence": float(CONFIDENCE),
             "agreement": self.agreement,
             "warnings": [warning.document for warning in self.warnings],
+            "post_processing": dict(self.post_processing),
             "answers": [answer.document for _, answer in ordered],
         }
 
@@ -255,7 +257,8 @@ class Release(Tabled):
         try:
             answers = tuple(map(Answered.from_document, document["answers"]))
             warnings = tuple(map(Contradiction.from_document, document["warnings"]))
-            return cls(answers, document["certificate"], str(document["agreement"]), warnings)
+            how = document["post_processing"]
+            return cls(answers, document["certificate"], str(document["agreement"]), warnings, how)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise BadInput("A part of the release is missing or is not what it should be.") from None
 

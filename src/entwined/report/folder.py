@@ -7,25 +7,20 @@ import shutil
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from entwined.canonical import Document
 from entwined.dependence import Dependence, Edged
 from entwined.dependence.graph_files import named_from
 from entwined.door.certificate import CERTIFICATE, covering, signed
-from entwined.errors import BadInput, EntwinedError, Refused
+from entwined.errors import BadInput, Refused
 from entwined.estimate.answers import Release
 from entwined.estimate.compared import ComparedNumbers
-from entwined.report.computed_files import write_certified, write_json, write_sheets
-from entwined.report.computed_page import computed_page
-from entwined.report.findings import Finding, findings
+from entwined.report.computed_files import write_certified, write_json
 from entwined.report.formats import Format
-from entwined.report.release_page import report_page
-from entwined.report.values import write_values
+from entwined.report.release_files import ComputedFiles, ReleaseFiles, carried_out
 from entwined.request.computed import Computation
-from entwined.request.published import COMPARISONS, NUMBERS, OURS, file_digests
+from entwined.request.published import OURS, file_digests
 from entwined.schema import Schema, write_schema
 from entwined.signing import Key
 from entwined.writing import drafted
@@ -69,29 +64,18 @@ def write_release(  # noqa: PLR0913  (all that goes into a folder)
 ) -> list[Path]:
     """Write all that people and programs need of a release into a new folder."""
     edges = _edge_files(models)
-    named = findings(release, names, schema)
-    about: Document = {"names": names, "schema": schema, "outlook": outlook, "budget": budget}
-    page = partial(report_page, release, **about, computed=computed, compared=compared)
+    files = ReleaseFiles(release, names, schema, carried_out(outlook, budget), computed, compared, also)
 
     def fill(draft: Path) -> list[str]:
-        write_values(named, draft)
-        write_json(draft / NUMBERS, release.document())
-        _write_compared(draft, compared)
         write_schema(schema, draft / "schema.toml")
         _copy_edges(edges, draft)
-        write_sheets(draft, computed)
-        failed = [*_also(draft, named, also), *_shown(draft, outlook, page)]
+        failed = files.write(draft)
         write_certified(draft, computed, key)
         certificate = covering(release.certificate, published=file_digests(draft))
         write_json(draft / CERTIFICATE, certificate if key is None else signed(certificate, key))
         return failed
 
     return write_files(folder, fill)
-
-
-def _write_compared(draft: Path, compared: Sequence[ComparedNumbers]) -> None:
-    if compared:
-        write_json(draft / COMPARISONS, {"comparisons": [one.document for one in compared]})
 
 
 def write_computed(  # noqa: PLR0913  (all that goes into a folder)
@@ -110,15 +94,14 @@ def write_computed(  # noqa: PLR0913  (all that goes into a folder)
     `also` writes what is made of it into the same folder, and the certificate covers that too.
     """
     edges = _edge_files(models)
-    page = partial(computed_page, computed, schema=schema, outlook=outlook, budget=budget)
+    files = ComputedFiles(computed, schema, carried_out(outlook, budget))
 
     def fill(draft: Path) -> list[str]:
         write_schema(schema, draft / "schema.toml")
         _copy_edges(edges, draft)
-        write_sheets(draft, computed)
+        failed = files.write(draft)
         if also is not None:
             also(draft)
-        failed = _shown(draft, outlook, page)
         write_certified(draft, computed, key)
         return failed
 
@@ -167,39 +150,6 @@ def _copy_edges(edges: Mapping[str, Edged], draft: Path) -> None:
             raise Refused(
                 f"The edge file {name!r:.100} is not any more what was read. Bring it back. {AGAIN}"
             )
-
-
-def _also(draft: Path, named: Sequence[Finding], also: Sequence[Format]) -> list[str]:
-    """Write the numbers in other formats, each whole or not at all."""
-    tried = {one.file: _tried(partial(one.write, named, draft / one.file)) for one in also}
-    failed = {file: why for file, why in tried.items() if why}
-    for file in failed:
-        (draft / file).unlink(missing_ok=True)
-    return [f"{file} could not be written: {why}" for file, why in failed.items()]
-
-
-def _shown(draft: Path, outlook: Mapping[str, Any], page: Callable[[], str]) -> list[str]:
-    """Write what is only for show; say why it could not be done, if so."""
-
-    def draw() -> None:
-        write_json(draft / "plan.json", dict(outlook))
-        (draft / "report.html").write_text(page(), encoding="utf-8", newline="\n")
-
-    why = _tried(draw)
-    return [f"The report could not be drawn: {why}"] if why else []
-
-
-def _tried(write: Callable[[], None]) -> str:
-    """Write a file that can be done without; say why it could not be written, if so."""
-    try:
-        write()
-    except EntwinedError as reason:
-        return str(reason)
-    except OSError:
-        raise
-    except Exception as reason:  # noqa: BLE001  (the answer is paid for: nothing may keep it from being written)
-        return f"{type(reason).__name__}."
-    return ""
 
 
 def _why(reason: Exception) -> str:

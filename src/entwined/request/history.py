@@ -13,11 +13,12 @@ from typing import Any, Final
 
 from entwined.bounds import Verdict
 from entwined.canonical import Document
-from entwined.ledger import Book, Entry, Kind
+from entwined.ledger import Book
 from entwined.promise.part import Part
 from entwined.promise.places import key_of, place_of
 from entwined.promise.totals import Totals
 from entwined.queries import everything
+from entwined.request.rebuilding import is_charge_of
 from entwined.schema.schema import digest_of
 
 PROMISED: Final = ("schema", "knowledge", "delta", "measure", "secrets", "reserve")
@@ -98,7 +99,7 @@ def wrong_in_ledger(certificate: Mapping[str, Any], book: Book) -> str | None:
     for entry in book.history():
         if "cap" in entry.fields:  # the first entry and migrations set it, with the promise
             cap, since = entry.fields["cap"], entry.position
-        charged = charged or _is_charge_of(certificate, entry)
+        charged = charged or is_charge_of(certificate, entry)
         if entry.position == named["position"]:
             right = entry.hash == named["hash"] and entry.fields["totals"] == totals
             if not (right and cap == certificate["total"]["cap"]):
@@ -107,13 +108,6 @@ def wrong_in_ledger(certificate: Mapping[str, Any], book: Book) -> str | None:
                 return "The ledger was kept under another promise than it says."
             return None if charged else "The ledger has no charge for what it says was asked."
     return f"The ledger has no entry {named['position']}: it is an old copy, or the certificate is forged."
-
-
-def _is_charge_of(certificate: Mapping[str, Any], entry: Entry) -> bool:
-    """Whether an entry charges what a certificate is about: the same computation, and the same losses."""
-    if entry.kind is not Kind.CHARGE or entry.fields["document"] != certificate["mechanism"]:
-        return False
-    return bool([list(part.row) for part in entry.parts] == certificate["losses"])
 
 
 def _promise_in(certificate: Mapping[str, Any]) -> Document:

@@ -17,9 +17,10 @@ from entwined.schema import Schema
 from entwined.signing import PublicKey, Signature
 
 NUMBERS: Final = "release.json"
+PLAN: Final = "plan.json"
 COMPARISONS: Final = "comparisons.json"
 OURS: Final = (
-    CERTIFICATE, COMPARISONS, "plan.json", NUMBERS, "report.html", "schema.toml", "values.R", "values.csv",
+    CERTIFICATE, COMPARISONS, PLAN, NUMBERS, "report.html", "schema.toml", "values.R", "values.csv",
     "values.parquet", "values.xlsx",
 )  # fmt: skip
 NO_NUMBERS: Final = f"The published numbers were not checked: {NUMBERS} is not beside the certificate."

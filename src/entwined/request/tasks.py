@@ -37,7 +37,7 @@ class Task:
     @property
     def stem(self) -> str:
         """What its files are called, without their ends."""
-        return OTHERS.sub("_", self.name.lower()).strip("_")
+        return stem_of(self.name)
 
     @property
     def asked(self) -> Document:
@@ -50,6 +50,11 @@ class Task:
             return settled(self.kind, promise, self.given, leakage=self.leakage, loss=self.loss)
         except EntwinedError as wrong:
             raise type(wrong)(f"[[mechanism]] {self.name!r}: {wrong}") from None
+
+
+def stem_of(name: str) -> str:
+    """What the files of a mechanism are called, without their ends."""
+    return OTHERS.sub("_", name.lower()).strip("_")
 
 
 def distinct(tasks: Sequence[Task]) -> tuple[Task, ...]:

@@ -8,7 +8,7 @@ from entwined.door.answering import Answering
 from entwined.door.certificate import covering
 from entwined.door.door import Door
 from entwined.estimate.answers import Release
-from entwined.estimate.published import published
+from entwined.estimate.post_processing import PostProcessing
 from entwined.ledger import Ledger
 from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.numbers import Amount
@@ -97,14 +97,9 @@ def release_batch(  # noqa: PLR0913  (who asks, and how the answers are to look)
 ) -> Release:
     """Let a planned batch through a door, and make of what was drawn the answers in the order they were asked for."""
     passed = door.admit(batch, request=request, analyst=analyst)
-    release = published(
-        batch,
-        passed.output,
-        consistent=consistent,
-        impossible=impossible,
-        earlier=earlier_batches(door, batch) if with_earlier and consistent else (),
-        expected_rows=expected_rows,
-    )
-    proof = covering(passed.certificate, released=release.digest)
-    ordered = release.ordered(query.bound(batch.schema) for query in queries)
+    earlier = earlier_batches(door, batch) if consistent and with_earlier else {}
+    how = PostProcessing(consistent, tuple(impossible), expected_rows, tuple(earlier))
+    made = how.release(batch, passed.output, tuple(earlier.values()))
+    proof = covering(passed.certificate, released=made.digest)
+    ordered = made.ordered(query.bound(batch.schema) for query in queries)
     return replace(ordered, certificate=proof, names=names, schema=batch.schema)

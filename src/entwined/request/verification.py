@@ -4,7 +4,6 @@ Whatever can be worked out is worked out and compared, at any depth, and a key t
 remains is compared with what is at hand: the published numbers, the files, the key of a signature, the ledger.
 """
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -35,6 +34,7 @@ from entwined.promise.price import Price
 from entwined.promise.promise import Promise
 from entwined.promise.reserve import Reserve
 from entwined.promise.secrets import KeptSecrets
+from entwined.request.rebuilding import fingerprint_of, wrong_values
 from entwined.request.task_numbers import wrong_output
 from entwined.schema import Schema
 from entwined.schema.raw import is_whole
@@ -117,6 +117,14 @@ def wrong_numbers(document: Document, release: Any) -> str | None:
     if there != here:
         return "The published numbers stand beside another certificate."
     return None
+
+
+def claimed(
+    certificate: Document, schema: Schema, folder: Path, trusting: Sequence[str] = ()
+) -> tuple[Promise, Mechanism[Any]]:
+    """Read the promise that a certificate is made under, and the computation that it is about."""
+    found = _Claimed.read(opened(certificate), schema, folder, trusting)
+    return found.promise, found.mechanism
 
 
 @dataclass(frozen=True)
@@ -235,10 +243,10 @@ class _Claimed:
         batch = self.mechanism
         noise = [[batch.statistics[use].law.document for use in uses] for uses in batch.uses]
         asked = [query.fingerprint for query in batch.queries]
-        found = [(_fingerprint(one["query"]), one["noise"]) for one in release["answers"]]
+        found = [(fingerprint_of(one["query"]), one["noise"]) for one in release["answers"]]
         if found != list(zip(asked, noise, strict=True)):
             return "The published numbers have other noise than was charged for."
-        return None
+        return wrong_values(batch, release)
 
 
 def _is_repeated(so_far: Mapping[str, Part], parts: tuple[Part, ...]) -> bool:
@@ -267,11 +275,6 @@ def _agrees(claimed: Any, value: Any, *, from_floats: bool) -> bool:
     if not from_floats or not isinstance(value, str):
         return same(claimed, value)
     return math.isclose(fraction_from(claimed), fraction_from(value), rel_tol=CLOSE)
-
-
-def _fingerprint(query: Any) -> str:
-    """The text of a query as releases hold it."""
-    return json.dumps(query, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def declared_from(given: Document, folder: Path) -> Declared:

@@ -139,6 +139,22 @@ class StepJournal:
         return Slots(state_folder() / "streams" / self._opening, "The mark of the stream", PATIENCE)
 
 
+def wrong_journal(path: Path, openings: Sequence[str]) -> str | None:
+    """Say how a journal is not the newest one of a stream that a ledger has opened, without changing it.
+
+    The holder's state folder remembers its last hash, so that numbers which were changed with all hashes are noticed.
+    """
+    found = _blocks(path.read_bytes())
+    if found.opening not in openings:
+        return f"{path.name} is the journal of another stream than the one in the ledger."
+    mark = Slots(state_folder() / "streams" / found.opening, "The mark of the stream", PATIENCE).read()
+    if found.end != path.stat().st_size or (mark is not None and mark.mark.position > len(found.answers)):
+        return f"{path.name} ends at step {len(found.answers):,}, behind which it was cut or changed."
+    if mark is not None and mark.mark.position == len(found.answers) and mark.mark.hash != found.hash:
+        return f"{path.name} has other answers than were given up to step {len(found.answers):,}."
+    return None
+
+
 class _Found:
     """What a journal holds up to its last whole block."""
 

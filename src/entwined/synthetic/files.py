@@ -22,6 +22,7 @@ from entwined.synthetic.values import ColumnKind
 from entwined.writing import harmless
 
 FORMATS: Final = ("csv", "parquet")
+DICTIONARIES: Final = ("dictionary.csv", "dictionary.md")
 HEADINGS: Final = ("column", "type", "label", "values", "missing", "in the synthetic table")
 MOST_SHOWN: Final = 12
 MADE_UP: Final = "Rows are made up; nobody in them ever was."
@@ -74,12 +75,11 @@ def _texts(column: pa.Array) -> pa.Array:
 def write_dictionary(folder: Path, rows: SyntheticRows) -> list[Path]:
     """Write what each column means and how its values came about, for programs and for people."""
     lines = [_line(name, rows) for name in rows.names]
-    table = folder / "dictionary.csv"
+    table, page = (folder / name for name in DICTIONARIES)
     with table.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(HEADINGS)
         writer.writerows([harmless(cell) for cell in line] for line in lines)
-    page = folder / "dictionary.md"
     page.write_text(_page(lines), encoding="utf-8", errors="backslashreplace", newline="\n")
     return [table, page]
 

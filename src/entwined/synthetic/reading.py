@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from entwined.bounds.certificate import read_certificate
 from entwined.errors import BadInput
@@ -14,6 +14,8 @@ from entwined.synthetic.description import WRONG, DescribedTable, read_descripti
 from entwined.synthetic.files import SyntheticRows
 from entwined.synthetic.household_rows import DescribedHouseholds
 from entwined.synthetic.rows import MadeUpRows
+
+SYNTHETIC: Final = (Synthesis.kind, HouseholdTables.kind)
 
 Described: TypeAlias = DescribedTable | DescribedHouseholds
 Making: TypeAlias = Callable[[int | None], SyntheticRows]
