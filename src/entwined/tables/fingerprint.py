@@ -2,12 +2,13 @@
 
 Each row becomes two numbers, sums of its codes times a factor for each column's name, modulo a prime. Of those the
 digest takes how many there are and the sums of their powers: plain whole-number sums, in one reading of the rows.
-Equal rows always give equal digests; others only by an accident of one in many billions.
+Equal rows always give equal digests; others only by an accident of one in many billions. The sums add up, so rows
+that arrive one by one have the digest of the table that they make.
 """
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from entwined.dependence import LearnedFrom
@@ -19,6 +20,7 @@ PRIME: Final = 2**31 - 1
 SALTS: Final = ("one", "two")
 MOST_CODES: Final = 2**31  # so that nothing passes 64 bits
 TOGETHER: Final = 8  # columns of one sum
+MOST_REMEMBERED: Final = 1 << 16
 
 
 def fingerprint(rows: CodedRows) -> LearnedFrom:
@@ -56,10 +58,56 @@ def digested(rows: CodedRows, names: Sequence[str]) -> LearnedFrom:
     sums = ", ".join(f"SUM(CAST({power} AS DECIMAL(38, 0)))" for power in powers)
     with rows.engine.reading() as reader:
         ((count, *found),) = reader.rows(statement(steps, f"SELECT COUNT(*), {sums} FROM squared"))
-    sizes = [rows.schema.coded(name).size for name in listed]
-    told = json.dumps([listed, sizes, int(count), [int(number or 0) for number in found]])
-    digest = hashlib.sha256(told.encode()).hexdigest()
-    return LearnedFrom("", int(count), tuple(listed), tuple(sizes), digest)
+    sizes = {name: rows.schema.coded(name).size for name in listed}
+    return _origin(sizes, int(count), [int(number or 0) for number in found])
+
+
+def _origin(sizes: Mapping[str, int], count: int, sums: Sequence[int]) -> LearnedFrom:
+    """Digest columns, in the order of their names, with the number of rows and the sums of their powers."""
+    content = json.dumps([list(sizes), list(sizes.values()), count, list(sums)])
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    return LearnedFrom("", count, tuple(sizes), tuple(sizes.values()), digest)
+
+
+class RowSums:
+    """The fingerprint of rows that are added one by one, by the codes of some columns."""
+
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        self._sizes = {name: sizes[name] for name in sorted(sizes)}
+        self._factors = [(name, [_factor(name, salt) for salt in SALTS]) for name in self._sizes]
+        self._count, self._sums = 0, [0] * 3 * len(SALTS)
+        self._powers: dict[tuple[int, ...], list[int]] = {}
+
+    @classmethod
+    def under(cls, schema: Schema) -> "RowSums":
+        """Take the columns that the fingerprint of a table under this schema is made of."""
+        return cls({name: schema.coded(name).size for name in usable(schema)})
+
+    def add(self, codes: Mapping[str, int], times: int = 1) -> None:
+        """Add a row, or several equal ones."""
+        key = tuple(codes[name] for name in self._sizes)
+        powers = self._powers.get(key)
+        if powers is None:
+            if len(self._powers) >= MOST_REMEMBERED:
+                self._powers.clear()
+            powers = self._powers[key] = self._of(key)
+        self._count += times
+        self._sums = [total + times * power for total, power in zip(self._sums, powers, strict=True)]
+
+    def _of(self, codes: Sequence[int]) -> list[int]:
+        """The powers of the numbers of one row."""
+        powers = []
+        for salt in range(len(SALTS)):
+            pairs = zip(codes, self._factors, strict=True)
+            number = sum((code + 1) * factors[salt] % PRIME for code, (_, factors) in pairs) % PRIME
+            square = number * number % PRIME
+            powers += [number, square, number * square % PRIME]
+        return powers
+
+    @property
+    def fingerprint(self) -> LearnedFrom:
+        """The fingerprint of the rows so far."""
+        return _origin(self._sizes, self._count, self._sums)
 
 
 def usable(schema: Schema) -> tuple[str, ...]:
