@@ -1,8 +1,8 @@
 """A table and its ledger, held to each other around every charge, under every name that its rows are known by.
 
-Beside its place and its bytes, rows are known by their fingerprint, which neither their order nor their spelling nor the
-format of the table changes. It takes one reading of all rows before the charge: what it decides is whether this ledger
-may be charged for them at all, and only the holder is told.
+Beside its place and its bytes, rows are known by their fingerprint, which neither their order nor their spelling nor
+the format of the table changes. It takes one reading of all rows before the charge: what it decides is whether this
+ledger may be charged for them at all, and only the holder is told.
 """
 
 import re

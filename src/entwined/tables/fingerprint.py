@@ -9,9 +9,14 @@ that arrive one by one have the digest of the table that they make.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from entwined.dependence import LearnedFrom
+from entwined.numbers import IntArray
 from entwined.schema import Coded, Schema
 from entwined.tables.rows import CodedRows
 from entwined.tables.steps import statement
@@ -69,40 +74,50 @@ def _origin(sizes: Mapping[str, int], count: int, sums: Sequence[int]) -> Learne
     return LearnedFrom("", count, tuple(sizes), tuple(sizes.values()), digest)
 
 
+def fingerprint_of_codes(sizes: Mapping[str, int], codes: IntArray | NDArray[np.int32]) -> LearnedFrom:
+    """Give the fingerprint of rows that are codes already, a column for each name."""
+    listed = sorted(sizes)
+    order = [list(sizes).index(name) for name in listed]
+    powers = _powers(listed, codes[:, order])
+    return _origin({name: sizes[name] for name in listed}, len(codes), powers.sum(axis=0).tolist())
+
+
+def _powers(names: Sequence[str], codes: IntArray | NDArray[np.int32]) -> IntArray:
+    """The powers of the two numbers of every row."""
+    found = []
+    for salt in SALTS:
+        number = np.zeros(len(codes), np.int64)
+        for at, name in enumerate(names):
+            number += (codes[:, at].astype(np.int64) + 1) * _factor(name, salt) % PRIME
+        number %= PRIME
+        square = number * number % PRIME
+        found += [number, square, number * square % PRIME]
+    return np.stack(found, axis=1)
+
+
 class RowSums:
     """The fingerprint of rows that are added one by one, by the codes of some columns."""
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         self._sizes = {name: sizes[name] for name in sorted(sizes)}
-        self._factors = [(name, [_factor(name, salt) for salt in SALTS]) for name in self._sizes]
         self._count, self._sums = 0, [0] * 3 * len(SALTS)
-        self._powers: dict[tuple[int, ...], list[int]] = {}
+        self._known: dict[tuple[int, ...], list[int]] = {}
 
     @classmethod
     def under(cls, schema: Schema) -> "RowSums":
         """Take the columns that the fingerprint of a table under this schema is made of."""
         return cls({name: schema.coded(name).size for name in usable(schema)})
 
-    def add(self, codes: Mapping[str, int], times: int = 1) -> None:
-        """Add a row, or several equal ones."""
-        key = tuple(codes[name] for name in self._sizes)
-        powers = self._powers.get(key)
+    def add(self, codes: Mapping[str, int]) -> None:
+        """Add a row."""
+        row = tuple(codes[name] for name in self._sizes)
+        powers = self._known.get(row)
         if powers is None:
-            if len(self._powers) >= MOST_REMEMBERED:
-                self._powers.clear()
-            powers = self._powers[key] = self._of(key)
-        self._count += times
-        self._sums = [total + times * power for total, power in zip(self._sums, powers, strict=True)]
-
-    def _of(self, codes: Sequence[int]) -> list[int]:
-        """The powers of the numbers of one row."""
-        powers = []
-        for salt in range(len(SALTS)):
-            pairs = zip(codes, self._factors, strict=True)
-            number = sum((code + 1) * factors[salt] % PRIME for code, (_, factors) in pairs) % PRIME
-            square = number * number % PRIME
-            powers += [number, square, number * square % PRIME]
-        return powers
+            if len(self._known) >= MOST_REMEMBERED:
+                self._known.clear()
+            powers = self._known[row] = _powers(list(self._sizes), np.array([row], np.int64))[0].tolist()
+        self._count += 1
+        self._sums = [total + power for total, power in zip(self._sums, powers, strict=True)]
 
     @property
     def fingerprint(self) -> LearnedFrom:
@@ -127,6 +142,7 @@ def _hash(parts: int, salt: str) -> str:
     return f"({' + '.join(f'p_{salt}_{at}' for at in range(parts))}) % {PRIME}"
 
 
+@cache
 def _factor(name: str, salt: str) -> int:
     found = hashlib.sha256(f"{salt}\0{name}".encode()).digest()
     return 1 + int.from_bytes(found[:8], "big") % (PRIME - 1)
