@@ -20,6 +20,7 @@ from entwined.queries import MovesOf, everything
 from entwined.request.verification import verify
 from entwined.schema import Categorical, Integer, Person, Schema, Text
 from support.memory_table import MemoryTable
+from support.origins import CHARGED
 
 STEP = np.array([[0.8, 0.15, 0.05], [0.2, 0.7, 0.1], [0.1, 0.3, 0.6]])
 STATES = ("a", "b")
@@ -122,11 +123,11 @@ def test_counts_are_charged_drawn_and_certified(tmp_path):
         exact = np.array(MemoryTable(SCHEMA, rows).answer([MOVES])[0]).reshape(3, 3)
         assert np.abs(passed.output - exact).max() <= 3
         assert verify(passed.certificate, SCHEMA).valid
-    found = CountedMoves(passed.output, "the private table with a budget", "learned", counts.noise)
+    found = CountedMoves(passed.output, CHARGED, counts.noise)
     narrow, wide = (
         found.with_margin(6, "0.9"),
         CountedMoves(
-            passed.output, "", "learned", TransitionCounts.of(promise, "who", "day", "state", "0.1").noise
+            passed.output, CHARGED, TransitionCounts.of(promise, "who", "day", "state", "0.1").noise
         ).with_margin(6, "0.9"),
     )
     gap = [one.model.transition.high - one.model.transition.low for one in (narrow, wide)]

@@ -19,6 +19,7 @@ from entwined.promise.promise import promise_of
 from entwined.queries.plain import PlainSum
 from entwined.schema import Integer, Schema, Text
 from support.memory_table import MemoryTable
+from support.origins import CHARGED
 
 ROWS = 400
 COLUMNS = Integer("income", 0, 101), Integer("weight", 0, 200), Integer("height", 100, 231)
@@ -80,7 +81,7 @@ def test_the_class_holds_the_truth_as_often_as_it_says(loss):
     for _ in range(200):
         sums = np.array(exact_sums(drawn(rng)))
         noisy = sums + np.rint(rng.laplace(0, scales))
-        learned = learned_from(mechanism, tuple(int(one) for one in noisy), Fraction(95, 100))
+        learned = learned_from(mechanism, tuple(int(one) for one in noisy), Fraction(95, 100), CHARGED)
         try:
             laws = {law.column: law for law in learned.linked("income")}
         except BadModel:
@@ -102,7 +103,10 @@ def test_the_class_holds_the_truth_as_often_as_it_says(loss):
 def test_the_worst_member_counts():
     mechanism, _ = moments("50")
     learned = learned_from(
-        mechanism, tuple(int(one) for one in exact_sums(drawn(np.random.default_rng(8)))), Fraction(9, 10)
+        mechanism,
+        tuple(int(one) for one in exact_sums(drawn(np.random.default_rng(8)))),
+        Fraction(9, 10),
+        CHARGED,
     )
     secret = ColumnSecret.of("income", [48, 52], rows=50, epsilon=1, delta="0.001", figure="mean")
     laws = learned.linked("income")
@@ -133,4 +137,4 @@ def test_gaussian_noise_learns_too_and_what_cannot_be_is_refused():
         )
     nothing = tuple([0] * 9)
     with pytest.raises(BadModel, match="may not vary at all"):
-        learned_from(moments("0.001")[0], nothing, Fraction(1, 2)).linked("income")
+        learned_from(moments("0.001")[0], nothing, Fraction(1, 2), CHARGED).linked("income")

@@ -15,6 +15,7 @@ from entwined.loss import Loss
 from entwined.mechanisms.moments import NoisyMoments
 from entwined.promise.promise import promise_of
 from entwined.schema import Integer, Schema
+from support.origins import CHARGED
 
 ROWS = 400
 SCHEMA = Schema((Integer("first", 130, 210), Integer("second", 130, 210)), rows=ROWS).approve()
@@ -32,7 +33,7 @@ def learned(rng, rho, loss):
         int(value + round(rng.laplace(0, float(noise.scale))))
         for value, noise in zip(exact, mechanism.noises, strict=True)
     ]
-    return learned_from(mechanism, tuple(noisy), Fraction(19, 20))
+    return learned_from(mechanism, tuple(noisy), Fraction(19, 20), CHARGED)
 
 
 @pytest.mark.parametrize(
@@ -62,14 +63,14 @@ def test_a_box_gives_the_widest_ends():
         first, second, across = (box(*one) for one in zip((own, theirs, both), far, strict=True))
         means = (box(0, 1),) * 2
         around = LearnedCovariance(
-            ("x", "y"), 50, ((first, across), (across, second)), means, Fraction(9, 10), "t"
+            ("x", "y"), 50, ((first, across), (across, second)), means, Fraction(9, 10), CHARGED
         )
         ends = alike(around)
         for _ in range(20):
             x, y, xy = (rng.uniform(float(one.low), float(one.high)) for one in (first, second, across))
             point = [Interval(*(Fraction(value),) * 2) for value in (x, y, xy)]
             inner = LearnedCovariance(
-                ("x", "y"), 50, ((point[0], point[2]), (point[2], point[1])), means, Fraction(9, 10), "t"
+                ("x", "y"), 50, ((point[0], point[2]), (point[2], point[1])), means, Fraction(9, 10), CHARGED
             )
             assert ends.low <= alike(inner).low + 1e-12
             assert ends.high >= alike(inner).high - 1e-12
@@ -79,7 +80,7 @@ def test_a_box_gives_the_widest_ends():
 @pytest.mark.parametrize("ends", [(0.1, 0.4), (-0.15, 0.05), (-0.2, 0.6), (-0.6, -0.1), (0.0, 0.0)])
 def test_no_law_between_the_ends_moves_further_than_the_model(size, ends):
     """Against the exact factor of every law, all known sets tried."""
-    taken = gaussian_exact_bound(Loss.uniform(1, size), equal_members(AlikeEnds(*ends), size)).worst
+    taken = gaussian_exact_bound(Loss.uniform(1, size), equal_members(AlikeEnds(*ends), size, CHARGED)).worst
     least = max(ends[0], -1 / (size - 1) + 1e-3)
     for rho in np.linspace(least, max(ends[1], least), 21):
         found = gaussian_exact_bound(Loss.uniform(1, size), equal_correlation(size, float(rho))).worst
@@ -89,7 +90,7 @@ def test_no_law_between_the_ends_moves_further_than_the_model(size, ends):
 
 
 def test_the_largest_correlation_counts_where_members_differ():
-    model = members_at_most(AlikeEnds(-0.3, 0.2), 3)
+    model = members_at_most(AlikeEnds(-0.3, 0.2), 3, CHARGED)
     assert (model.max_correlation, model.source, model.units) == (0.3, "learned", 3)
 
 
@@ -97,6 +98,6 @@ def test_noise_that_leaves_everything_open_is_refused():
     with pytest.raises(BadModel, match="Spend more on learning"):
         alike(learned(np.random.default_rng(1), 0.5, "0.01"))
     with pytest.raises(BadModel, match="at least 2"):
-        equal_members(AlikeEnds(0.1, 0.2), 1)
+        equal_members(AlikeEnds(0.1, 0.2), 1, CHARGED)
     with pytest.raises(BadModel, match="at least 2"):
-        members_at_most(AlikeEnds(0.1, 0.2), 1)
+        members_at_most(AlikeEnds(0.1, 0.2), 1, CHARGED)

@@ -36,6 +36,7 @@ from entwined.queries import Histogram
 from entwined.request.verbs import release
 from entwined.schema import Boolean, Cells, Integer, Person, Rows, Schema, Text
 from support.memory_table import MemoryTable
+from support.origins import CHARGED
 
 
 def tables_of(cells, rows):
@@ -395,7 +396,9 @@ def test_a_margin_holds_the_true_law_as_often_as_it_says():
     for _ in range(200):
         counts = rng.multinomial(2000, law.ravel()).reshape(2, 2)
         noisy = (noise.add(counts.sum(axis=1)), noise.add(counts.ravel()).reshape(2, 2))
-        model = NoisyTables(("x", "y"), ((), (0,)), noisy, noisy, noise, 2000).with_margin("0.8").model
+        model = (
+            NoisyTables(("x", "y"), ((), (0,)), noisy, noisy, noise, 2000, CHARGED).with_margin("0.8").model
+        )
         table = next(block.table for block in model.blocks if block.scope.shape[1] == 2)
         alone = next(block.table for block in model.blocks if block.scope.shape[1] == 1)
         inside = [box.low[0] <= truth for box, truth in ((table, given), (alone, law.sum(axis=1)))]
@@ -407,7 +410,7 @@ def test_a_margin_holds_the_true_law_as_often_as_it_says():
 def test_noise_widens_the_margin():
     counts = (np.array([800, 1200]), np.array([[700, 100], [200, 1000]]))
     quiet, loud = (
-        NoisyTables(("x", "y"), ((), (0,)), counts, counts, DiscreteLaplace(Fraction(scale)), 2000)
+        NoisyTables(("x", "y"), ((), (0,)), counts, counts, DiscreteLaplace(Fraction(scale)), 2000, CHARGED)
         for scale in (1, 40)
     )
     loss = Loss.uniform("0.1", 2)
@@ -417,7 +420,9 @@ def test_noise_widens_the_margin():
 
 def test_negative_counts_are_no_chances():
     counts = (np.array([-5, 10]), np.array([[-3, -4], [2, 8]]))
-    found = NoisyTables(("x", "y"), ((), (0,)), counts, counts, DiscreteLaplace(Fraction(4)), 10).smoothed()
+    found = NoisyTables(
+        ("x", "y"), ((), (0,)), counts, counts, DiscreteLaplace(Fraction(4)), 10, CHARGED
+    ).smoothed()
     tables = [variable["table"] for variable in found.model.document["variables"]]
     assert tables[1][0] == [0.5, 0.5]
     assert np.min(tables[0]) > 0

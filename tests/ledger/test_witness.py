@@ -105,7 +105,7 @@ def ask(ledger, where=None, source="table.csv", loss="0.5"):
 
 def marks(project):
     """The witness beside the table and the one in the state folder."""
-    found = [*project.glob(".*.entwined"), *(project.parent / "state/entwined/witnesses").glob("*")]
+    found = [*project.glob(".*.entwined"), *(project.parent / "state/entwined/rollback-guards").glob("*")]
     return [path for path in found if not path.name.endswith("-lock")]
 
 
@@ -298,7 +298,7 @@ def test_where_the_folder_of_the_table_may_not_be_written_the_state_folder_remem
     monkeypatch.setattr(Slots, "start", started)
     with begun() as ledger:
         ask(ledger)
-    assert [path.parent.name for path in marks(project)] == ["witnesses"]
+    assert [path.parent.name for path in marks(project)] == ["rollback-guards"]
     with begun("second.sqlite") as second, pytest.raises(BadLedger, match="another one"):
         ask(second)
 
@@ -310,7 +310,9 @@ def test_a_witness_that_cannot_be_written_keeps_the_answer_back(project, monkeyp
             raise OSError(28, "No space left on device")
 
         with monkeypatch.context() as patched:
-            patched.setattr(Slots, "raise_to", lambda slots, *_: "witnesses" in slots.path.parts and full())
+            patched.setattr(
+                Slots, "raise_to", lambda slots, *_: "rollback-guards" in slots.path.parts and full()
+            )
             with pytest.raises(LedgerUnavailable, match="No space left"):
                 ask(ledger)
         assert ledger.spent().entries == 3

@@ -21,6 +21,7 @@ from entwined.series import journal as journal_module
 from entwined.series import steps
 from entwined.series.following import Streaming, followed
 from entwined.series.journal import StepJournal
+from support.other_rows import forget_rows
 from support.streams import CHAIN, DAYS, LINES, piped, streaming_in
 
 STEPS = 60
@@ -300,6 +301,7 @@ def killed(folder, times: int) -> None:
     while deaths < times:
         place = folder / str(deaths)
         place.mkdir()
+        forget_rows()  # the same lines again, under a ledger of their own
         streaming, shown = streaming_in(place), place / "shown.csv"
         price = bill_of(streaming.request).price
         ledger_for(

@@ -107,8 +107,8 @@ def _written(
     if members is None:
         output.write_text(json.dumps(learned.document, ensure_ascii=False, indent=1) + "\n")
         return {"covariance": str(output)}
-    found = alike(learned)
-    model = members_at_most(found, members) if at_most else equal_members(found, members)
+    found, make = alike(learned), members_at_most if at_most else equal_members
+    model = make(found, members, learned.learned_from)
     write_model(model, output)
     taken = float(model.strengths.max())
     return {"model": str(output), "low": found.low, "high": found.high, "taken": taken}

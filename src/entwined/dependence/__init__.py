@@ -25,7 +25,7 @@ from entwined.dependence.gaussian import Correlations, Gaussian, GaussianLaws, M
 from entwined.dependence.graph import Graph
 from entwined.dependence.groups import Groups
 from entwined.dependence.independent import Independent
-from entwined.dependence.learned_from import LearnedFrom
+from entwined.dependence.learned_from import LearnedFrom, LearningCharge
 from entwined.dependence.markov_chain import MarkovChain
 from entwined.dependence.model import Coupled, Dependence, Source
 from entwined.dependence.model_check import ModelCheck, TriedLaw
@@ -54,6 +54,7 @@ __all__ = [
     "Groups",
     "Independent",
     "LearnedFrom",
+    "LearningCharge",
     "MarkovChain",
     "MaxCorrelation",
     "ModelCheck",

@@ -13,7 +13,7 @@ from entwined.canonical import Document
 from entwined.dependence.box import Box
 from entwined.dependence.couplings import FEW, Couplings
 from entwined.dependence.factors import Factors, couplings_of, factors_of, pairs_of, raised_in
-from entwined.dependence.learned_from import LearnedFrom
+from entwined.dependence.learned_from import LearnedFrom, origin_fields
 from entwined.dependence.model import Coupled, Source, checked_source, checked_units, distinct_places
 from entwined.dependence.model_check import ModelCheck
 from entwined.dependence.narrower import Tie
@@ -159,7 +159,7 @@ class BayesNet(Coupled):
             }
             for name, values, causes, table in zip(self.names, self.values, self.parents, tables, strict=True)
         ]
-        origin = {"learned_from": self.learned_from.document} if self.learned_from else {}
+        origin = origin_fields(self.learned_from)
         origin |= {"check": self.check.document} if self.check else {}
         hidden = {"hidden": [self.names[place] for place in self.hidden]} if self.hidden else {}
         return {"kind": self.kind, "variables": variables, **hidden, "source": self.source, **origin}

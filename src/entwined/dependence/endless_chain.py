@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from entwined.canonical import Document
 from entwined.dependence.box import Box
+from entwined.dependence.learned_from import LearnedFrom, origin_fields
 from entwined.dependence.markov_chain import MarkovChain
 from entwined.dependence.model import Dependence, Source
 from entwined.dependence.narrower import Tie
@@ -29,6 +30,7 @@ class EndlessChain(Dependence):
     transition: Box
     initial: FloatArray | None = None
     source: Source = "declared"
+    learned_from: LearnedFrom | None = None
     kind: ClassVar[str] = "endless_chain"
     plural: ClassVar[str] = "chains without an end"
     alike: ClassVar[bool] = True
@@ -60,7 +62,7 @@ class EndlessChain(Dependence):
 
     def until(self, steps: int) -> MarkovChain:
         """Give the chain of its first steps."""
-        return MarkovChain(steps, self.transition, self.initial, self.source)
+        return MarkovChain(steps, self.transition, self.initial, self.source, self.learned_from)
 
     def group_totals(self, loss: Loss) -> FloatArray:
         """A step alone, if it says nothing about the next; else there is no total of steps without an end."""
@@ -89,4 +91,6 @@ class EndlessChain(Dependence):
     def document(self) -> Document:
         """The model as the fields of its file."""
         start = {} if self.initial is None else {"initial": self.initial.tolist()}
-        return {"kind": self.kind, **start, "transition": self.transition.document, "source": self.source}
+        origin = origin_fields(self.learned_from)
+        table = self.transition.document
+        return {"kind": self.kind, **start, "transition": table, "source": self.source, **origin}

@@ -28,7 +28,7 @@ from entwined.dependence.gaussian import Gaussian, GaussianLaws, MaxCorrelation,
 from entwined.dependence.graph_files import graph_from, named_from
 from entwined.dependence.groups import Groups
 from entwined.dependence.independent import Independent
-from entwined.dependence.learned_from import LearnedFrom
+from entwined.dependence.learned_from import LearnedFrom, LearningCharge
 from entwined.dependence.markov_chain import MarkovChain
 from entwined.dependence.model import Dependence
 from entwined.dependence.model_check import ModelCheck
@@ -158,16 +158,17 @@ def groups(fields: Fields, _: Path) -> Groups:
 
 def markov_chain(fields: Fields, _: Path) -> MarkovChain:
     """Read the length, the transition matrix, and the initial law if there is one."""
-    fields.only("length", "initial", "transition")
+    fields.only("length", "initial", "transition", "learned_from")
     initial = fields.vector("initial") if fields.has("initial") else None
-    return MarkovChain(fields.integer("length"), fields.table("transition", 2), initial, fields.source)
+    length, transition = fields.integer("length"), fields.table("transition", 2)
+    return MarkovChain(length, transition, initial, fields.source, learned_from(fields))
 
 
 def endless_chain(fields: Fields, _: Path) -> EndlessChain:
     """Read the transition matrix, and the initial law if there is one."""
-    fields.only("initial", "transition")
+    fields.only("initial", "transition", "learned_from")
     initial = fields.vector("initial") if fields.has("initial") else None
-    return EndlessChain(fields.table("transition", 2), initial, fields.source)
+    return EndlessChain(fields.table("transition", 2), initial, fields.source, learned_from(fields))
 
 
 def varying_chain(fields: Fields, _: Path) -> VaryingChain:
@@ -182,15 +183,21 @@ def learned_from(fields: Fields) -> LearnedFrom | None:
     if not fields.has("learned_from"):
         return None
     given = Fields(fields.members("learned_from", "the table that the model was learned from"))
+    if given.has("charge"):
+        refuse_unknown(given.values, ("table", "charge"), '"learned_from"')
+        charge = Fields(given.members("charge", "the ledger and the receipt of the charge"))
+        refuse_unknown(charge.values, ("ledger", "receipt"), '"charge"')
+        named = LearningCharge(charge.text("ledger"), charge.text("receipt"))
+        return LearnedFrom(given.text("table"), charge=named)
     refuse_unknown(given.values, ("table", "rows", "contents"), '"learned_from"')
     contents = Fields(given.members("contents", "columns and a fingerprint of their rows"))
     refuse_unknown(contents.values, ("columns", "sizes", "fingerprint"), '"contents"')
-    named = contents.entries("columns", "a list of columns")
-    refuse_other_than_texts([named], lambda _: '"columns" of "contents"')
+    listed_columns = contents.entries("columns", "a list of columns")
+    refuse_other_than_texts([listed_columns], lambda _: '"columns" of "contents"')
     sizes = contents.entries("sizes", "a list of numbers of codes")
     refuse_types(sizes, int, lambda place: f'"sizes" {place + 1} of "contents"', "a whole number")
     told = contents.text("fingerprint")
-    return LearnedFrom(given.text("table"), given.integer("rows"), tuple(named), tuple(sizes), told)
+    return LearnedFrom(given.text("table"), given.integer("rows"), tuple(listed_columns), tuple(sizes), told)
 
 
 def bayes_net(fields: Fields, _: Path) -> BayesNet:
@@ -280,13 +287,14 @@ def gaussian(fields: Fields, _: Path) -> GaussianLaws:
     if ways[0] in ("equal_correlation", "autoregression", "kinship"):
         return _family(fields, ways[0])
     if ways == ["covariance"]:
-        fields.only("covariance")
+        fields.only("covariance", "learned_from")
         fields.table("covariance", 2)
-        return Gaussian.of(fields.values["covariance"], fields.source)
+        law = Gaussian.of(fields.values["covariance"], fields.source)
+        return replace(law, learned_from=learned_from(fields))
     if ways == ["max_correlation"]:
-        fields.only("size", "max_correlation")
+        fields.only("size", "max_correlation", "learned_from")
         largest = float(fields.table("max_correlation", 0).high)
-        return MaxCorrelation(fields.integer("size"), largest, fields.source)
+        return MaxCorrelation(fields.integer("size"), largest, fields.source, learned_from(fields))
     fields.only("correlation", "deviations")
     fields.table("correlation", 2)
     deviations = fields.vector("deviations").tolist() if fields.has("deviations") else None

@@ -16,6 +16,7 @@ import numpy as np
 
 from entwined.canonical import Document
 from entwined.dependence.box import Box
+from entwined.dependence.learned_from import LearnedFrom, origin_fields
 from entwined.dependence.model import Dependence, Source, checked_source, checked_units
 from entwined.dependence.narrower import HALF, Narrower
 from entwined.errors import BadModel, DoesNotApply
@@ -77,6 +78,7 @@ class Gaussian(GaussianLaws):
 
     covariance: FloatArray
     source: Source = "declared"
+    learned_from: LearnedFrom | None = None
     plural: ClassVar[str] = "Gaussian laws of known covariance"
 
     def __post_init__(self) -> None:
@@ -132,7 +134,8 @@ class Gaussian(GaussianLaws):
     @property
     def document(self) -> Document:
         """The model as the fields of its file."""
-        return {"kind": self.kind, "covariance": self.covariance.tolist(), "source": self.source}
+        origin = origin_fields(self.learned_from)
+        return {"kind": self.kind, "covariance": self.covariance.tolist(), "source": self.source, **origin}
 
     def times_as_strong(self, factor: float) -> "Gaussian":
         """Multiply every covariance, the variances kept; refuse where that is no law."""
@@ -202,6 +205,7 @@ class MaxCorrelation(GaussianLaws):
     size: int
     max_correlation: float
     source: Source = "declared"
+    learned_from: LearnedFrom | None = None
     plural: ClassVar[str] = "Gaussian laws with a bound on every correlation"
 
     def __post_init__(self) -> None:
@@ -232,7 +236,7 @@ class MaxCorrelation(GaussianLaws):
     def document(self) -> Document:
         """The model as the fields of its file."""
         fields = {"size": self.size, "max_correlation": self.max_correlation}
-        return {"kind": self.kind, **fields, "source": self.source}
+        return {"kind": self.kind, **fields, "source": self.source, **origin_fields(self.learned_from)}
 
     def times_as_strong(self, factor: float) -> "MaxCorrelation":
         """Multiply the bound."""

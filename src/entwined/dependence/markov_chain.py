@@ -12,6 +12,7 @@ from entwined.dependence.box import Box
 from entwined.dependence.chained import Chained, checked_initial, checked_transitions
 from entwined.dependence.couplings import Couplings
 from entwined.dependence.factors import Factors
+from entwined.dependence.learned_from import LearnedFrom, origin_fields
 from entwined.dependence.model import Source, checked_source, checked_units
 from entwined.dependence.narrower import Narrower, Tie
 from entwined.dependence.product_law import ProductLaw, UnitTable
@@ -34,6 +35,7 @@ class MarkovChain(Chained):
     transition: Box
     initial: FloatArray | None = None
     source: Source = "declared"
+    learned_from: LearnedFrom | None = None
     kind: ClassVar[str] = "markov_chain"
     alike: ClassVar[bool] = True
 
@@ -110,7 +112,14 @@ class MarkovChain(Chained):
         """The model as the fields of its file."""
         start = {} if self.initial is None else {"initial": self.initial.tolist()}
         table = self.transition.document
-        return {"kind": self.kind, "length": self.length, **start, "transition": table, "source": self.source}
+        about = {
+            "kind": self.kind,
+            "length": self.length,
+            **start,
+            "transition": table,
+            "source": self.source,
+        }
+        return about | origin_fields(self.learned_from)
 
 
 def stationary(transition: FloatArray) -> FloatArray | None:

@@ -20,7 +20,7 @@ from entwined.door.answering import Answering, Picking
 from entwined.door.certificate import certificate
 from entwined.door.lending import lent
 from entwined.door.mechanism import Mechanism, Worded
-from entwined.door.own_rows import refuse_own_rows
+from entwined.door.own_rows import refuse_own_rows, require_charges
 from entwined.door.question import question_of
 from entwined.door.running import run_charged
 from entwined.door.witnessed import witnessed
@@ -76,6 +76,7 @@ class Door(Seen):
         if self.promise.secrets is not None:
             self.promise.secrets.require_kept(document)
         refuse_own_rows(self.table, self.promise.declared)
+        require_charges(self.ledger, self.promise.declared)
         source = self._kept()
         source.check(mechanism.needs(self.promise.schema))
         with witnessed(self.table, self.ledger):

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from typing import Protocol, runtime_checkable
 
 from entwined.dependence import LearnedFrom
-from entwined.errors import HolderError
+from entwined.errors import BadInput, HolderError, LedgerDamaged, Refused
+from entwined.ledger import Ledger
 from entwined.promise.declared import Declared
 
 
@@ -18,10 +19,29 @@ class Recognizing(Protocol):
 
 def refuse_own_rows(table: object, declared: Iterable[Declared]) -> None:
     """Refuse a model that was learned, without a charge, from the very rows of a table; only the holder is told."""
-    for one in declared:
-        told = one.model.learned_from
-        if told is not None and isinstance(table, Recognizing) and table.holds(told):
+    for given in declared:
+        origin = given.model.learned_from
+        if origin is not None and isinstance(table, Recognizing) and table.holds(origin):
             raise HolderError(
-                f"The model {one.title!r} was learned from rows that are those of the private table, in whatever "
+                f"The model {given.title!r} was learned from rows that are those of the private table, in whatever "
                 "order and spelling, so it is not public. Learn it from another table, or with a budget."
             )
+
+
+def require_charges(ledger: Ledger, declared: Iterable[Declared]) -> None:
+    """Refuse a model whose learning was charged to this ledger where the ledger does not hold that entry.
+
+    One that was charged to another ledger is of other rows: the rollback guard keeps these from a second ledger.
+    """
+    for given in declared:
+        origin = given.model.learned_from
+        charge = None if origin is None else origin.charge
+        if charge is None or charge.ledger != ledger.id:
+            continue
+        try:
+            ledger.book.require(charge.receipt)
+        except (BadInput, LedgerDamaged):
+            raise Refused(
+                f"The model {given.title!r} was learned with a budget, and the ledger has no entry "
+                f"{charge.receipt!r:.40} for it. Nothing was charged. Restore the newest copy, or learn it again."
+            ) from None

@@ -31,6 +31,5 @@ def settled_counts(
 
 def counts_on_request(request: Request, mechanism: TransitionCounts, price: Price) -> CountsSpending:
     """Count through the door of a request: its table, models, ledger and cap; the loss is charged there."""
-    counts, cap, after = spent_on(request, mechanism, price)
-    moves = CountedMoves(counts, "the private table with a budget", "learned", mechanism.noise)
-    return CountsSpending(moves, cap, after)
+    counts, origin, cap, after = spent_on(request, mechanism, price)
+    return CountsSpending(CountedMoves(counts, origin, mechanism.noise), cap, after)

@@ -5,15 +5,16 @@ many there are depends on where the chain went. So an interval has to hold for e
 may miss by a share 1 / (n (n + 1)) of what its cell may miss, and these shares add up to one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
 import numpy as np
 
-from entwined.dependence import Box, MarkovChain, Source
+from entwined.dependence import Box, LearnedFrom, MarkovChain
 from entwined.errors import BadTable
 from entwined.learning.models import SMOOTHING, chance_intervals, chances
+from entwined.learning.origin import learned_model
 from entwined.learning.series import PublicSeries
 from entwined.noise import Additive
 from entwined.noise.lattice import probability
@@ -28,8 +29,7 @@ class CountedMoves:
     """How often each state was followed by each, perhaps with noise, and where that comes from."""
 
     counts: IntArray
-    table: str
-    source: Source
+    origin: LearnedFrom
     noise: Additive | None = None
 
     @classmethod
@@ -42,7 +42,7 @@ class CountedMoves:
             )
         counts = np.zeros((series.states, series.states), np.int64)
         np.add.at(counts, (pairs[:, 0], pairs[:, 1]), 1)
-        return cls(counts, table, "proxy")
+        return cls(counts, replace(series.origin, table=table))
 
     def smoothed(self, length: int, added: float | str | Fraction = SMOOTHING) -> "LearnedChain":
         """Take the shares of the counts plus `added`: a likely chain, trusted as it is."""
@@ -66,7 +66,7 @@ class CountedMoves:
 
     def _learned(self, table: Box, length: int, how: str) -> "LearnedChain":
         total = int(np.maximum(self.counts, 0).sum())
-        return LearnedChain(MarkovChain(length, table, source=self.source), self.table, total, how)
+        return LearnedChain(learned_model(MarkovChain(length, table), self.origin), total, how)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +74,13 @@ class LearnedChain:
     """A chain with the words that name it."""
 
     model: MarkovChain
-    table: str
     moves: int
     how: str
+
+    @property
+    def table(self) -> str:
+        """The table that it was learned from."""
+        return self.model.learned_from.table if self.model.learned_from else ""
 
     @property
     def title(self) -> str:

@@ -31,7 +31,8 @@ from entwined.errors import BadInput, NoTheorem
 from entwined.learning.codes import NOT_ASKED, Codes
 from entwined.learning.held_out import Fit, HeldOut, PublicRows, losses_held_out, questions_scored
 from entwined.learning.hidden_causes import hidden_root, star
-from entwined.learning.models import SMOOTHING, Learned, from_table, smoothed, smoothed_tree
+from entwined.learning.models import SMOOTHING, Learned, smoothed, smoothed_tree
+from entwined.learning.origin import learned_model
 from entwined.learning.strong_learner import NAME, require_learner
 from entwined.learning.structure import network
 from entwined.loss import Loss
@@ -164,7 +165,7 @@ def laws_tried(
     laws |= {f"{count} latent classes": partial(_star, count) for count in classes}
     roots = [count for count in HIDDEN_ROOTS if count in classes]
     if not blanks:
-        laws[NETWORK] = lambda rows: smoothed(rows.codes, network(rows.pairs, 2), smoothing, "proxy")
+        laws[NETWORK] = lambda rows: smoothed(rows.codes, network(rows.pairs, 2), smoothing)
     return laws | {f"a tree with a hidden root of {count} classes": partial(_root, count) for count in roots}
 
 
@@ -217,7 +218,9 @@ def _carried(learned: Learned, codes: Codes, fitted: Mapping[str, BayesNet], fig
     tree = replace(learned, model=replace(learned.model, check=figures))
     covering = [
         Learned(
-            from_table(replace(fitted[law], check=replace(figures, law=law)), codes, learned.table),
+            learned_model(
+                replace(fitted[law], check=replace(figures, law=law)), codes.learned_from(learned.table)
+            ),
             learned.table,
             learned.rows,
             f"{law}, {SMOOTHING:g} added to every count",

@@ -13,7 +13,7 @@ from entwined.errors import BadTable, EntwinedError
 from entwined.progress import report
 from entwined.schema import Coded, Schema
 from entwined.tables.every_row import every_row
-from entwined.tables.fingerprint import fingerprint
+from entwined.tables.fingerprint import fingerprint, fingerprint_of_codes
 from entwined.tables.rows import CodedRows
 from entwined.tables.source import engine_of
 
@@ -35,6 +35,7 @@ class Codes:
     sizes: tuple[int, ...]
     values: NDArray[np.int32]
     origin: LearnedFrom | None = None
+    """The table that the rows are of, or a part of; None for codes that stand for themselves."""
 
     def __post_init__(self) -> None:
         if self.values.ndim != 2 or self.values.shape[1] != len(self.names):  # noqa: PLR2004  (rows and columns)
@@ -67,6 +68,16 @@ class Codes:
         """How many respondents there are."""
         return len(self.values)
 
+    @property
+    def _source(self) -> LearnedFrom:
+        return self.origin or fingerprint_of_codes(
+            dict(zip(self.names, self.sizes, strict=True)), self.values
+        )
+
+    def learned_from(self, table: str) -> LearnedFrom:
+        """What a model of these rows was learned from, under the name of its table."""
+        return dataclasses.replace(self._source, table=table)
+
     def place(self, name: str) -> int:
         """Give the number of a column."""
         if name not in self.names:
@@ -77,11 +88,11 @@ class Codes:
         """Keep some columns."""
         places = [self.place(name) for name in names]
         sizes = tuple(self.sizes[place] for place in places)
-        return Codes(tuple(names), sizes, self.values[:, places], self.origin)
+        return Codes(tuple(names), sizes, self.values[:, places], self._source)
 
     def some(self, rows: NDArray[Any]) -> "Codes":
         """Keep some rows."""
-        return Codes(self.names, self.sizes, self.values[rows])
+        return Codes(self.names, self.sizes, self.values[rows], self._source)
 
     def without_blanks(self, blanks: Mapping[str, int]) -> "Codes":
         """Take the code that stands for "not asked" out of the columns that have one; codes above it move down."""
@@ -91,7 +102,7 @@ class Codes:
             column = self.values[:, place]
             values[:, place] = np.where(column == code, NOT_ASKED, column - (column > code))
             sizes[place] -= 1
-        return Codes(self.names, tuple(sizes), values, self.origin)
+        return Codes(self.names, tuple(sizes), values, self._source)
 
     def without_missing(self, names: Iterable[str]) -> "Codes":
         """Take missing, the last code, out of columns in which it is confirmed to say nothing."""

@@ -5,6 +5,7 @@ from itertools import product
 from typing import NamedTuple
 
 from entwined.bounds.attributes.learned_covariance import Interval, LearnedCovariance
+from entwined.dependence import LearnedFrom
 from entwined.errors import BadInput
 from entwined.learning.spending import settled_for, spent_on
 from entwined.mechanisms.moments import NoisyMoments
@@ -12,8 +13,6 @@ from entwined.noise.lattice import probability
 from entwined.numbers import Amount
 from entwined.promise.price import Price
 from entwined.request.request import Request
-
-PRIVATE = "the private table with a budget"
 
 
 class CovarianceSpending(NamedTuple):
@@ -34,12 +33,12 @@ def covariance_on_request(
 ) -> CovarianceSpending:
     """Learn through the door of a request: its table, models, ledger and cap; the loss is charged there."""
     sure = probability(str(confidence), "Confidence")
-    numbers, cap, after = spent_on(request, mechanism, price)
-    return CovarianceSpending(learned_from(mechanism, numbers, sure), cap, after)
+    numbers, origin, cap, after = spent_on(request, mechanism, price)
+    return CovarianceSpending(learned_from(mechanism, numbers, sure, origin), cap, after)
 
 
 def learned_from(
-    mechanism: NoisyMoments, numbers: tuple[int, ...], confidence: Fraction
+    mechanism: NoisyMoments, numbers: tuple[int, ...], confidence: Fraction, origin: LearnedFrom
 ) -> LearnedCovariance:
     """Put boxes around sums of centred products: half of what may be missed is for the noise on them."""
     sums, rows = mechanism.sums, int(mechanism.sums.schema.rows or 0)
@@ -71,4 +70,4 @@ def learned_from(
         Interval(*(centre + step * end / rows for end in one))
         for centre, step, one in zip(sums.centres, steps, first, strict=True)
     )
-    return LearnedCovariance(sums.columns, rows, table, means, confidence, PRIVATE)
+    return LearnedCovariance(sums.columns, rows, table, means, confidence, origin)

@@ -177,4 +177,4 @@ def _network(answers: Answers, classes: Classes, parents: Parents) -> BayesNet:
     name = ROOT_NAME
     while name in codes.names:
         name += "_"
-    return as_network((*codes.names, name), (*parents, ()), tables, "proxy").hiding([name])
+    return as_network((*codes.names, name), (*parents, ()), tables).hiding([name])

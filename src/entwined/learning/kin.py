@@ -18,9 +18,11 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from entwined.bounds.attributes.learned_covariance import Interval, LearnedCovariance
+from entwined.dependence import LearnedFrom
 from entwined.dependence.families import equal_correlation
 from entwined.dependence.gaussian import Gaussian, MaxCorrelation
 from entwined.errors import BadModel
+from entwined.learning.origin import learned_model
 
 OUTWARD: Final = 1e-9  # quantiles are right to far less
 FEWEST: Final = 2
@@ -66,17 +68,17 @@ def _odds(learned: LearnedCovariance, one: int, other: int) -> Interval:
     return Interval(min(corners), max(corners))  # it rises or falls in each of the two
 
 
-def equal_members(found: AlikeEnds, size: int) -> Gaussian:
+def equal_members(found: AlikeEnds, size: int, origin: LearnedFrom) -> Gaussian:
     """Give a law of members any two of whom are equally alike, which moves at least as far as any between the ends."""
     lowest = min(max(-found.low, 0.0), 1 / (_members(size) - 1))  # no law of so many has a lower one
     moved = max((size - 1 - known) * lowest / (1 - known * lowest) for known in range(size - 1))
     furthest = max(found.high, moved / (size - 1))
-    return equal_correlation(size, furthest * (1 + OUTWARD), "learned")
+    return learned_model(equal_correlation(size, furthest * (1 + OUTWARD)), origin)
 
 
-def members_at_most(found: AlikeEnds, size: int) -> MaxCorrelation:
+def members_at_most(found: AlikeEnds, size: int, origin: LearnedFrom) -> MaxCorrelation:
     """Give all laws of members no two of whom are more alike than any of the columns, however they differ."""
-    return MaxCorrelation(_members(size), found.size, "learned")
+    return learned_model(MaxCorrelation(_members(size), found.size), origin)
 
 
 def _members(size: int) -> int:

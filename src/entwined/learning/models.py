@@ -1,7 +1,7 @@
 """From counts to a dependence model: smoothed tables, or intervals that hold with a stated confidence."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from typing import Any, Final
@@ -9,9 +9,10 @@ from typing import Any, Final
 import numpy as np
 from scipy.special import betaincinv
 
-from entwined.dependence import BayesNet, Box, Source
+from entwined.dependence import BayesNet, Box
 from entwined.errors import BadInput
 from entwined.learning.codes import Codes
+from entwined.learning.origin import learned_model
 from entwined.learning.pairs import PairCounts, pair_counts
 from entwined.learning.structure import joint_counts, network
 from entwined.mechanisms.parents import Parents
@@ -58,13 +59,13 @@ def learn(
     *,
     parents: int = 1,
     smoothing: float | str | Fraction = SMOOTHING,
-    source: Source = "proxy",
+    planning_only: bool = False,
 ) -> Learned:
     """Learn a tree, or a network with up to `parents` parents a column, from a public table.
 
     `smoothing` is added to every count. It makes chances that were never seen positive and the dependence
     weaker, so it is part of what is trusted: see `Dependence.stronger`. From the private rows themselves a model is
-    "exploratory": good for planning, refused by a release.
+    `planning_only`: a release refuses it.
 
     >>> pilot = Codes.of({"a": 2, "b": 2}, [[0, 0]] * 8 + [[1, 1]] * 8)
     >>> learn(pilot, "pilot.csv").title
@@ -74,13 +75,14 @@ def learn(
     found = network(pair_counts(codes), parents)
     shape = "a tree" if parents == 1 else f"up to {parents} parents"
     how = f"{shape}, {float(added):g} added to every count"
-    model = from_table(smoothed(codes, found, float(added), source), codes, table)
+    law = smoothed(codes, found, float(added))
+    model = learned_model(law, codes.learned_from(table), planning_only=planning_only)
     return Learned(model, table, codes.rows, how, float(added))
 
 
 def smoothed_tree(codes: Codes, pairs: PairCounts, added: float) -> BayesNet:
-    """Learn a tree from columns whose pairs are counted already."""
-    return smoothed(codes, network(pairs, 1), added, "proxy")
+    """Fit a tree to columns whose pairs are counted already."""
+    return smoothed(codes, network(pairs, 1), added)
 
 
 def learn_with_margin(
@@ -97,21 +99,14 @@ def learn_with_margin(
     boxes = [chance_intervals(table, table, missed / cells) for table in counts]
     shape = "a tree" if parents == 1 else f"up to {parents} parents"
     how = f"{shape}, intervals of confidence {1 - missed:g}"
-    model = from_table(as_network(codes.names, found, boxes, "proxy"), codes, table)
+    model = learned_model(as_network(codes.names, found, boxes), codes.learned_from(table))
     return Learned(model, table, codes.rows, how)
 
 
-def from_table(model: BayesNet, codes: Codes, table: str) -> BayesNet:
-    """Keep what the model was learned from, so that a release can tell whether those are its own rows."""
-    if codes.origin is None:
-        return model
-    return replace(model, learned_from=replace(codes.origin, table=table))
-
-
-def smoothed(codes: Codes, parents: Parents, added: float, source: Source) -> BayesNet:
+def smoothed(codes: Codes, parents: Parents, added: float) -> BayesNet:
     """Make the network whose tables are the counts plus `added`."""
     tables = [chances(joint_counts(codes, (*each, column)), added) for column, each in enumerate(parents)]
-    return as_network(codes.names, parents, tables, source)
+    return as_network(codes.names, parents, tables)
 
 
 def chances(counts: Any, added: float) -> Box:
@@ -120,7 +115,7 @@ def chances(counts: Any, added: float) -> Box:
     return Box.exact(weights / weights.sum(axis=-1, keepdims=True))
 
 
-def as_network(names: Sequence[str], parents: Parents, tables: Sequence[Box], source: Source) -> BayesNet:
+def as_network(names: Sequence[str], parents: Parents, tables: Sequence[Box]) -> BayesNet:
     """Name the columns and values of learned tables; values go by their codes."""
     documents: list[Any] = [box.reshaped((prod(box.shape[:-1]), box.shape[-1])).document for box in tables]
     return BayesNet.of_columns(
@@ -128,7 +123,6 @@ def as_network(names: Sequence[str], parents: Parents, tables: Sequence[Box], so
         [tuple(map(str, range(box.shape[-1]))) for box in tables],
         [[names[parent] for parent in each] for each in parents],
         documents,
-        source,
     )
 
 

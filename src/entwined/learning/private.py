@@ -13,10 +13,11 @@ from uuid import uuid4
 
 import numpy as np
 
-from entwined.dependence import Box
+from entwined.dependence import Box, LearnedFrom
 from entwined.door.door import Door
 from entwined.errors import Refused
 from entwined.learning.models import SMOOTHING, Learned, as_network, chance_intervals, chances
+from entwined.learning.origin import charged_to, learned_model
 from entwined.mechanisms.asked import Added
 from entwined.mechanisms.batch import plan_batch
 from entwined.mechanisms.parents import Parents
@@ -60,6 +61,7 @@ class NoisyTables:
     agreed: tuple[IntArray, ...]
     noise: Additive
     rows: int
+    origin: LearnedFrom
 
     def smoothed(self, added: float | str | Fraction = SMOOTHING) -> Learned:
         """Take the counts that agree with each other, plus `added`: a likely model, trusted as it is."""
@@ -84,8 +86,8 @@ class NoisyTables:
         return self._learned(boxes, f"intervals of confidence {float(1 - missed):g}")
 
     def _learned(self, tables: Sequence[Box], how: str) -> Learned:
-        model = as_network(self.names, self.parents, tables, "learned")
-        return Learned(model, "the private table with a budget", self.rows, how)
+        model = learned_model(as_network(self.names, self.parents, tables), self.origin)
+        return Learned(model, self.origin.table, self.rows, how)
 
 
 def learn_privately(
@@ -116,7 +118,9 @@ def learn_privately(
     drawn = _shaped([one.numbers[0] for one in answers], shapes)
     agreed = _shaped([one.value for one in answers], shapes)
     noise = max((one.law for one in batch.statistics if isinstance(one, Added)), key=lambda law: law.scale)
-    return NoisyTables(tuple(names), chosen, drawn, agreed, noise, _rows(promise, agreed))
+    return NoisyTables(
+        tuple(names), chosen, drawn, agreed, noise, _rows(promise, agreed), charged_to(door.ledger)
+    )
 
 
 def price_of(promise: Promise, budget: Budget, parents: int = 1) -> Price:

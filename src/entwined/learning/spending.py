@@ -4,10 +4,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeVar
 
+from entwined.dependence import LearnedFrom
 from entwined.door.door import Door
 from entwined.door.mechanism import Mechanism
 from entwined.door.witnessed import witness_of
 from entwined.errors import Refused
+from entwined.learning.origin import charged_to
 from entwined.mechanisms.fitting import fitted_parts
 from entwined.numbers import Amount
 from entwined.promise.price import Price
@@ -31,12 +33,14 @@ def settled_for(
     return make(promise, each), price
 
 
-def spent_on(request: Request, mechanism: Mechanism[Output], price: Price) -> tuple[Output, Fraction, Price]:
-    """Let a mechanism through the door of a request; its output, the cap, and what was spent after it."""
+def spent_on(
+    request: Request, mechanism: Mechanism[Output], price: Price
+) -> tuple[Output, LearnedFrom, Fraction, Price]:
+    """Let a mechanism through the door of a request; its output and charge, the cap, and what was spent after it."""
     promise = request.promise
     with (
         open_table(request.source, request.schema) as table,
         ledger_for(request, promise, price, witness_of(table)) as ledger,
     ):
         output = Door(table, promise, ledger).admit(mechanism).output
-        return output, ledger.cap, ledger.spent().price
+        return output, charged_to(ledger), ledger.cap, ledger.spent().price

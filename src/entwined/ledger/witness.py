@@ -1,9 +1,10 @@
-"""The witness: what a table remembers of its ledger, so that another or an older one is noticed.
+"""The rollback guard: what a table remembers of its ledger, so that another or an older one is noticed.
 
-An anchor lies beside no table, and can be put back together with its ledger. So a table keeps a third mark: in the
-holder's state folder, by the table's place, and for a table in a file also beside that file, where it moves along.
-Each holds the id of the one ledger that the table was released under, and how far that had come. It is begun before
-the first charge and raised before anything is handed out: after a crash it may lag behind, it never runs ahead.
+An anchor lies beside no table, and can be put back together with its ledger. So a table keeps further marks: in the
+holder's state folder, by the table's place, its bytes and the fingerprint of its rows, and for a table in a file also
+beside that file, where it moves along. Each holds the id of the one ledger that the table was released under, and how
+far that had come. It is begun before the first charge and raised before anything is handed out: after a crash it may
+lag behind, it never runs ahead.
 """
 
 import errno
@@ -27,9 +28,11 @@ OTHER_ROWS: Final = (
 )
 
 
-WITNESSES: Final = "witnesses"
+GUARDS: Final = "rollback-guards"
 ROWS: Final = "rows"
-NAMELESS: Final = ("frame", "contents")  # rows that have no place
+SAME_ROWS: Final = "rows"
+"""What a name begins with that is made of the rows themselves, whatever their order, spelling and format."""
+NAMELESS: Final = ("frame", "contents", SAME_ROWS)  # rows that have no place
 FREE: Final = Kept(Mark(1, 64 * "0"), "none")
 """What is kept of a view that may have another ledger than what it is made of, by the holder's word."""
 
@@ -75,7 +78,7 @@ class Witness:
         self._home = [_at_home(name, patience, is_place=name is own[0]) for name in own]
         self._home_under = [_at_home(name, patience, is_place=False) for name in under]
         beside = None if folder is None else folder / f".{_name(own[0], folder)}.entwined"
-        self._beside = None if beside is None else Slots(beside, "The table's witness", patience)
+        self._beside = None if beside is None else Slots(beside, "The table's rollback guard", patience)
         self._guests: list[Remembering] = [*sources, *([] if self._beside is None else [self._beside])]
         self._guests_under = [*sources_under]
 
@@ -169,7 +172,11 @@ class Witness:
         if slots in self._under:
             return f"{self.place} is made of another one, which"
         same = slots in self._home[1:]
-        return f"{self.place}, or the same rows under another name," if same else self.place
+        return (
+            f"{self.place}, or the same rows under another name, in another order or format,"
+            if same
+            else self.place
+        )
 
     def _begin(self, kept: Kept) -> None:
         """Write the marks that are not there; beside a table and in a database only where that is allowed."""
@@ -192,16 +199,16 @@ def _is_nameless(name: str) -> bool:
 
 def _at_home(name: str, patience: float, *, is_place: bool) -> Slots:
     """Name the mark of a table in the holder's state folder: by its place, or by what else its rows are known by."""
-    folder = state_folder() / (WITNESSES if is_place and not _is_nameless(name) else ROWS)
-    return Slots(folder / sha256(name)[:32], "The table's witness", patience)
+    folder = state_folder() / (GUARDS if is_place and not _is_nameless(name) else ROWS)
+    return Slots(folder / sha256(name)[:32], "The table's rollback guard", patience)
 
 
 def require_all(book: Book) -> int:
     """Hold a ledger to all marks in the holder's state folder that name it, and count the tables of known places."""
     agreeing = 0
-    paths = sorted(path for name in (WITNESSES, ROWS) for path in (state_folder() / name).glob("*"))
+    paths = sorted(path for name in (GUARDS, ROWS) for path in (state_folder() / name).glob("*"))
     marks = [
-        (path, Slots(path, "A table's witness", PATIENCE).read())
+        (path, Slots(path, "A table's rollback guard", PATIENCE).read())
         for path in paths
         if not path.name.endswith("-lock")
     ]
@@ -209,7 +216,7 @@ def require_all(book: Book) -> int:
         for path, found in marks:
             if found is not None and found.ledger == view.first.fields["ledger"]:
                 require_held(view, found, f"The table of {path}")
-                agreeing += path.parent.name == WITNESSES
+                agreeing += path.parent.name == GUARDS
     return agreeing
 
 
@@ -217,7 +224,7 @@ def require_held(view: View, found: Kept, whose: str) -> None:
     """Refuse a ledger that does not hold a table's mark."""
     if found.mark == START:
         raise LedgerDamaged(
-            f"{whose} has a witness that holds no valid mark. Restore it; if it was spoilt by accident and "
+            f"{whose} has a rollback guard that holds no valid mark. Restore it; if it was spoilt by accident and "
             "the ledger is the newest copy, delete it."
         )
     if found.ledger != view.first.fields["ledger"]:
@@ -238,7 +245,7 @@ def _is_writable(slots: Slots) -> bool:
 
 def _unwritable(slots: Remembering, failed: OSError) -> LedgerUnavailable:
     return LedgerUnavailable(
-        f"The table's witness {slots.path} cannot be written: {failed.strerror}. Make room or give the right to "
+        f"The table's rollback guard {slots.path} cannot be written: {failed.strerror}. Make room or give the right to "
         "write there."
     )
 

@@ -216,6 +216,11 @@ class Declared:
                 f"The model {self.title!r} was learned from the private table without a budget, so it is for "
                 "planning only. Declare it, learn it from a public table, or learn it with a budget."
             )
+        if self.model.source == "learned" and self.model.learned_from is None:
+            raise Refused(
+                f"The model {self.title!r} was learned with a budget and does not name its charge. Learn it again, or "
+                "declare it."
+            )
         theorems_of(self.trusting)
         if schema.unit.shares_rows and not isinstance(self.model, Independent):
             raise Refused(

@@ -1,7 +1,7 @@
 """One stream from its request: opened or found again, and answered with its errors."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,6 +10,7 @@ from typing import Final
 from entwined.door.door import Door
 from entwined.door.following import Following, follow
 from entwined.door.stepwise import StepAnswer
+from entwined.door.witnessed import rows_bound_on_leaving, witness_of
 from entwined.errors import BadInput
 from entwined.mechanisms.streams.followed import Followed
 from entwined.mechanisms.streams.stream import Stream
@@ -21,6 +22,8 @@ from entwined.schema.exact import number_text
 from entwined.series.errors import StepErrors
 from entwined.series.journal import StepJournal
 from entwined.series.steps import IncomingLines, StepsIn
+from entwined.tables.files import open_csv
+from entwined.tables.table import Table
 
 ONE_STREAM: Final = 'Give one [[mechanism]] with kind = "stream", and nothing else.'
 
@@ -94,19 +97,27 @@ def followed(
     request, stream, promise = streaming.request, streaming.stream, streaming.promise
     for one in request.dependence:
         one.check(request.schema)
-    incoming = StepsIn(
-        promise.schema,
-        streaming.name,
-        IncomingLines(descriptor),
-        step=stream.step,
-        late=stream.late,
-        again=again,
-        ends=ends,
-        series=promise.kept.by if promise.kept is not None else None,
-    )
-    try:
-        with ledger_for(request, promise, bill_of(request).price, None) as ledger:
-            mechanism = Followed(stream, streaming.name, promise, journal)
+    lines = IncomingLines(descriptor)
+    with ExitStack() as ending:
+        ending.callback(journal.close)
+        incoming = StepsIn(
+            promise.schema,
+            streaming.name,
+            lines,
+            step=stream.step,
+            late=stream.late,
+            again=again,
+            ends=ends,
+            series=promise.kept.by if promise.kept is not None else None,
+            file=ending.enter_context(_file(request)) if again else None,
+        )
+        price = bill_of(request).price
+        ledger = ending.enter_context(ledger_for(request, promise, price, witness_of(incoming)))
+        mechanism = Followed(stream, streaming.name, promise, journal)
+        with rows_bound_on_leaving(incoming, ledger):
             yield follow(Door(incoming, promise, ledger), mechanism, incoming, journal)
-    finally:
-        journal.close()
+
+
+def _file(request: Request) -> Table:
+    """Open the file that a stream follows as the table that it is so far: its rows are known again."""
+    return Table(request.schema, open_csv(request.source))

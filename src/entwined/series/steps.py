@@ -9,12 +9,17 @@ import os
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
+from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
+from entwined.dependence import LearnedFrom
 from entwined.errors import BadTable, HolderError, Refused
 from entwined.mechanisms.streams.stream import Late
 from entwined.queries import Aggregate
 from entwined.schema import Coded, Schema, Text
+from entwined.tables.fingerprint import RowSums
+from entwined.tables.origin import Known
+from entwined.tables.table import Table
 
 CHUNK: Final = 1 << 16
 LONGEST: Final = 1 << 20  # bytes of a line; what is behind them is too much
@@ -93,10 +98,12 @@ class StepsIn:
         again: bool = True,
         ends: bool = True,
         series: str | None = None,
+        file: Table | None = None,
     ) -> None:
         """`again`: lines of steps that were answered come in again. `ends`: the last step ends with the input.
 
-        With `series` one row a step counts of those that share a value of that column.
+        With `series` one row a step counts of those that share a value of that column. `file` is the table that a file
+        is so far, where the rows come from one.
         """
         self._schema, self._name, self._lines, self._step, self._late = schema, name, lines, step, late
         self._columns = [one for one in schema.columns if isinstance(one, Coded)]
@@ -108,9 +115,10 @@ class StepsIn:
             )
         self._places = [lines.header.index(one.name) for one in self._columns]
         self._answered, self._skip, self._repeats, self._too_late = 0, 0, again, 0
-        self._again = True
+        self._again, self._resumed = True, False
         self._place_of_step = self._names.index(step) if step is not None else 0
-        self._ends, self._series = ends, series
+        self._ends, self._series, self._file = ends, series, file
+        self._sums = RowSums.under(schema)
         self._open: list[IncomingRow] = []
         self._done = deque[list[IncomingRow]]()
         self._coded: dict[Fields, Codes] = {}
@@ -125,6 +133,30 @@ class StepsIn:
     def identity(self) -> str:
         """A stream is known by its name: what comes in later is the same stream."""
         return f"stream {self._name}"
+
+    @property
+    def known(self) -> Known:
+        """What the rows are known by before they are read: the place and bytes of their file; a pipe has none."""
+        return Known() if self._file is None else self._file.known
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the file that is followed."""
+        return None if self._file is None else self._file.folder
+
+    @property
+    def fingerprint(self) -> LearnedFrom | None:
+        """The fingerprint of the rows that the file held when it was opened."""
+        return None if self._file is None else self._file.fingerprint
+
+    @property
+    def rows_so_far(self) -> LearnedFrom | None:
+        """The fingerprint of the rows that came in, where all of them did since the first step."""
+        return self._sums.fingerprint if self._repeats or not self._resumed else None
+
+    def holds(self, public: LearnedFrom) -> bool:
+        """Say whether the file's rows are those of a table that is called public; of a pipe nobody can tell."""
+        return self._file is not None and self._file.holds(public)
 
     def keeping(self, column: str, most: int, first: str | None = None) -> "StepsIn":  # noqa: ARG002
         """Keep one row a step of those that share a value in a column: as it was opened, or not at all."""
@@ -142,7 +174,7 @@ class StepsIn:
 
     def behind(self, steps: int) -> None:
         """Go on behind the steps that were answered."""
-        self._answered, self._skip = steps, steps if self._repeats else 0
+        self._answered, self._skip, self._resumed = steps, steps if self._repeats else 0, steps > 0
 
     def ready(self, most: int) -> int:
         """Wait for a step to end, and say how many have; 0 where no more comes."""
@@ -170,6 +202,7 @@ class StepsIn:
 
     def _take(self, fields: list[str]) -> None:
         codes = self._codes(fields)
+        self._sums.add(dict(zip(self._names, codes, strict=True)))
         if self._step is None:
             if self._skip:
                 self._skip -= 1

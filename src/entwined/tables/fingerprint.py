@@ -2,15 +2,21 @@
 
 Each row becomes two numbers, sums of its codes times a factor for each column's name, modulo a prime. Of those the
 digest takes how many there are and the sums of their powers: plain whole-number sums, in one reading of the rows.
-Equal rows always give equal digests; others only by an accident of one in many billions.
+Equal rows always give equal digests; others only by an accident of one in many billions. The sums add up, so rows
+that arrive one by one have the digest of the table that they make.
 """
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from entwined.dependence import LearnedFrom
+from entwined.numbers import IntArray
 from entwined.schema import Coded, Schema
 from entwined.tables.rows import CodedRows
 from entwined.tables.steps import statement
@@ -19,6 +25,7 @@ PRIME: Final = 2**31 - 1
 SALTS: Final = ("one", "two")
 MOST_CODES: Final = 2**31  # so that nothing passes 64 bits
 TOGETHER: Final = 8  # columns of one sum
+MOST_REMEMBERED: Final = 1 << 16
 
 
 def fingerprint(rows: CodedRows) -> LearnedFrom:
@@ -56,10 +63,66 @@ def digested(rows: CodedRows, names: Sequence[str]) -> LearnedFrom:
     sums = ", ".join(f"SUM(CAST({power} AS DECIMAL(38, 0)))" for power in powers)
     with rows.engine.reading() as reader:
         ((count, *found),) = reader.rows(statement(steps, f"SELECT COUNT(*), {sums} FROM squared"))
-    sizes = [rows.schema.coded(name).size for name in listed]
-    told = json.dumps([listed, sizes, int(count), [int(number or 0) for number in found]])
-    digest = hashlib.sha256(told.encode()).hexdigest()
-    return LearnedFrom("", int(count), tuple(listed), tuple(sizes), digest)
+    sizes = {name: rows.schema.coded(name).size for name in listed}
+    return _origin(sizes, int(count), [int(number or 0) for number in found])
+
+
+def _origin(sizes: Mapping[str, int], count: int, sums: Sequence[int]) -> LearnedFrom:
+    """Digest columns, in the order of their names, with the number of rows and the sums of their powers."""
+    content = json.dumps([list(sizes), list(sizes.values()), count, list(sums)])
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    return LearnedFrom("", count, tuple(sizes), tuple(sizes.values()), digest)
+
+
+def fingerprint_of_codes(sizes: Mapping[str, int], codes: IntArray | NDArray[np.int32]) -> LearnedFrom:
+    """Give the fingerprint of rows that are codes already, a column for each name."""
+    listed = sorted(sizes)
+    order = [list(sizes).index(name) for name in listed]
+    powers = _powers(listed, codes[:, order])
+    return _origin({name: sizes[name] for name in listed}, len(codes), powers.sum(axis=0).tolist())
+
+
+def _powers(names: Sequence[str], codes: IntArray | NDArray[np.int32]) -> IntArray:
+    """The powers of the two numbers of every row."""
+    found = []
+    for salt in SALTS:
+        number = np.zeros(len(codes), np.int64)
+        for at, name in enumerate(names):
+            number += (codes[:, at].astype(np.int64) + 1) * _factor(name, salt) % PRIME
+        number %= PRIME
+        square = number * number % PRIME
+        found += [number, square, number * square % PRIME]
+    return np.stack(found, axis=1)
+
+
+class RowSums:
+    """The fingerprint of rows that are added one by one, by the codes of some columns."""
+
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        self._sizes = {name: sizes[name] for name in sorted(sizes)}
+        self._count, self._sums = 0, [0] * 3 * len(SALTS)
+        self._known: dict[tuple[int, ...], list[int]] = {}
+
+    @classmethod
+    def under(cls, schema: Schema) -> "RowSums":
+        """Take the columns that the fingerprint of a table under this schema is made of."""
+        return cls({name: schema.coded(name).size for name in usable(schema)})
+
+    def add(self, codes: Mapping[str, int]) -> None:
+        """Add a row."""
+        row = tuple(codes[name] for name in self._sizes)
+        powers = self._known.get(row)
+        if powers is None:
+            if len(self._known) >= MOST_REMEMBERED:
+                self._known.clear()
+            powers = self._known[row] = _powers(list(self._sizes), np.array([row], np.int64))[0].tolist()
+        self._count += 1
+        self._sums = [total + power for total, power in zip(self._sums, powers, strict=True)]
+
+    @property
+    def fingerprint(self) -> LearnedFrom:
+        """The fingerprint of the rows so far."""
+        return _origin(self._sizes, self._count, self._sums)
 
 
 def usable(schema: Schema) -> tuple[str, ...]:
@@ -79,6 +142,7 @@ def _hash(parts: int, salt: str) -> str:
     return f"({' + '.join(f'p_{salt}_{at}' for at in range(parts))}) % {PRIME}"
 
 
+@cache
 def _factor(name: str, salt: str) -> int:
     found = hashlib.sha256(f"{salt}\0{name}".encode()).digest()
     return 1 + int.from_bytes(found[:8], "big") % (PRIME - 1)

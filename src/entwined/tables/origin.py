@@ -25,6 +25,8 @@ ROWS_AT_ONCE: Final = 1 << 20
 BLOCK: Final = 1 << 16
 BLOCKS: Final = 256
 MOST_PARTS: Final = 100  # of a folder, that are known one by one
+ONCE: Final = "once"
+"""What the name of a version that never comes again begins with."""
 
 
 class Notes(Protocol):
@@ -132,7 +134,7 @@ def of_server(url: str) -> str:
 
 def once() -> str:
     """Give a version that never comes again."""
-    return f"once {secrets.token_hex(16)}"
+    return f"{ONCE} {secrets.token_hex(16)}"
 
 
 def version_of(named: str | None) -> str:

@@ -12,7 +12,7 @@ from entwined.numbers import IntArray
 from entwined.queries.aggregates import Aggregate
 from entwined.schema import Person, Schema
 from entwined.tables.engine import Engine
-from entwined.tables.fingerprint import is_same
+from entwined.tables.fingerprint import fingerprint, is_same
 from entwined.tables.origin import Known
 from entwined.tables.plan import Plan, plan
 from entwined.tables.rows import CodedRows
@@ -44,6 +44,7 @@ class Table:
         self._rows = CodedRows(schema, engine, kept, first)
         self._is_resident = resident
         self._is_open = True
+        self._fingerprint: LearnedFrom | None = None
 
     @property
     def place(self) -> str:
@@ -142,6 +143,19 @@ class Table:
             return is_same(self._rows, public)
         except Exception:  # noqa: BLE001  (its words may come from private rows)
             return False
+
+    @property
+    def fingerprint(self) -> LearnedFrom | None:
+        """What the same rows have under this schema in any order, spelling and format; None where it cannot be read.
+
+        It reads all rows, once while the table is open, and is for the holder alone.
+        """
+        if self._fingerprint is None:
+            try:
+                self._fingerprint = fingerprint(self._rows)
+            except Exception:  # noqa: BLE001  (its words may come from private rows)
+                return None
+        return self._fingerprint
 
     def _require_open(self) -> None:
         if not self._is_open:

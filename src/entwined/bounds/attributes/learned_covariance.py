@@ -21,6 +21,10 @@ from typing import Any, Final, NamedTuple, Self
 from entwined.bounds.attributes.linked import Linked
 from entwined.bounds.attributes.secrets import Span
 from entwined.canonical import Document, fraction_from, fraction_text
+from entwined.dependence import LearnedFrom
+from entwined.dependence.fields import Fields
+from entwined.dependence.files import learned_from
+from entwined.dependence.learned_from import origin_fields
 from entwined.errors import BadModel
 
 KIND: Final = "learned covariance"
@@ -50,7 +54,7 @@ class LearnedCovariance:
     scatter: tuple[tuple[Interval, ...], ...]
     means: tuple[Interval, ...]
     confidence: Fraction
-    table: str
+    learned_from: LearnedFrom
 
     def __post_init__(self) -> None:
         sides = len(self.columns)
@@ -68,7 +72,7 @@ class LearnedCovariance:
     @property
     def words(self) -> str:
         """Where it comes from."""
-        return f"learned from {self.table} ({self.rows:,} rows, confidence {float(self.confidence):g})"
+        return f"learned from {self.learned_from.table} ({self.rows:,} rows, confidence {float(self.confidence):g})"
 
     def linked(self, protected: str) -> tuple[Linked, ...]:
         """The laws of all other columns given one of them."""
@@ -114,8 +118,7 @@ class LearnedCovariance:
             "scatter": [[list(map(fraction_text, one)) for one in row] for row in self.scatter],
             "means": [list(map(fraction_text, one)) for one in self.means],
             "confidence": fraction_text(self.confidence),
-            "table": self.table,
-            "source": "learned",
+            **origin_fields(self.learned_from),
         }
 
     @classmethod
@@ -132,7 +135,12 @@ class LearnedCovariance:
         scatter = tuple(tuple(map(interval, row)) for row in given["scatter"])
         means = tuple(map(interval, given["means"]))
         confidence = fraction_from(given["confidence"])
-        return cls(tuple(given["columns"]), given["rows"], scatter, means, confidence, given["table"])
+        origin = learned_from(Fields(dict(given)))
+        if origin is None:
+            raise BadModel(
+                f"A {KIND} does not say what it was learned from. Make one: entwined learn covariance."
+            )
+        return cls(tuple(given["columns"]), given["rows"], scatter, means, confidence, origin)
 
     @classmethod
     def read(cls, path: Path) -> Self:
