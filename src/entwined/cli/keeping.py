@@ -170,9 +170,9 @@ def _witness(place: str) -> "Witness | None":
     if "://" in place or not place.lower().endswith(".toml"):
         return None
     from entwined.door.witnessed import witness_of
-    from entwined.request.request_file import read_request
+    from entwined.request.request_file import read_terms
     from entwined.tables import open_table
 
-    request = read_request(place)
+    request = read_terms(place)
     with open_table(request.source, request.schema) as table:
         return witness_of(table)

@@ -86,10 +86,10 @@ def _privately(
 ) -> "tuple[CountedMoves, int, Document]":
     """Spend a loss on noisy transition counts."""
     from entwined.learning.chain_on_request import counts_on_request, settled_counts
-    from entwined.request.request_file import read_request
+    from entwined.request.request_file import read_terms
 
     with progress():
-        request = read_request(request_file)
+        request = read_terms(request_file)
         series, steps = _columns(request, by, order)
         mechanism, price = settled_counts(request, series, steps, state, budget)
     confirmed(f"Spend up to {number(float(price.worst))} on learning?", yes=yes)

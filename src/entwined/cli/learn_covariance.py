@@ -58,12 +58,12 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
     """
     from entwined.learning.covariance import covariance_on_request, settled_moments
     from entwined.noise.lattice import probability
-    from entwined.request.request_file import read_request
+    from entwined.request.request_file import read_terms
 
     require_free(output)
     probability(confidence, "Confidence")
     with progress():
-        request = read_request(request_file)
+        request = read_terms(request_file)
         mechanism, price = settled_moments(request, [one.strip() for one in columns.split(",")], budget)
     confirmed(f"Spend up to {number(float(price.worst))} on learning?", yes=yes)
     with progress():

@@ -33,13 +33,13 @@ def learn_with_budget(  # noqa: PLR0913  (options of one command)
     from entwined.learning.on_request import learn_on_request
     from entwined.learning.private import Budget, price_of
     from entwined.numbers import positive_fraction
-    from entwined.request.request_file import read_request
+    from entwined.request.request_file import read_terms
 
     require_free(output)
     total = positive_fraction(budget, "Budget")
     spending = Budget(total * HALF, total * HALF)
     with progress():
-        request = read_request(request_file)
+        request = read_terms(request_file)
         cost = price_of(request.promise, spending, parents)
     confirmed(f"Spend up to {number(float(cost.worst))} on learning?", yes=yes)
     with progress():

@@ -29,11 +29,11 @@ def reserve(
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Work out what may be reserved for each column, to be written into the request before the first release."""
-    from entwined.request.request_file import read_request
+    from entwined.request.request_file import read_request, read_terms
     from entwined.request.reserving import as_asked, reserving
 
     with progress():
-        request = read_request(request_file)
+        request = read_request(request_file) if like_request else read_terms(request_file)
         most = leakage if leakage is not None else request.cap
         if most is None:
             raise BadInput("Neither a leakage is given nor a cap in the request. Give --leakage.")

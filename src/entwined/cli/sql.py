@@ -149,7 +149,7 @@ def _from_request(
     text: str, path: Path | None, others: Document, leakage: str | None, loss: str | None
 ) -> "Request":
     """Ask the table of a request."""
-    from entwined.request.request_file import read_request, sql_questions
+    from entwined.request.request_file import read_terms, sql_questions
     from entwined.request.words import table_name
 
     extra = [name for name, value in others.items() if value]
@@ -157,7 +157,7 @@ def _from_request(
         raise BadInput(f"{extra[0]} is given, and the request says that. Leave one of them out.")
     if path is None and not USUAL.exists():
         raise BadInput(f"There is no {USUAL} here. Give --request, or --table, --schema and --ledger.")
-    found = read_request(path or USUAL)
+    found = read_terms(path or USUAL)
     questions = sql_questions(text, found.schema, table_name(found.table))
     if found.promise.protects_individuals:
         return found.asking(tuple(questions), *_amounts(leakage, loss))

@@ -168,10 +168,10 @@ class _Wish:
         self, source: str, terms: tuple[Path | None, str | None, str | None, str | None]
     ) -> "Request":
         """Read what is to be described: a release file, or a table with its terms."""
-        from entwined.request.request_file import read_request
+        from entwined.request.request_file import read_with_task
 
         if Path(source).suffix == ".toml":
-            return self.homes.protecting(read_request(Path(source), lambda given: (self.task(given),)))
+            return self.homes.protecting(read_with_task(Path(source), self.task))
         return self.homes.protecting(_of_table(source, self.task(()), terms))
 
     def task(self, given: "Sequence[Task]") -> "Task":

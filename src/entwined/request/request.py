@@ -58,7 +58,8 @@ class Terms:
 class Request:
     """Everything that a release depends on but the rows; valid from birth.
 
-    Without a `cap` or a `calendar` those of its ledger are meant.
+    Without a `cap` or a `calendar` those of its ledger are meant. Without questions and tasks it is the terms alone,
+    under which something else may be asked.
     `leakage` or `loss` says how much the batch may cost. With neither, every question says how exact its
     answer has to be, and the batch costs what that takes. `rows` is about how many rows there are, in the
     holder's words: it only serves to predict the errors of means, variances and quantiles. `impossible` are conditions
@@ -92,7 +93,7 @@ class Request:
 
     def __post_init__(self) -> None:
         self.schema.require_approval()
-        if not 1 <= len(self.questions) + len(self.tasks) <= MOST_QUERIES:
+        if len(self.questions) + len(self.tasks) > MOST_QUERIES:
             raise BadQuery(f"A release of {len(self.questions)} queries. Ask 1 to {MOST_QUERIES:,}.")
         object.__setattr__(self, "questions", _distinct(self.questions))
         object.__setattr__(self, "tasks", distinct(self.tasks))

@@ -53,60 +53,89 @@ ANY_TABLE: Final = "t"
 ANY_CAP: Final = Fraction(1)  # of a ledger that prices no rows
 
 
-def read_request(
-    path: str | Path, instead: Callable[[Sequence[Task]], tuple[Task, ...]] | None = None
-) -> Request:
-    """Read a request and everything it names but the table and the ledger; every failure names the place.
-
-    With `instead`, what it makes of the mechanisms is asked, and nothing else.
-    """
+def read_request(path: str | Path) -> Request:
+    """Read a request and everything it names but the table and the ledger; every failure names the place."""
     given = Path(path)
     with placed(str(given)):
-        fields = _document(given)
-        _known(fields, TOP, "A release")
-        schema = read_schema(given.parent / _text(fields, "schema"))
-        schema.require_approval()
-        secrets = read_secrets(
-            _entries(fields, "secret"), schema, fields.get("individuals"), _known, given.parent
-        )
-        if secrets is not None:
-            return _keeping(fields, schema, given.parent, secrets)
-        return Request(
-            table=_text(fields, "table"),
-            schema=schema,
-            ledger=_text(fields, "ledger"),
-            questions=() if instead else _questions(fields, schema),
-            leakage=None if instead else _amount(fields, "leakage"),
-            loss=None if instead else _amount(fields, "loss"),
-            cap=_amount(fields, "cap"),
-            calendar=_calendar(fields),
-            dependence=tuple(_models(fields, given.parent)),
-            knowledge=_one_of(fields, "knowledge", ("any", "model"), "any"),
-            delta=_amount(fields, "delta"),
-            consistent=_one_of(fields, "consistent", (True, False), True),  # noqa: FBT003  (values of a key)
-            impossible=tuple(parse(text, schema) for text in _names(fields, "impossible", "conditions")),
-            title=_text(fields, "title", ""),
-            rows=_rows(fields),
-            folder=given.parent,
-            tasks=instead(list(_tasks(fields, Task))) if instead else tuple(_tasks(fields, Task)),
-            noise=_one_of(fields, "noise", ("", "laplace", "gaussian"), ""),
-            reserve=Reserve.of(fields["reserve"]) if "reserve" in fields else None,
-            comparisons=() if instead else tuple(_comparisons(fields)),
+        request, fields = _terms_and_fields(given, priced=True)
+        if request.secrets is not None:
+            return replace(request, tasks=(_veiled(fields, request.schema),))
+        questions, tasks = _questions(fields, request.schema), tuple(_tasks(fields, Task))
+        if not questions and not tasks:
+            raise BadQuery(
+                f"A release of 0 queries. Add a [[query]] or a [[mechanism]], 1 to {MOST_QUERIES:,}."
+            )
+        return replace(
+            request,
+            questions=questions,
+            leakage=_amount(fields, "leakage"),
+            loss=_amount(fields, "loss"),
+            tasks=tasks,
+            comparisons=tuple(_comparisons(fields)),
         )
 
 
-def _keeping(fields: Mapping[str, Any], schema: Schema, folder: Path, secrets: ReadSecrets) -> Request:
-    """Make the request of a release that keeps secrets: its questions leave together."""
-    others = {"consistent", "impossible", "calendar", "reserve", "noise", "comparison"}
-    unused = sorted(fields.keys() & others)
-    if unused:
-        raise BadInput(f"A release that keeps secrets has no {unused[0]}. Leave it out.")
-    if secrets.kept.individuals == (_amount(fields, "leakage") is _amount(fields, "loss") is None):
+def read_terms(path: str | Path) -> Request:
+    """Read table, schema, models and ledger of a request, for something else to be asked; its queries are not read."""
+    with placed(str(path)):
+        return _terms_and_fields(Path(path))[0]
+
+
+def read_with_task(path: str | Path, make: Callable[[Sequence[Task]], Task]) -> Request:
+    """Read the terms of a request for the one task that is made of its mechanisms; its queries are not read."""
+    with placed(str(path)):
+        request, fields = _terms_and_fields(Path(path))
+        return replace(request, tasks=(make(list(_tasks(fields, Task))),))
+
+
+def _terms_and_fields(path: Path, *, priced: bool = False) -> tuple[Request, Document]:
+    """Read everything but what is asked, and give the fields that say that; `priced` if its own queries are."""
+    fields, folder = _document(path), path.parent
+    _known(fields, TOP, "A release")
+    schema = read_schema(folder / _text(fields, "schema"))
+    schema.require_approval()
+    secrets = read_secrets(_entries(fields, "secret"), schema, fields.get("individuals"), _known, folder)
+    if secrets is not None:
+        if priced:
+            _require_one_purpose(fields, secrets.kept.individuals)
+        return _keeping(fields, schema, folder, secrets), fields
+    request = Request(
+        table=_text(fields, "table"),
+        schema=schema,
+        ledger=_text(fields, "ledger"),
+        questions=(),
+        cap=_amount(fields, "cap"),
+        calendar=_calendar(fields),
+        dependence=tuple(_models(fields, folder)),
+        knowledge=_one_of(fields, "knowledge", ("any", "model"), "any"),
+        delta=_amount(fields, "delta"),
+        consistent=_one_of(fields, "consistent", (True, False), True),  # noqa: FBT003  (values of a key)
+        impossible=tuple(parse(text, schema) for text in _names(fields, "impossible", "conditions")),
+        title=_text(fields, "title", ""),
+        rows=_rows(fields),
+        folder=folder,
+        noise=_one_of(fields, "noise", ("", "laplace", "gaussian"), ""),
+        reserve=Reserve.of(fields["reserve"]) if "reserve" in fields else None,
+    )
+    return request, fields
+
+
+def _require_one_purpose(fields: Mapping[str, Any], individuals: bool) -> None:  # noqa: FBT001
+    """Refuse secrets beside which it is not said whether, or for how much, rows are protected."""
+    if individuals == (_amount(fields, "leakage") is _amount(fields, "loss") is None):
         raise BadInput(
             'A release that keeps secrets protects no row by itself. Say individuals = "not protected", or give '
             "a leakage "
             "and a delta for rows, and not both."
         )
+
+
+def _keeping(fields: Mapping[str, Any], schema: Schema, folder: Path, secrets: ReadSecrets) -> Request:
+    """Read the terms of a release that keeps secrets: its questions leave together."""
+    others = {"consistent", "impossible", "calendar", "reserve", "noise", "comparison"}
+    unused = sorted(fields.keys() & others)
+    if unused:
+        raise BadInput(f"A release that keeps secrets has no {unused[0]}. Leave it out.")
     return Request(
         table=_text(fields, "table"),
         schema=schema,
@@ -118,7 +147,6 @@ def _keeping(fields: Mapping[str, Any], schema: Schema, folder: Path, secrets: R
         delta=_amount(fields, "delta"),
         title=_text(fields, "title", ""),
         folder=folder,
-        tasks=(_veiled(fields, schema),),
         secrets=secrets.kept,
         warnings=secrets.warnings,
     )

@@ -18,7 +18,7 @@ from entwined.report.public_word_page import public_word_page
 from entwined.report.synthetic_folder import WantedRows, describe_into
 from entwined.request.funds import require_funds
 from entwined.request.published import verify_published
-from entwined.request.request_file import read_request
+from entwined.request.request_file import read_with_task
 from entwined.request.tasks import Task
 from entwined.request.tasks_outlook import TasksOutlook, tasks_outlook
 from entwined.schema import read_schema
@@ -75,7 +75,7 @@ class MadeUp:
         """Look ahead: what a description would cost; no row is read."""
         self.project.write_request()
         task = Task(NAME, Synthesis, {"mode": wish.mode}, wish.leakage)
-        request = read_request(self.project.folder / REQUEST, lambda _: (task,))
+        request = read_with_task(self.project.folder / REQUEST, lambda _: task)
         return tasks_outlook(self.project.reachable(request))
 
     def describe(self, wish: Wish, seen: str) -> int:

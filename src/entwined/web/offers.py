@@ -24,7 +24,7 @@ from entwined.queries.documents import KINDS, as_written
 from entwined.request.desk import Desk
 from entwined.request.funds import PLANNING_ONLY, amounts, ledger_for
 from entwined.request.request import Question, Request
-from entwined.request.request_file import questions_from, read_request, sql_questions
+from entwined.request.request_file import questions_from, read_terms, sql_questions
 from entwined.request.verbs import release_batch
 from entwined.request.words import in_words, table_name
 from entwined.tables import open_table
@@ -57,7 +57,7 @@ class Offer:
     @classmethod
     def open(cls, path: Path, earmarks: Earmarks) -> "Offer":
         """Open the table and the ledger of a request file, whose questions do not matter here."""
-        terms = read_request(path)
+        terms = read_terms(path)
         if terms.is_exploratory:
             raise Refused(PLANNING_ONLY)
         table = open_table(terms.source, terms.schema, resident=True)
