@@ -80,6 +80,9 @@ def test_every_step_opens_with_its_number_and_every_package_with_a_sentence():
 # One direction
 
 
+LEARNED = {"proxy", "learned", "exploratory"}
+
+
 def test_one_place_asks_an_engine():
     asks = [
         (name, node.lineno)
@@ -92,6 +95,27 @@ def test_one_place_asks_an_engine():
     ]
     assert len(asks) == 1, asks
     assert asks[0][0] == "entwined.door.lending"
+
+
+def test_a_model_becomes_a_learned_one_in_one_place():
+    """No other line of the package gives a model the source of one that was learned: that line adds its origin."""
+    marking = set()
+    for name, path in MODULES.items():
+        for node in ast.walk(tree(path)):
+            values = []
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") != "get":
+                values = [*node.args, *(keyword.value for keyword in node.keywords)]
+            elif isinstance(node, ast.Assign | ast.AnnAssign) and "source" in ast.unparse(node).split(":")[0]:
+                values = [node.value]
+            leaves = [leaf for value in values if value is not None for leaf in parts_of(value)]
+            if any(isinstance(leaf, ast.Constant) and leaf.value in LEARNED for leaf in leaves):
+                marking.add(name)
+    assert marking == {"entwined.learning.origin"}
+
+
+def parts_of(value):
+    """A value, and what it is where it depends on a condition."""
+    return [value] if not isinstance(value, ast.IfExp) else [*parts_of(value.body), *parts_of(value.orelse)]
 
 
 def test_two_rooms_see_rows_as_they_are():

@@ -3,6 +3,7 @@
 import json
 import random
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from entwined.dependence import BayesNet, Forms, Variable, read_model, write_model
-from entwined.errors import BadModel, HolderError
-from entwined.learning import learn, learn_with_margin, public_codes
+from entwined.dependence import (
+    BayesNet,
+    Forms,
+    LearnedFrom,
+    LearningCharge,
+    Variable,
+    model_from,
+    read_model,
+    write_model,
+)
+from entwined.errors import BadModel, HolderError, Refused
+from entwined.learning import Codes, learn, learn_with_margin, public_codes
+from entwined.learning.chains import CountedMoves
+from entwined.learning.series import PublicSeries, public_series
 from entwined.promise.declared import Declared
+from entwined.promise.promise import Promise
 from entwined.promise.trusted import trusted
 from entwined.queries import Histogram
 from entwined.request.opening import open_ledger
@@ -188,3 +201,109 @@ def test_a_survey_is_not_planned_with_its_own_rows(files):
         )
         assert (done.returncode == 0) == (name == "pilot.parquet"), done.stderr
         assert ("those of the private table" in done.stderr) == (name == "rows.csv")
+
+
+# what a model was learned from, whatever learned it -------------------------------------------
+
+
+PANEL = Schema(
+    (Text("who", compare="exact"), Integer("month", 1, 6), Categorical("state", ("well", "ill"))),
+    most_rows=1000,
+).approve()
+
+
+def panel(seed=1, people=40):
+    rng = random.Random(seed)
+    months = [(f"p{who}", month) for who in range(people) for month in range(1, 7)]
+    return {
+        "who": ("text", [who for who, _ in months]),
+        "month": ("whole", [month for _, month in months]),
+        "state": ("text", [rng.choice(["well", "well", "ill"]) for _ in months]),
+    }
+
+
+def written_otherwise(columns):
+    """The same rows in another order, their columns too, with numbers as text of another spelling."""
+    table = engines.arrow(columns)
+    table = table.take(np.random.default_rng(3).permutation(len(table))).select([*columns][::-1])
+    months = pa.array([f"0{month}.0" for month in table["month"].to_pylist()])
+    return table.set_column(table.column_names.index("month"), "month", months)
+
+
+@pytest.mark.parametrize("margin", [False, True], ids=["smoothed", "intervals"])
+@pytest.mark.parametrize("form", ["same file", "another order and spelling", "parquet", "other rows"])
+def test_a_chain_of_the_private_rows_is_refused_before_the_charge(tmp_path, form, margin):
+    public, _ = engines.csv_file(panel(), tmp_path)
+    moves = CountedMoves.of(public_series(public, PANEL, state="state", order="month", by="who"), "rows.csv")
+    learned = moves.with_margin(6, "0.9") if margin else moves.smoothed(6)
+    write_model(learned.model, tmp_path / "chain.json")
+    chain = Declared(read_model(tmp_path / "chain.json"), by="who", order="month", columns=("state",))
+    source = {
+        "same file": public,
+        "another order and spelling": written_otherwise(panel()),
+        "parquet": tmp_path / "rows.parquet",
+        "other rows": engines.arrow(panel(2)),
+    }[form]
+    pq.write_table(engines.arrow(panel()), tmp_path / "rows.parquet")
+    with (
+        open_table(source, PANEL) as table,
+        open_ledger(tmp_path / "ledger.sqlite", PANEL, cap=9, dependence=chain) as ledger,
+    ):
+        if form == "other rows":
+            assert release(table, Histogram("state"), ledger=ledger, loss=1, dependence=chain)
+            return
+        with pytest.raises(HolderError, match="those of the private table"):
+            release(table, Histogram("state"), ledger=ledger, loss=1, dependence=chain)
+        assert ledger.spent().parts == ()
+
+
+def test_every_learner_says_what_its_model_was_learned_from(tmp_path):
+    """From a table, from a part of one, and from codes or series that never were in one."""
+    codes = public_codes(engines.arrow(drawn(8)), SCHEMA)
+    bare = Codes.of(dict(zip(codes.names, codes.sizes, strict=True)), codes.values)
+    half = codes.some(np.arange(codes.rows) % 2 == 0)
+    for rows in (codes, bare, half, codes.only(codes.names)):
+        for found in (learn(rows, "t"), learn_with_margin(rows, "t", "0.9")):
+            assert found.model.learned_from == replace(codes.origin, table="t"), "a part stands for the whole"
+            assert found.model.source == "proxy"
+    assert learn(codes, "t", planning_only=True).model.source == "exploratory"
+    moves = CountedMoves.of(PublicSeries.of([(0, 0, 1), (0, 1, 0), (0, 2, 1)], 2), "t")
+    assert moves.smoothed(3).model.learned_from.rows == 3
+    endless = model_from({**moves.smoothed(3).model.document, "kind": "markov_chain"}, tmp_path)
+    assert endless.learned_from == moves.smoothed(3).model.learned_from
+
+
+def test_a_model_learned_with_a_budget_needs_its_charge(tmp_path):
+    law = learn(public_codes(engines.arrow(drawn(8)), SCHEMA), "t").model
+    bare = replace(law, source="learned", learned_from=None)
+    with pytest.raises(Refused, match="does not name its charge"):
+        Declared(bare).check(SCHEMA)
+    with open_ledger(tmp_path / "ledger.sqlite", SCHEMA, cap=99) as ledger:
+        own, head = ledger.id, ledger.head().receipt
+        for at, (named, receipt, fine) in enumerate(
+            ((own, head, True), (own, "7:" + 16 * "0", False), (own, "x", False), ("another", "x", True))
+        ):
+            charge = LearningCharge(named, receipt)
+            write_model(replace(bare, learned_from=LearnedFrom("t", charge=charge)), tmp_path / "model.json")
+            declared = Declared(read_model(tmp_path / "model.json"), name=f"mine {at}")
+            book = ledger.migrate(Promise.of(SCHEMA, [declared]), Fraction(99))
+            before = book.spent().parts
+            with open_table(engines.arrow(drawn(9)), SCHEMA) as table:
+                if fine:
+                    assert release(table, Histogram("kind"), ledger=book, loss=1, dependence=declared)
+                    continue
+                with pytest.raises(Refused, match=r"no entry .* Nothing was charged"):
+                    release(table, Histogram("age"), ledger=book, loss=1, dependence=declared)
+                assert book.spent().parts == before
+
+
+@pytest.mark.parametrize("contents", [{}, {"charge": {"ledger": "x"}}, {"rows": 3}, {"contents": {}}])
+def test_an_origin_that_names_neither_rows_nor_a_charge_is_refused(contents):
+    with pytest.raises(BadModel):
+        model_from(
+            {"kind": "markov_chain", "length": 3, "transition": [[0.5, 0.5]] * 2, "source": "learned"}
+            | {"learned_from": {"table": "t"} | contents},
+            Path(),
+        )
+    with pytest.raises(BadModel, match="either the fingerprint"):
+        LearnedFrom("t")

@@ -1,20 +1,25 @@
 """A table in PostgreSQL remembers its ledger in the database itself, whatever address, user, name or view leads to it."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import count
+from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import psycopg
 import pytest
 
+from entwined.cli.app import main
 from entwined.door.witnessed import witness_of
 from entwined.errors import BadLedger, LedgerUnavailable
 from entwined.ledger import Ledger
 from entwined.promise.promise import Promise
 from entwined.queries import Histogram, codes_in
 from entwined.request.verbs import release
-from entwined.schema import Boolean, Schema
+from entwined.schema import Boolean, Schema, write_schema
 from entwined.tables import open_table
+from entwined.tables.postgres_notes import RowNotes, relations
 from support.postgres import database, new_schema
 
 SCHEMA = Schema((Boolean("a"),)).approve()
@@ -61,6 +66,20 @@ def hospital(tmp_path):
 
 
 @pytest.fixture
+def run(monkeypatch, capsys):
+    """Run the command in this process, and give its exit code and what it printed."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["entwined", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        shown = capsys.readouterr()
+        return ended.value.code or 0, shown.out, shown.err
+
+    return run
+
+
+@pytest.fixture
 def elsewhere(tmp_path, monkeypatch):
     """The state folder of another user, or of another machine."""
     return lambda: monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / f"state{next(_numbers)}"))
@@ -76,10 +95,10 @@ def test_another_spelling_of_the_address_is_the_same_table(hospital, elsewhere):
             hospital.at("visits", hospital.url.replace(socket, f"{socket}/.")),
             hospital.at(f"{hospital.schema}.visits", database()),
         ):
-            hospital.refuses(source, "entwined_witness" if turn else "another one")
+            hospital.refuses(source, "entwined_rollback_guard" if turn else "another one")
         elsewhere()  # where nothing but the database itself remembers
     hospital.ask("one", hospital.at("visits"), where=1)
-    assert hospital.run("SELECT name, position FROM entwined_witness") == [("visits", 5)]
+    assert hospital.run("SELECT name, position FROM entwined_rollback_guard") == [("visits", 5)]
 
 
 def test_a_view_is_made_of_a_table_that_has_a_ledger(hospital):
@@ -130,13 +149,81 @@ def test_who_may_only_read_is_still_held_to_it(hospital, elsewhere):
     parts = urlsplit(hospital.url)
     reader = parts._replace(netloc=f"{role}@").geturl()
     hospital.ask("one", hospital.at("visits", reader))
-    assert hospital.run("SELECT to_regclass('entwined_witness')") == [(None,)]
+    assert hospital.run("SELECT to_regclass('entwined_rollback_guard')") == [(None,)]
     hospital.refuses(hospital.at("visits", reader))
     hospital.refuses(hospital.at("visits"))
     hospital.ask("one", hospital.at("visits"), where=0)
     elsewhere()
     with pytest.raises(LedgerUnavailable, match="SELECT"):
         hospital.ask("one", hospital.at("visits", reader), where=1)
-    hospital.run(f"GRANT SELECT ON entwined_witness TO {role}")
+    hospital.run(f"GRANT SELECT ON entwined_rollback_guard TO {role}")
     hospital.refuses(hospital.at("visits", reader))
     hospital.ask("one", hospital.at("visits", reader), where=1)
+
+
+GUARD = (
+    "CREATE TABLE {schema}.entwined_rollback_guard (relation bigint NOT NULL, name text NOT NULL, ledger text NOT NULL,"
+    " position bigint NOT NULL, hash text NOT NULL, PRIMARY KEY (relation, name))"
+)
+
+
+def analyst_of(hospital, rights=""):
+    """The URL of a role with the least rights that docs/operations.md names, and further ones on the guard table."""
+    role = f"analyst_{hospital.schema}"
+    hospital.run(f"CREATE ROLE {role} LOGIN")
+    hospital.run(f"GRANT USAGE ON SCHEMA {hospital.schema} TO {role}")
+    hospital.run(f"GRANT SELECT ON visits TO {role}")
+    if rights:
+        hospital.run(GUARD.format(schema=hospital.schema))
+        hospital.run(f"GRANT {rights} ON {hospital.schema}.entwined_rollback_guard TO {role}")
+    return urlsplit(hospital.url)._replace(netloc=f"{role}@").geturl()
+
+
+def test_a_role_that_may_only_write_the_guard_table_binds_the_table_for_all(hospital, elsewhere):
+    analyst = analyst_of(hospital, "SELECT, INSERT, UPDATE")
+    hospital.ask("one", hospital.at("visits", analyst))
+    rows = hospital.run("SELECT name, position FROM entwined_rollback_guard")
+    assert rows == [("visits", 3)]
+    hospital.ask("one", hospital.at("visits", analyst), where=1)
+    elsewhere()
+    hospital.refuses(hospital.at("visits", analyst), "entwined_rollback_guard")
+    hospital.refuses(hospital.at("visits"), "entwined_rollback_guard")
+    assert hospital.run("SELECT position FROM entwined_rollback_guard") == [(5,)]
+
+
+@pytest.mark.parametrize("rights", ["", "SELECT", "SELECT, INSERT"])
+def test_a_release_whose_guard_cannot_be_kept_says_so(hospital, rights, tmp_path, monkeypatch, run):
+    """In the plan, in the release, and in the ledger for who looks later."""
+    monkeypatch.chdir(tmp_path)
+    write_schema(SCHEMA, "schema.toml")
+    analyst = hospital.at("visits", analyst_of(hospital, rights))
+    text = 'schema = "schema.toml"\nledger = "l.sqlite"\ncap = 4.0\nloss = 1.0\n'
+    Path("release.toml").write_text(
+        f'table = "{analyst}"\n{text}[[query]]\nkind = "histogram"\ncolumn = "a"\n'
+    )
+    shown = {
+        "plan": run("plan", "release.toml"),
+        "release": run("release", "release.toml", "-o", "out", "--yes"),
+        "ledger": run("budget", "release.toml"),
+    }
+    for place, (code, out, err) in shown.items():
+        assert code == 0, (place, err)
+        assert "guard cannot be kept in the row of visits in" in " ".join(out.split()), place
+    hospital.run("DROP TABLE IF EXISTS entwined_rollback_guard")
+    hospital.run(GUARD.format(schema=hospital.schema))
+    hospital.run(f"GRANT SELECT, INSERT, UPDATE ON entwined_rollback_guard TO analyst_{hospital.schema}")
+    for command in ("plan",), ("release", "-o", "next", "--yes"), ("budget",):
+        code, out, _ = run(command[0], "release.toml", *command[1:])
+        assert (code, "guard cannot be kept" in out) == (0, False)
+
+
+def relations_of(hospital):
+    with psycopg.connect(hospital.url) as link:
+        return relations(link, "visits")
+
+
+def test_two_first_releases_at_once_make_one_guard_table(hospital):
+    notes = [RowNotes(hospital.url, one) for one in relations_of(hospital)] * 6
+    with ThreadPoolExecutor(6) as pool:
+        assert not any(pool.map(lambda one: one.start(3, 64 * "a", "l"), notes))
+    assert notes[0].read() == (3, 64 * "a", "l")

@@ -396,7 +396,7 @@ def test_check_says_that_all_is_sound_or_what_is_not(project, run):
         ask(ledger)
     code, out, _ = run("budget", "check", "ledger.sqlite")
     assert (code, out.splitlines()[0]) == (
-        0, "Sound: 5 entries. The anchor agrees. Tables whose witness agrees: 1.",
+        0, "Sound: 5 entries. The anchor agrees. Tables whose rollback guard agrees: 1.",
     )  # fmt: skip
     assert json.loads(run("budget", "check", "release.toml", "--json")[1])["entries"] == 5
     put_back(project)

@@ -195,6 +195,8 @@ def show(found: Document) -> None:
     if "series_in_all" in found:
         say(f"         {number(found['series_in_all'])} counted for a whole series, without the chain")
     say(f"  left   {number(found['left'])}")
+    if found["history"] and "unguarded" in found["history"][-1]:
+        say(f"WARNING: {found['history'][-1]['unguarded']}")
     for name, left in found.get("reserve_left", {}).items():
         least = "" if len(left) == 1 else f" at the step with least, {max(left):.1%} at the one with most"
         say(f"         {min(left):.1%} of what is reserved for {name}{least}")

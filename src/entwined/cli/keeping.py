@@ -159,9 +159,9 @@ def check(
         finally:
             book.close()
     if as_document:
-        as_json({"ledger": book.store.name, "entries": entries, "witnesses": known, "receipt": head})
+        as_json({"ledger": book.store.name, "entries": entries, "rollback_guards": known, "receipt": head})
         return
-    say(f"Sound: {entries} entries. The anchor agrees. Tables whose witness agrees: {known}.")
+    say(f"Sound: {entries} entries. The anchor agrees. Tables whose rollback guard agrees: {known}.")
     say(f"receipt {head}")
 
 

@@ -311,7 +311,13 @@ def budget_line(budget: Document) -> str:
     return (
         f"Budget ({budget['ledger']}): {number(before)} of {number(budget['cap'])} is spent; after this "
         f"release {number(after)}, and {number(budget['left'])} is left.{periods_left(budget)}{counted_whole(budget)}"
+        f"{unguarded(budget)}"
     )
+
+
+def unguarded(budget: Document) -> str:
+    """Warn where the rollback guard of the table cannot be kept beside its rows."""
+    return f" WARNING: {budget['unguarded']}" if budget.get("unguarded") else ""
 
 
 def counted_whole(budget: Document) -> str:

@@ -17,7 +17,7 @@ from entwined.cli.arguments import (
     YesOption,
     confirmed,
 )
-from entwined.cli.plan import counted_whole, periods_left, show_sheet, worst
+from entwined.cli.plan import counted_whole, periods_left, show_sheet, unguarded, worst
 from entwined.cli.show import as_json, number, progress, say, table
 
 if TYPE_CHECKING:
@@ -251,5 +251,5 @@ def spent(budget: Document, *, stored: bool, protected: bool = True) -> str:
         return f"{paid}No row is priced. The ledger is closed: nothing else leaves the table."
     return (
         f"{paid}Spent so far: {number(worst(budget['after']))} of {number(budget['cap'])}; "
-        f"{number(budget['left'])} is left.{periods_left(budget)}{counted_whole(budget)}"
+        f"{number(budget['left'])} is left.{periods_left(budget)}{counted_whole(budget)}{unguarded(budget)}"
     )

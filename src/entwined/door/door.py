@@ -11,7 +11,7 @@ fails the charge stays, and the words are always the same.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, TypeVar
 from uuid import uuid4
 
@@ -79,8 +79,9 @@ class Door(Seen):
         require_charges(self.ledger, self.promise.declared)
         source = self._kept()
         source.check(mechanism.needs(self.promise.schema))
-        with witnessed(self.table, self.ledger):
-            receipt = self.ledger.reserve(self._charge(mechanism, document, parts, request, analyst))
+        with witnessed(self.table, self.ledger) as unguarded:
+            charge = self._charge(mechanism, document, parts, request, analyst)
+            receipt = self.ledger.reserve(replace(charge, unguarded=unguarded))
             drawn = receipt.answer
             if drawn is None:
                 drawn = run_charged(self.ledger, receipt, lambda: self._run(mechanism, source), FAILED)

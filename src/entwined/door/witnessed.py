@@ -59,6 +59,11 @@ class InSource:
         found = self._notes.read()
         return None if found is None else Kept(Mark(found[0], found[1]), found[2])
 
+    @property
+    def can_keep(self) -> bool:
+        """Whether the user may write there."""
+        return self._notes.can_keep
+
     def start(self, kept: Kept, mode: int) -> None:  # noqa: ARG002  (rights are the database's)
         """Remember a mark where none is."""
         self._notes.start(*kept.mark, kept.ledger)
@@ -121,19 +126,26 @@ def _kept_fingerprint(path: Path) -> str:
     return text if DIGEST.fullmatch(text) else ""
 
 
+def unguarded(table: object) -> str:
+    """Say where the rollback guard of a table cannot be kept beside its rows; empty where it can."""
+    witness = witness_of(table)
+    return "" if witness is None else witness.unguarded
+
+
 @contextmanager
-def witnessed(table: object, ledger: Ledger) -> Iterator[None]:
+def witnessed(table: object, ledger: Ledger) -> Iterator[str]:
     """Refuse a ledger that is not the table's newest before anything is charged; remember it on leaving.
 
-    Whatever happens inside, what was charged is remembered before anything is handed out.
+    Whatever happens inside, what was charged is remembered before anything is handed out. It gives where that cannot
+    be kept beside the rows, for the charge to say.
     """
     witness = witness_of(table)
     if witness is None:
-        yield
+        yield ""
         return
     witness.bind(ledger.book)
     try:
-        yield
+        yield witness.unguarded
     finally:
         witness.raise_to(ledger.head(), ledger.id)
 

@@ -18,7 +18,7 @@ class Charge:
 
     `request` names the request, so that a retry is not charged twice. `fingerprint` names the question:
     whoever asks it again gets the stored answer. `asked` says in words what that is, for people. Losses on the same
-    part are added and parts are sorted.
+    part are added and parts are sorted. `unguarded` says where the table's rollback guard cannot be kept.
 
     >>> from fractions import Fraction
     >>> tenth = Fraction(1, 10)
@@ -32,6 +32,7 @@ class Charge:
     analyst: str = ""
     document: Mapping[str, Any] = field(default_factory=dict)
     asked: tuple[str, ...] = ()
+    unguarded: str = ""
 
     def __post_init__(self) -> None:
         require_text("request id", self.request, LONGEST_ID)

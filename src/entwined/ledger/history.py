@@ -56,6 +56,7 @@ def charge_documents(book: Book) -> Iterator[Document]:
             "outcome": outcomes.get(position, "open"),
             **_asked(entry),
             **floats_of(entry.price),
+            **({"unguarded": entry.fields["unguarded"]} if "unguarded" in entry.fields else {}),
         }
 
 

@@ -318,6 +318,7 @@ class Ledger:
             "parts": [part.row for part in charge.parts],
             "document": charge.document,
             **({"asked": list(charge.asked)} if charge.asked else {}),
+            **({"unguarded": charge.unguarded} if charge.unguarded else {}),
             "price": price.document,
         }
         self._seen = after

@@ -75,6 +75,16 @@ class Slots:
         finally:
             held.release()
 
+    @property
+    def can_keep(self) -> bool:
+        """Whether the mark may be written, or raised where it stands."""
+        return self.is_writable or (not self.path.exists() and os.access(self.path.parent, os.W_OK))
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether there is a mark that may be raised."""
+        return os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
+
     def forget(self) -> None:
         """Remove the file."""
         self.path.unlink(missing_ok=True)

@@ -8,7 +8,6 @@ lag behind, it never runs ahead.
 """
 
 import errno
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, Protocol
@@ -33,6 +32,10 @@ ROWS: Final = "rows"
 SAME_ROWS: Final = "rows"
 """What a name begins with that is made of the rows themselves, whatever their order, spelling and format."""
 NAMELESS: Final = ("frame", "contents", SAME_ROWS)  # rows that have no place
+UNGUARDED: Final = (
+    "The rollback guard cannot be kept in {place}: other users and machines will not notice a second ledger for this "
+    "table. Grant the right to write there."
+)
 FREE: Final = Kept(Mark(1, 64 * "0"), "none")
 """What is kept of a view that may have another ledger than what it is made of, by the holder's word."""
 
@@ -46,6 +49,10 @@ class Remembering(Protocol):
 
     def read(self) -> Kept | None:
         """Give the mark; none where nothing is kept, one at `START` where it is spoilt."""
+
+    @property
+    def can_keep(self) -> bool:
+        """Whether a mark may be written there."""
 
     def start(self, kept: Kept, mode: int) -> None:
         """Remember a mark where none is; FileExistsError where one is, PermissionError where it may not be written."""
@@ -90,6 +97,12 @@ class Witness:
     def _under(self) -> tuple[Remembering, ...]:
         return (*self._home_under, *self._guests_under)
 
+    @property
+    def unguarded(self) -> str:
+        """Say where the guard cannot be kept beside the rows, so that only this user on this machine is held to it."""
+        places = [str(slots.path) for slots in self._guests if not slots.can_keep]
+        return UNGUARDED.format(place=places[0]) if places else ""
+
     def refuse_new(self) -> None:
         """Refuse to begin a ledger for a table that has had one."""
         for slots, found in self._found():
@@ -124,7 +137,7 @@ class Witness:
     def raise_to(self, mark: Mark, ledger: str) -> None:
         """Remember how far the ledger has come."""
         for slots in (*self._own, *self._under):
-            if slots is self._beside and not _is_writable(slots):
+            if slots is self._beside and not self._beside.is_writable:
                 continue  # only others may write there: the state folder alone remembers
             try:
                 slots.raise_to(Kept(mark, ledger))
@@ -237,10 +250,6 @@ def require_held(view: View, found: Kept, whose: str) -> None:
             f"The ledger has {view.last.position} entries, and not the one at {found.mark.position}. {whose} remembers "
             "that one, so the ledger is an old copy. Nothing was charged. Restore the newest copy."
         )
-
-
-def _is_writable(slots: Slots) -> bool:
-    return os.access(slots.path, os.W_OK) and os.access(slots.path.parent, os.W_OK)
 
 
 def _unwritable(slots: Remembering, failed: OSError) -> LedgerUnavailable:

@@ -211,16 +211,7 @@ class Declared:
 
     def check(self, schema: Schema, *, pure: bool = True) -> None:
         """Refuse what cannot be guaranteed for a table under this schema, by pure losses or with a δ."""
-        if self.model.source == "exploratory":
-            raise Refused(
-                f"The model {self.title!r} was learned from the private table without a budget, so it is for "
-                "planning only. Declare it, learn it from a public table, or learn it with a budget."
-            )
-        if self.model.source == "learned" and self.model.learned_from is None:
-            raise Refused(
-                f"The model {self.title!r} was learned with a budget and does not name its charge. Learn it again, or "
-                "declare it."
-            )
+        self._check_origin()
         theorems_of(self.trusting)
         if schema.unit.shares_rows and not isinstance(self.model, Independent):
             raise Refused(
@@ -250,6 +241,19 @@ class Declared:
             _check_cells(self, schema)
         else:
             _check_rows(self, schema)
+
+    def _check_origin(self) -> None:
+        """Refuse what was learned from private rows without a charge, or does not name it."""
+        if self.model.source == "exploratory":
+            raise Refused(
+                f"The model {self.title!r} was learned from the private table without a budget, so it is for "
+                "planning only. Declare it, learn it from a public table, or learn it with a budget."
+            )
+        if self.model.source == "learned" and self.model.learned_from is None:
+            raise Refused(
+                f"The model {self.title!r} was learned with a budget and does not name its charge. Learn it again, or "
+                "declare it."
+            )
 
 
 def _check_cells(given: Declared, schema: Schema) -> None:

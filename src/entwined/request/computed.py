@@ -7,7 +7,7 @@ from typing import Any, Self
 from entwined.canonical import Document, canonical, sha256
 from entwined.door.certificate import covering
 from entwined.door.door import Door, Passed
-from entwined.door.witnessed import witness_of
+from entwined.door.witnessed import unguarded, witness_of
 from entwined.mechanisms.offered import Offered
 from entwined.mechanisms.sheet import Sheet
 from entwined.request.bill import bill_of
@@ -82,5 +82,6 @@ def compute(request: Request, receipt: str | None = None) -> Computed:
             receipt=ledger.head().receipt,
             periods=after.periods,
             series_in_all=bill.promise.series_in_all(after.parts),
+            unguarded=unguarded(table),
         )
         return Computed(found, funds, was_stored=before.entries == after.entries)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from entwined.door.door import Door
-from entwined.door.witnessed import witness_of
+from entwined.door.witnessed import unguarded, witness_of
 from entwined.estimate.answers import Release
 from entwined.estimate.compared import ComparedNumbers, NamedNumbers
 from entwined.ledger import Book
@@ -62,6 +62,7 @@ def fulfil(
             receipt=head,
             periods=after.periods,
             series_in_all=planned.promise.series_in_all(after.parts),
+            unguarded=unguarded(table),
         )
         names = tuple(question.name for question in request.questions)
         numbers = NamedNumbers(planned, found, names, request.impossible)

@@ -1,7 +1,7 @@
 """What the ledger of a request holds and will hold: spent, left, and whether it would refuse."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +13,7 @@ from entwined.errors import BadInput, BadLedger, EntwinedError, LedgerUnavailabl
 from entwined.ledger import Book, Kind, Ledger
 from entwined.ledger.calendar import Allowance, Calendar
 from entwined.ledger.ledger import ONE_RELEASE
-from entwined.ledger.witness import Witness
+from entwined.ledger.witness import UNGUARDED, Witness
 from entwined.numbers import float_above
 from entwined.promise.part import Part, add_up
 from entwined.promise.price import Price
@@ -23,6 +23,7 @@ from entwined.request.request import URL_MARK, Request
 from entwined.tables import open_table
 
 NOTHING: Final = Price(Fraction(0))
+DATABASES: Final = ("postgresql://", "postgres://")
 PLANNING_ONLY: Final = (
     "A model was learned from the private table without a budget, so this is for planning only. Declare it, "
     "learn it from a public table, or learn it with a budget."
@@ -37,7 +38,8 @@ class Funds:
     table that cannot be opened now, it says that the same was answered of it or of another one. `receipt`
     names the ledger's last entry, for the holder to keep elsewhere. `periods` are those of its calendar, after the
     release or, where that is refused, now. `series_in_all` is what the losses after it come to for a whole series of a
-    panel, as it is counted by persons without the chain.
+    panel, as it is counted by persons without the chain. `unguarded` says where the rollback guard of the table cannot
+    be kept.
     """
 
     ledger: str
@@ -49,6 +51,7 @@ class Funds:
     receipt: str | None = None
     periods: tuple[Allowance, ...] = ()
     series_in_all: Fraction | None = None
+    unguarded: str = ""
 
     @property
     def left(self) -> float | None:
@@ -71,6 +74,7 @@ class Funds:
             "again": self.again,
             "receipt": self.receipt,
             "calendar": [one.document for one in self.periods],
+            **({"unguarded": self.unguarded} if self.unguarded else {}),
             **({} if self.series_in_all is None else {"series_in_all": float_above(self.series_in_all)}),
         }
 
@@ -89,6 +93,22 @@ def amounts(price: Price) -> Document:
 
 def funds_of(request: Request, bill: Bill) -> Funds:
     """Ask the ledger what it would say to a plan; nothing is charged, and a ledger that is not there is empty."""
+    return replace(_funds(request, bill), unguarded=_why_unguarded(request))
+
+
+def _why_unguarded(request: Request) -> str:
+    """Say where a table in a database cannot keep its rollback guard; of one that cannot be opened now, nothing."""
+    if not request.source.startswith(DATABASES):
+        return ""
+    try:
+        with open_table(request.source, request.schema) as table:
+            places = [notes.path for notes in table.known.notes if not notes.can_keep]
+    except EntwinedError:
+        return ""
+    return UNGUARDED.format(place=places[0]) if places else ""
+
+
+def _funds(request: Request, bill: Bill) -> Funds:
     book = Book(request.place)
     place = shown(book, request)
     if request.is_exploratory:

@@ -39,6 +39,10 @@ class Notes(Protocol):
     def read(self) -> tuple[int, str, str] | None:
         """Give the position and hash of an entry, and the ledger that it is of; none where nothing is kept."""
 
+    @property
+    def can_keep(self) -> bool:
+        """Whether the user may write there."""
+
     def start(self, position: int, mark: str, ledger: str) -> None:
         """Remember them where nothing is kept; PermissionError where that is not allowed."""
 

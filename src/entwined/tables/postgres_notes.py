@@ -1,7 +1,8 @@
-"""What a PostgreSQL database remembers of its tables' ledgers: a row for each in `entwined_witness` of its schema.
+"""What a PostgreSQL database remembers of its tables' ledgers: rows of `entwined_rollback_guard` in their schema.
 
 Users, hosts and ports differ, the database is one. The row is written over a connection of its own, where that is
-allowed; tables are read over one that cannot write.
+allowed; tables are read over one that cannot write. Whoever may insert into the guard table binds a table by it, also
+without the right to make one: the guard table is made only where there is none.
 """
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
@@ -30,6 +31,11 @@ SELECT pg_class.oid::int8, nspname::text, relname::text,
 FROM found JOIN pg_class USING (oid) JOIN pg_namespace ON pg_namespace.oid = relnamespace
 WHERE nspname NOT IN ('pg_catalog', 'information_schema')
 ORDER BY pg_class.oid <> to_regclass(%s)::oid, pg_class.oid"""
+GUARD: Final = "entwined_rollback_guard"
+MAY_KEEP: Final = b"""
+SELECT NOT pg_is_in_recovery() AND CASE WHEN to_regclass(%s) IS NULL
+    THEN has_schema_privilege(%s, 'CREATE')
+    ELSE has_table_privilege(to_regclass(%s), 'INSERT') AND has_table_privilege(to_regclass(%s), 'UPDATE') END"""
 COLUMNS: Final = (
     "(relation bigint NOT NULL, name text NOT NULL, ledger text NOT NULL, position bigint NOT NULL,"
     " hash text NOT NULL, PRIMARY KEY (relation, name))"
@@ -76,12 +82,12 @@ class RowNotes:
         self._url = url
         self._relation = relation
         schema = relation.schema.replace('"', '""')
-        self._table = f'"{schema}".entwined_witness'
+        self._schema, self._table = relation.schema, f'"{schema}".{GUARD}'
 
     @property
     def path(self) -> str:
         """Where it is, in words."""
-        return f"the row of {self._relation.table} in {self._relation.schema}.entwined_witness"
+        return f"the row of {self._relation.table} in {self._relation.schema}.{GUARD}"
 
     def read(self) -> tuple[int, str, str] | None:
         """Give what is kept."""
@@ -92,15 +98,23 @@ class RowNotes:
         )
         return (int(found[0][0]), str(found[0][1]), str(found[0][2])) if found else None
 
+    @property
+    def can_keep(self) -> bool:
+        """Whether the user may write the row, in a guard table that is there or one of their own."""
+        asked = (self._table, self._schema, self._table, self._table)
+        found = self._run(MAY_KEEP.decode(), asked)
+        return bool(found and found[0][0])
+
     def start(self, position: int, mark: str, ledger: str) -> None:
-        """Write the row where there is none; PermissionError where that is not allowed."""
-        self._run(f"CREATE TABLE IF NOT EXISTS {self._table} {COLUMNS}", writes=True)
-        self._run(
+        """Write the row where there is none, in a guard table made if need be; PermissionError where neither may be."""
+        inserted = (
             f"INSERT INTO {self._table} (relation, name, ledger, position, hash) VALUES (%s, %s, %s, %s, %s)"
-            " ON CONFLICT DO NOTHING",
-            (self._relation.number, self._relation.table, ledger, position, mark),
-            writes=True,
+            " ON CONFLICT DO NOTHING"
         )
+        row = (self._relation.number, self._relation.table, ledger, position, mark)
+        if self._run(inserted, row, writes=True) is None:
+            self._run(f"CREATE TABLE IF NOT EXISTS {self._table} {COLUMNS}", writes=True)
+            self._run(inserted, row, writes=True)
 
     def raise_to(self, position: int, mark: str, ledger: str) -> None:
         """Write a further entry of the same ledger."""
@@ -122,8 +136,8 @@ class RowNotes:
 
     def _run(
         self, statement: str, values: tuple[Any, ...] = (), *, writes: bool = False
-    ) -> list[tuple[Any, ...]]:
-        """Run one statement; nothing of what the server says is passed on, as it may repeat the URL."""
+    ) -> list[tuple[Any, ...]] | None:
+        """Run one statement; None where there is no guard table. The server's own words may repeat the URL."""
         import psycopg
         from psycopg import errors
 
@@ -132,6 +146,11 @@ class RowNotes:
                 found = link.execute(statement.encode(), values or None)
                 return found.fetchall() if found.description else []
         except errors.UndefinedTable:
+            return None
+        except (
+            errors.UniqueViolation,
+            errors.DuplicateTable,
+        ):  # another process made the guard table just now
             return []
         except (errors.InsufficientPrivilege, errors.ReadOnlySqlTransaction):
             if writes:
