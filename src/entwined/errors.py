@@ -22,6 +22,7 @@ EntwinedError                 everything we raise on purpose
 │   ├── LedgerUnavailable     a ledger that cannot be read or written durably now
 │   ├── Unreachable           no loss above zero meets the target
 │   ├── Unreadable            the rows could not be read; the words are the same whatever they hold
+│   │   └── SourceLost        the connection to them broke: nothing was read, and the charge stays open
 │   ├── QueryTooComplex       a condition or table too large to be worked out exactly
 │   └── Unapproved            nothing is released under a schema the holder has not approved
 └── HolderError               built from private rows: for the holder's eyes only  exit code 1
@@ -120,6 +121,10 @@ class Unreachable(Refused):
 
 class Unreadable(Refused):
     """The rows could not be read; the words are the same whatever they hold."""
+
+
+class SourceLost(Unreadable):
+    """The connection to the rows broke and could not be made again; the charge stays open for the same question."""
 
 
 class QueryTooComplex(Refused):

@@ -18,7 +18,7 @@ from entwined.ledger import Ledger, Mark
 from entwined.ledger.slots import Kept, state_folder
 from entwined.ledger.witness import SAME_ROWS, Witness
 from entwined.schema import Schema
-from entwined.tables.origin import ONCE, Known, Notes
+from entwined.tables.origin import Known, Notes
 from entwined.writing import write_whole
 
 FINGERPRINTS: Final = "fingerprints"
@@ -100,7 +100,7 @@ def _rows_name(table: object, names: tuple[str, ...]) -> tuple[str, ...]:
     if not isinstance(table, Fingerprinted):
         return ()
     identity = table.identity
-    schema, is_kept = table.schema.digest, bool(names) and ONCE not in identity
+    schema, is_kept = table.schema.digest, bool(names) and getattr(table, "has_version", False)
     path = state_folder() / FINGERPRINTS / sha256(identity, schema, *names)[:32]
     kept = _kept_fingerprint(path) if is_kept else ""
     if kept:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from entwined.numbers import Codes, IntArray
 from entwined.queries.axes import Axis
@@ -128,3 +128,14 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Let go of files and connections."""
+
+
+@runtime_checkable
+class Connected(Protocol):
+    """An engine that reads over a connection, which may break while nobody reads or in the middle of a scan."""
+
+    def reconnect(self) -> None:
+        """Make sure that the server answers, over a new connection if need be; it fails where it does not."""
+
+    def is_lost(self, failed: Exception) -> bool:
+        """Whether an error means that the connection broke, and says nothing else."""

@@ -47,6 +47,8 @@ FULL_NAME: Final = (
     b"SELECT nspname::text, relname::text FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace"
     b" WHERE pg_class.oid = to_regclass(%s)"
 )
+BROKEN: Final = ("08", "57P01", "57P02", "57P03")
+"""States of a connection that broke, was ended by an administrator or a crash, or is not there yet."""
 SETTINGS: Final = (
     "SET default_transaction_read_only = on",
     "SET standard_conforming_strings = on",
@@ -111,6 +113,26 @@ class Postgres:
     def resident(self, statement: str) -> str:  # noqa: ARG002  (rows that others write are read anew)
         """Keep nothing: what was kept would not show what became of the rows."""
         return ""
+
+    def reconnect(self) -> None:
+        """Ask the server for nothing; over a new connection where the one that was idle is gone."""
+        import psycopg
+
+        with self._lock:
+            try:
+                self._connected().execute(b"SELECT 1")
+            except psycopg.Error:
+                self._drop()
+                self._connected().execute(b"SELECT 1")
+
+    def is_lost(self, failed: Exception) -> bool:
+        """Whether the server ended the connection, or starts up; a statement that failed or was cancelled did not."""
+        import psycopg
+
+        if isinstance(failed, psycopg.InterfaceError):
+            return True
+        state = failed.sqlstate if isinstance(failed, psycopg.OperationalError) else "none"
+        return state is None or state.startswith(BROKEN)
 
     @contextmanager
     def reading(self) -> Iterator["Postgres.Reader"]:

@@ -1,32 +1,41 @@
 """A table: rows somewhere, seen through a schema. Only the door asks it for an answer, after the charge."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
 from entwined.dependence import LearnedFrom
-from entwined.errors import EntwinedError, Unreadable
+from entwined.errors import EntwinedError, SourceLost, Unreadable
 from entwined.numbers import IntArray
 from entwined.queries.aggregates import Aggregate
 from entwined.schema import Person, Schema
-from entwined.tables.engine import Engine
+from entwined.tables.engine import Connected, Engine
 from entwined.tables.fingerprint import fingerprint, is_same
-from entwined.tables.origin import Known
+from entwined.tables.origin import ONCE, Known
 from entwined.tables.plan import Plan, plan
 from entwined.tables.rows import CodedRows
 from entwined.tables.statements import prepared
 
+Found = TypeVar("Found")
 FAILED: Final = (
     "The rows could not be read. What was charged stays charged. "
     "Ask the holder, who finds out why with `entwined describe`."
 )
+LOST: Final = "The connection to the rows broke, and could not be made again. Ask the same again later."
+WAITS: Final = (0.0, 0.5)
+"""Seconds before a broken connection is made again, each time."""
 GONE: Final = "The table cannot be reached any more. Nothing was charged. Open it again."
 CLOSED: Final = "The table was closed. Nothing was charged. Open it again."
 CHANGED: Final = (
     "The table is not the one that was opened: its files changed. Nothing was charged. Open it again."
 )
+
+
+class Lost:
+    """What a reading gives whose connection broke for good."""
 
 
 class Table:
@@ -69,6 +78,11 @@ class Table:
         """
         return f"{self.place} {self._rows.engine.version}"
 
+    @property
+    def has_version(self) -> bool:
+        """Whether the same rows are known to be the same at another opening."""
+        return not self._rows.engine.version.startswith(ONCE)
+
     def keeping(self, column: str, most: int, first: str | None = None) -> "Table":
         """Give the same rows, but of those that share a value in a column only the first `most`.
 
@@ -98,7 +112,10 @@ class Table:
             raise Unreadable(CHANGED)
 
     def _is_ready(self, planned: Plan) -> bool:
+        engine = self._rows.engine
         try:
+            if isinstance(engine, Connected):
+                engine.reconnect()
             prepared(self._rows, planned)
         except EntwinedError:
             raise
@@ -118,19 +135,39 @@ class Table:
         """
         planned = plan(self.schema, aggregates)
         found = self._found(planned)
+        if isinstance(found, Lost):
+            raise SourceLost(LOST)
         if found is None or self._rows.engine.changed:
             raise Unreadable(FAILED)
         return found
 
-    def _found(self, planned: Plan) -> list[IntArray] | None:
+    def _found(self, planned: Plan) -> list[IntArray] | Lost | None:
         try:
-            asked = prepared(self._rows.resident() if self._is_resident else self._rows, planned)
-            with self._rows.engine.reading() as reader:
-                return asked.answers(reader)
+            return self._over_connection(lambda: self._answers(planned))
         except EntwinedError:
             raise
-        except Exception:  # noqa: BLE001  (whatever it is, its words may come from private rows)
-            return None
+        except Exception as failed:  # noqa: BLE001  (whatever it is, its words may come from private rows)
+            return Lost() if self._is_lost(failed) else None
+
+    def _answers(self, planned: Plan) -> list[IntArray]:
+        asked = prepared(self._rows.resident() if self._is_resident else self._rows, planned)
+        with self._rows.engine.reading() as reader:
+            return asked.answers(reader)
+
+    def _over_connection(self, read: Callable[[], Found]) -> Found:
+        """Read, and read again from the start where only the connection broke: what is read has no noise in it yet."""
+        for wait in WAITS:
+            try:
+                return read()
+            except Exception as failed:
+                if not self._is_lost(failed):
+                    raise
+                time.sleep(wait)
+        return read()
+
+    def _is_lost(self, failed: Exception) -> bool:
+        engine = self._rows.engine
+        return isinstance(engine, Connected) and engine.is_lost(failed)
 
     def holds(self, public: LearnedFrom) -> bool:
         """Say whether these rows are those of a table that is called public; asked before a charge, for the holder.
@@ -140,7 +177,7 @@ class Table:
         if not public.is_comparable(self.schema):
             return False
         try:
-            return is_same(self._rows, public)
+            return self._over_connection(lambda: is_same(self._rows, public))
         except Exception:  # noqa: BLE001  (its words may come from private rows)
             return False
 
@@ -152,7 +189,7 @@ class Table:
         """
         if self._fingerprint is None:
             try:
-                self._fingerprint = fingerprint(self._rows)
+                self._fingerprint = self._over_connection(lambda: fingerprint(self._rows))
             except Exception:  # noqa: BLE001  (its words may come from private rows)
                 return None
         return self._fingerprint

@@ -28,10 +28,15 @@ from entwined.request.request_file import questions_from, read_terms, sql_questi
 from entwined.request.verbs import release_batch
 from entwined.request.words import in_words, table_name
 from entwined.tables import open_table
+from entwined.tables.table import Table
 from entwined.web.records import Records
 
 REMEMBERED: Final = 256
 MOST_QUESTIONS: Final = 100
+UNVERSIONED: Final = (
+    "{name}: the table's address names no version, so every process and restart would charge the same question again. "
+    "Add one, such as &version=2026-03, and change it with the rows."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,7 @@ class Offer:
             raise Refused(PLANNING_ONLY)
         table = open_table(terms.source, terms.schema, resident=True)
         try:
+            _refuse_unversioned(table, path)
             ledger = ledger_for(terms, terms.promise, Price(Fraction(0)), witness_of(table))
             ledger.earmarks = earmarks
             return cls(path.stem, terms, Desk(table, terms.promise, ledger))
@@ -196,6 +202,12 @@ class Offer:
     def close(self) -> None:
         """Close the door."""
         self.door.close()
+
+
+def _refuse_unversioned(table: Table, path: Path) -> None:
+    """Refuse rows of which nobody can tell that they are the same again: every process would draw its own answers."""
+    if not table.has_version:
+        raise Refused(UNVERSIONED.format(name=path.name))
 
 
 def _amount(asked: Document, key: str) -> Fraction | None:
