@@ -29,6 +29,19 @@ class SetAside:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class QuestionnaireSettings:
+    """How answers are found in a pilot: the codes for missing, and the most answers of a question.
+
+    An answer that fewer than `min_units` respondents gave is not listed, unless the pilot has a label for it.
+    """
+
+    missing: tuple[str, ...] = ()
+    most: int = MOST_ANSWERS
+    min_units: int = MIN_UNITS
+    min_units_of: Mapping[str, int] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Questionnaire:
     """The questions of a pilot as the schema of a private table, and the columns that are none."""
@@ -40,30 +53,33 @@ class Questionnaire:
     """How many different answers of each question too few respondents gave to be listed."""
 
     @classmethod
-    def of(  # noqa: PLR0913  (each setting has its own name)
+    def of(
         cls,
         pilot: str | Path,
         rows: int,
+        settings: "QuestionnaireSettings | None" = None,
         *,
-        missing: tuple[str, ...] = (),
-        most: int = MOST_ANSWERS,
         there: Collection[str] | None = None,
-        min_units: int = MIN_UNITS,
-        min_units_of: Mapping[str, int] | None = None,
     ) -> "Questionnaire":
-        """Look at a public table; `there` are the columns of the private one, `missing` codes no answers.
-
-        An answer that fewer than `min_units` respondents gave is not listed, unless the pilot has a label for it.
-        """
+        """Look at a public table; `there` are the columns of the private one."""
+        given = settings or QuestionnaireSettings()
         columns: list[Column] = []
         aside: list[SetAside] = []
         left_out: dict[str, int] = {}
-        spelled = tuple(spelling for code in missing for spelling in _spelled(code))
+        spelled = tuple(spelling for code in given.missing for spelling in _spelled(code))
         described = describe(
-            pilot, missing=spelled, codes=True, min_units=min_units, min_units_of=min_units_of
+            pilot,
+            missing=spelled,
+            codes=True,
+            min_units=given.min_units,
+            min_units_of=given.min_units_of,
         )
         for one in described.proposals:
-            found = NOT_THERE if there is not None and one.column.name not in there else _question(one, most)
+            found = (
+                NOT_THERE
+                if there is not None and one.column.name not in there
+                else _question(one, given.most)
+            )
             if isinstance(found, str):
                 aside.append(SetAside(one.column.name, found))
             else:

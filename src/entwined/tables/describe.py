@@ -114,19 +114,7 @@ def describe(  # noqa: PLR0913  (each setting has its own name)
     """
     minimum = MinimumUnits(min_units, dict(min_units_of or {}), unit)
     engine, labels = _opened(source, table)
-    labelled = [name for name, known in labels.items() if known.values]
-    try:
-        found = profiles(engine, missing, minimum=minimum, labelled=labelled, codes=codes)
-    except EntwinedError:
-        raise
-    except ImportError as lacking:
-        raise BadTable(
-            f"The package {lacking.name} that tables are read with is not installed. Run: pip install {lacking.name}."
-        ) from lacking
-    except Exception as failed:
-        raise HolderError(f"The rows cannot be read: {failed}") from failed
-    finally:
-        engine.close()
+    found = _profiled(engine, missing, minimum, [name for name in labels if labels[name].values], codes=codes)
     named = [profile for profile in found if profile.name]
     if not named:
         raise BadTable("The source has no column with a name. Name its columns.")
@@ -144,6 +132,23 @@ def describe(  # noqa: PLR0913  (each setting has its own name)
     ]
     columns = tuple(proposal.column for proposal in proposals)
     return Description(Schema(columns), proposals, minimum, tuple(hints))
+
+
+def _profiled(
+    engine: Engine, missing: tuple[str, ...], minimum: MinimumUnits, labelled: list[str], *, codes: bool
+) -> list[Profile]:
+    try:
+        return profiles(engine, missing, minimum=minimum, labelled=labelled, codes=codes)
+    except EntwinedError:
+        raise
+    except ImportError as lacking:
+        raise BadTable(
+            f"The package {lacking.name} that tables are read with is not installed. Run: pip install {lacking.name}."
+        ) from lacking
+    except Exception as failed:
+        raise HolderError(f"The rows cannot be read: {failed}") from failed
+    finally:
+        engine.close()
 
 
 def _unit_hints(minimum: MinimumUnits, found: list[Profile]) -> list[str]:

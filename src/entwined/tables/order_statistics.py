@@ -13,7 +13,7 @@ from entwined.tables.steps import Steps, statement
 PARTS: Final = 1024  # that Spark orders one by one, so that none has to fit in the memory of one machine
 
 
-class Ordered(NamedTuple):
+class TailQuery(NamedTuple):
     """A column to look at: its place, the SQL of its order, what is asked of each row, and the minimum of units."""
 
     place: int
@@ -33,7 +33,7 @@ class Bulk(NamedTuple):
 
 
 def bulk_of(
-    reader: Reader, steps: Steps, columns: Sequence[Ordered], units: Sequence[str], dialect: Dialect
+    reader: Reader, steps: Steps, columns: Sequence[TailQuery], units: Sequence[str], dialect: Dialect
 ) -> dict[int, Bulk]:
     """Look at columns of the rows that the last step gives, by rows and by the values of each column of units."""
     if not columns:
@@ -59,7 +59,7 @@ def _last(ends: Sequence[Any], choose: Any) -> Any:
 
 
 def _one_level(
-    reader: Reader, steps: Steps, columns: Sequence[Ordered], unit: str | None, dialect: Dialect
+    reader: Reader, steps: Steps, columns: Sequence[TailQuery], unit: str | None, dialect: Dialect
 ) -> dict[int, Bulk]:
     parts = []
     for at, order, flags, _ in columns:
@@ -80,7 +80,7 @@ def _one_level(
     return {column.place: _bulk(column, answers) for column in columns}
 
 
-def _bulk(column: Ordered, answers: Any) -> Bulk:
+def _bulk(column: TailQuery, answers: Any) -> Bulk:
     least, beyond_least, most, beyond_most = (next(answers) for _ in range(4))
     flagged = {flag: int(next(answers) or 0) for flag in column.flags}
     return Bulk(
@@ -92,7 +92,7 @@ def _bulk(column: Ordered, answers: Any) -> Bulk:
     )
 
 
-def _asked(column: Ordered, dialect: Dialect) -> list[str]:
+def _asked(column: TailQuery, dialect: Dialect) -> list[str]:
     """Ask for the m-th and the (2m − 1)-th value from each end, and how many units have each flag."""
     at, deepest = column.place, 2 * column.minimum - 1
     found = []
@@ -111,7 +111,7 @@ def _asked(column: Ordered, dialect: Dialect) -> list[str]:
     return [*found, *(f"SUM(f{at}_{name})" for name in column.flags)]
 
 
-def _in_parts(columns: Sequence[Ordered]) -> Steps:
+def _in_parts(columns: Sequence[TailQuery]) -> Steps:
     """Let Spark keep the outermost values of each of many parts of the units."""
     kept = []
     for at, _, flags, minimum in columns:

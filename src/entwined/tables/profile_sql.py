@@ -33,7 +33,7 @@ READ: Final = ("clean_rows", "read_rows", "timed_rows", "plain_rows")
 
 
 @dataclass(frozen=True)
-class Way:
+class ProfileQuery:
     """How columns that read alike are read, step by step, and what is asked of them, for a column called COLUMN.
 
     `asked` are the aggregates of the first scan. `ordered` is the number that its values are ordered by, if they are,
@@ -47,7 +47,7 @@ class Way:
 
 
 @cache
-def way_of(reading: Reading, kind: Kind, dialect: Dialect) -> Way:
+def profile_query(reading: Reading, kind: Kind, dialect: Dialect) -> ProfileQuery:
     """Write the SQL of a column once; that of all columns that read alike differs in nothing but the name."""
     table = unbound({COLUMN: typed(kind)}, "rows")
     read = []
@@ -66,7 +66,7 @@ def way_of(reading: Reading, kind: Kind, dialect: Dialect) -> Way:
         what: _expression(table.select(**{what: value}), what, dialect)
         for what, value in _finer(reading, table).items()
     }
-    return Way(tuple(read), asked, ORDERED.get(reading, ""), finer)
+    return ProfileQuery(tuple(read), asked, ORDERED.get(reading, ""), finer)
 
 
 def _expression(selected: Expression, name: str, dialect: Dialect) -> str:

@@ -12,9 +12,9 @@ from entwined.progress import report
 from entwined.schema.categories import TRUTHS
 from entwined.schema.raw import moment_of, number_of
 from entwined.tables.engine import Dialect, Engine, Kind, Reader, Shown
-from entwined.tables.order_statistics import Bulk, Ordered, bulk_of
+from entwined.tables.order_statistics import Bulk, TailQuery, bulk_of
 from entwined.tables.profile import Frequency, Profile, Reading
-from entwined.tables.profile_sql import MOST_DECIMALS, READ, STEPS, Way, own, way_of, widen
+from entwined.tables.profile_sql import MOST_DECIMALS, READ, STEPS, ProfileQuery, own, profile_query, widen
 from entwined.tables.steps import Steps, statement
 from entwined.tables.units import MinimumUnits
 
@@ -67,7 +67,7 @@ class _Batch:
         self._names = names
         self._missing = missing
         self._readings = self._first_look()
-        self._ways = [way_of(*kinds, self._engine.dialect) for kinds in self._kinds]
+        self._ways = [profile_query(*kinds, self._engine.dialect) for kinds in self._kinds]
 
     def _source(self, units: Sequence[str] = ()) -> tuple[str, str]:
         """Show the columns, and beside them those that name units, as texts that are compared without their case."""
@@ -138,16 +138,14 @@ class _Batch:
     def with_bulk(self, seen: Sequence[Profile], units: Sequence[str]) -> list[Profile]:
         """Find where the bulk of numbers and times lies, and how exact it is, in one scan for each kind of unit."""
         columns = [
-            Ordered(at, own(way.ordered, at), _finer(way, at, profile), profile.minimum)
+            TailQuery(at, own(way.ordered, at), _finer(way, at, profile), profile.minimum)
             for at, (way, profile) in enumerate(zip(self._ways, seen, strict=True))
             if way.ordered and profile.there
         ]
         steps = self._steps({column.place for column in columns}, units)
         places = [f"u{at}" for at in range(len(units))]
         found = bulk_of(self._reader, steps, columns, places, self._engine.dialect)
-        return [
-            _with_bulk(profile, found[at]) if at in found else profile for at, profile in enumerate(seen)
-        ]
+        return [_with_bulk(profile, found[at]) if at in found else profile for at, profile in enumerate(seen)]
 
     def with_values(
         self, seen: Sequence[Profile], units: Sequence[str], labelled: Collection[str], *, codes: bool
@@ -179,7 +177,7 @@ class _Batch:
         ]
 
 
-def _finer(way: Way, at: int, profile: Profile) -> dict[str, str]:
+def _finer(way: ProfileQuery, at: int, profile: Profile) -> dict[str, str]:
     """Whole numbers are not asked how many decimals they have."""
     if profile.decimals == 0 and profile.reading == "number":
         return {}

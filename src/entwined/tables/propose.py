@@ -27,7 +27,9 @@ REPEATED: Final = 0.5
 UNIQUE: Final = 0.9
 MARGIN: Final = Fraction(1, 20)  # of the range of the bulk, beyond an end that few units have
 COVERED: Final = 0.8  # of the rows have a listed text, or the column is set aside
-RECODED: Final = 20  # labels that are all used and in the order of the alphabet are texts that a program numbered
+RECODED: Final = (
+    20  # labels that are all used and in the order of the alphabet are texts that a program numbered
+)
 EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001  (schema times have no zone)
 
 
@@ -70,13 +72,11 @@ def propose(found: Profile, labels: Labels) -> Proposal:
     except BadSchema as refused:
         proposed = _aside(found, labels.label, f"no other type fits: {str(refused)[:200]}")
     left_out = 0 if proposed.set_aside else len(found.values or ()) - len(found.common_values)
-    return replace(
-        proposed, notes=(_counts(found), *proposed.notes), codes=_codes(found), left_out=left_out
-    )
+    return replace(proposed, notes=(_counts(found), *proposed.notes), codes=_codes(found), left_out=left_out)
 
 
 def _aside(found: Profile, label: str, *notes: str) -> Proposal:
-    """Set a column aside: its name is public once the schema is approved, none of its values is, and none is queried."""
+    """Set a column aside: once the schema is approved its name is public, and none of its values."""
     return Proposal(Text(found.name, label=label), notes, set_aside=True)
 
 
@@ -84,9 +84,7 @@ def _codes(found: Profile) -> Mapping[float, str] | None:
     """Give the whole numbers that many have as they are written, if there are few and each is written in one way."""
     if found.reading != "number" or found.decimals != 0 or len(found.values or ()) > MOST_CODES:
         return None
-    written = {
-        str(each): number for each in found.common_values if (number := number_of(each)) is not None
-    }
+    written = {str(each): number for each in found.common_values if (number := number_of(each)) is not None}
     codes = {number: text for text, number in written.items()}
     return codes if 0 < len(codes) == len(written) else None
 
@@ -151,7 +149,9 @@ def _labelled(found: Profile, labels: Labels) -> Proposal:
     recoded = _recoded(listed, found)
     answers = {code: label for code, label in answers.items() if code not in recoded}
     if not answers:
-        return _aside(found, labels.label, _left_out(found, len(recoded), "labels look like numbered texts, and "))
+        return _aside(
+            found, labels.label, _left_out(found, len(recoded), "labels look like numbered texts, and ")
+        )
     column = Categorical(
         found.name,
         tuple(answers),
@@ -173,7 +173,9 @@ def _recoded(listed: Mapping[str, str], found: Profile) -> set[str]:
     A codebook lists what could be answered. Where labels list what was, all of them are used and they are sorted.
     """
     seen = {code_text(value): held.units for value, held in (found.values or {}).items()}
-    labels = [label.casefold() for _, label in sorted(listed.items(), key=lambda pair: number_of(pair[0]) or 0)]
+    labels = [
+        label.casefold() for _, label in sorted(listed.items(), key=lambda pair: number_of(pair[0]) or 0)
+    ]
     if len(listed) < RECODED or not listed.keys() <= seen.keys() or labels != sorted(labels):
         return set()
     return {code for code in listed if seen[code] < found.minimum}
@@ -190,7 +192,11 @@ def _words(found: Profile, coded: Mapping[str, Any]) -> Proposal:
     empty = {"", *coded["missing_codes"]}
     rows = sum(held.rows for text, held in (values or {}).items() if text not in empty)
     common.pop("", None)
-    if values is None or len(values) > max(REPEATED * found.there, FEW) or max(map(len, values)) > LONGEST_NAME:
+    if (
+        values is None
+        or len(values) > max(REPEATED * found.there, FEW)
+        or max(map(len, values)) > LONGEST_NAME
+    ):
         more = "many different texts: it is never queried; to query it declare categories that you know"
     elif not common or sum(held.rows for held in common.values()) < COVERED * rows:
         more = f"most texts are those of fewer than {found.minimum} units: declare categories that you know"
