@@ -101,14 +101,14 @@ def test_a_default_flow_writes_and_replies_no_value_of_few_people(
     monkeypatch.chdir(tmp_path)
     source = FORMATS[kind](planted(holders), tmp_path)
     given = str(source).removeprefix(f"{tmp_path}/")
-    printed = [command(monkeypatch, capsys, "init", given)]
-    for arguments in (
+    flow = (
+        ("init", given),
         ("approve", "schema.toml", "--yes"),
         ("plan", "release.toml"),
         ("plan", "release.toml", "--json"),
         ("release", "release.toml", "-o", "out", "--yes"),
-    ):
-        printed.append(command(monkeypatch, capsys, *arguments))
+    )
+    printed = [command(monkeypatch, capsys, *arguments) for arguments in flow]
     assert [found_in(text.encode(), WORDS) for text in printed] == [[]] * 5
     assert (tmp_path / "out" / "values.csv").stat().st_size > 100
     sessions = Sessions()
