@@ -409,7 +409,7 @@ def test_init_writes_over_nothing_and_its_request_holds_for_any_names(folder, ru
     with Path("strange.csv").open("w", newline="") as file:
         csv.writer(file).writerows([[strange, "n"], ["x", 3]])
     said = document(run("init", "strange.csv", "-o", "deep.toml", "--schema", "strange.toml", "--json"))
-    assert said == {"request": "deep.toml", "schema": "strange.toml", "proposed": False}
+    assert said == {"request": "deep.toml", "schema": "strange.toml", "proposed": False, "notes": None}
     code, out, err = run("plan", "deep.toml", "--json")
     assert (code, err) == (0, "")
     assert strange in [one["query"].get("column") for one in json.loads(out)["statistics"]]

@@ -153,7 +153,7 @@ def test_codes_that_are_no_answers_are_named_for_a_table_without_labels(folder, 
     }
     assert schema.coded("far").missing_codes == ("998", "998.0", "999", "999.0")
     document(
-        run("survey", "init", "pilot.csv", "--rows", "9", "--most-answers", "60", "-o", "wide", "--json")
+        run("survey", "init", "pilot.csv", "--rows", "9", "--most-answers", "61", "-o", "wide", "--json")
     )
     assert read_schema("wide/schema.toml").coded("far").values == ("0", "10", "20", "30", "998")
     assert "many" in read_schema("wide/schema.toml").names

@@ -158,9 +158,9 @@ def test_a_file_that_changes_is_read_anew(tmp_path):
 def test_the_holder_hears_of_malformed_rows(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes(text_of(ROWS) + b"3,m,a,1\n2\n")
-    assert "2 rows of the file are malformed" in describe(path).text
+    assert "2 rows of the file are malformed" in describe(path).notes
     path.write_bytes(text_of(ROWS))
-    assert "malformed" not in describe(path).text
+    assert "malformed" not in describe(path).notes
 
 
 @pytest.mark.parametrize("kind", ["too many", "not UTF-8", "an open quote", "too long"])

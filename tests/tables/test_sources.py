@@ -268,6 +268,7 @@ def test_times_with_a_zone_to_the_nanosecond_are_read_as_they_stand(tmp_path):
     frame.to_parquet(path)
     column = Moment("t", "2020-01-01", "2020-01-03", outside="missing")
     assert counts(str(path), column) == [[1, 1, 0, 2]]
+    pd.concat([frame] * 10).to_parquet(path)
     assert describe(str(path)).schema.column("t").kind == "moment"
 
 

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from entwined.cli.arguments import JsonOption
-from entwined.cli.show import as_json, progress
+from entwined.cli.arguments import JsonOption, YesOption
+from entwined.cli.min_units import MinUnitsOption, UnitOption, minimum_of
+from entwined.cli.show import as_json, progress, say
 from entwined.errors import BadInput
 
 
@@ -15,6 +16,9 @@ def command(
         str, typer.Argument(metavar="TABLE", help="CSV, Parquet, DuckDB, SPSS or Stata file, or a URL.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the proposed schema.")],
+    min_units: MinUnitsOption = None,
+    unit: UnitOption = None,
+    yes: YesOption = False,  # noqa: FBT002
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Propose a schema from the rows; it is private, and nothing is released before the holder approves it."""
@@ -24,18 +28,20 @@ def command(
         raise BadInput(
             f"{output} is there already. Give another name, so that a reviewed schema is not lost."
         )
+    everywhere, by_column = minimum_of(min_units, yes=yes)
     with progress():
-        found = describe(table)
+        found = describe(table, min_units=everywhere, min_units_of=by_column, unit=unit)
     try:
-        found.write(output)
+        notes = found.write(output)
     except OSError as reason:
         raise BadInput(
             f"{output} cannot be written: {reason.strerror}. Give a path you may write to."
         ) from None
+    aside = [proposal.column.name for proposal in found.proposals if proposal.set_aside]
     if as_document:
-        as_json({"schema": str(output), "columns": len(found.schema.columns), "hints": list(found.hints)})
+        counts = {"columns": len(found.schema.columns), "set_aside": aside}
+        as_json({"schema": str(output), "notes": str(notes), **counts, "hints": list(found.hints)})
         return
-    typer.echo(
-        f"Proposed {len(found.schema.columns)} columns in {output}. It tells about the rows: keep it private,"
-    )
-    typer.echo("review every line, and approve it before anything is released.")
+    say(f"Proposed {len(found.schema.columns)} columns in {output}, {len(aside)} of them set aside.")
+    say(f"What was counted on the way is in {notes}, for you alone: never publish it.")
+    say(f"Review every line of {output}, and approve it before anything is released.")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from entwined.cli.approve import reviewed
-from entwined.cli.arguments import JsonOption
+from entwined.cli.arguments import JsonOption, YesOption
+from entwined.cli.min_units import MinUnitsOption, UnitOption, minimum_of
 from entwined.cli.show import as_json, progress, say
 from entwined.errors import BadInput
 from entwined.writing import write_whole
@@ -62,7 +63,7 @@ QUERIES = """
 """
 
 
-def command(
+def command(  # noqa: PLR0913, PLR0917  (options of one command)
     source: Annotated[
         str, typer.Argument(metavar="TABLE", help="CSV, Parquet, DuckDB, SPSS or Stata file, or a URL.")
     ],
@@ -72,25 +73,41 @@ def command(
     schema: Annotated[
         Path | None, typer.Option("--schema", help="The schema; proposed from the rows if it is not there.")
     ] = None,
+    min_units: MinUnitsOption = None,
+    unit: UnitOption = None,
+    yes: YesOption = False,  # noqa: FBT002
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Write a commented release.toml for a table, and propose its schema if there is none."""
-    from entwined.request.words import without_password
+    from entwined.tables.describe import describe, notes_beside
 
     schema_file = output.parent / "schema.toml" if schema is None else schema
     if output.exists():
         raise BadInput(f"{output} is there already. Give another name with -o, so that it is not lost.")
     proposed = not schema_file.exists()
+    everywhere, by_column = minimum_of(min_units, yes=yes)
     with progress():
+        if proposed:
+            describe(source, min_units=everywhere, min_units_of=by_column, unit=unit).write(schema_file)
         found = schema_for(source, schema_file)
     write_whole(output, request_text(source, schema_file, output, found))
     if as_document:
-        as_json({"request": str(output), "schema": str(schema_file), "proposed": proposed})
-        return
-    say(
-        f"Wrote {output}."
-        + (f" Proposed a schema in {schema_file}: it tells about rows, keep it private." * proposed)
-    )
+        notes = str(notes_beside(schema_file)) if proposed else None
+        as_json({"request": str(output), "schema": str(schema_file), "proposed": proposed, "notes": notes})
+    else:
+        show_next(source, output, schema_file, proposed=proposed)
+
+
+def show_next(source: str, output: Path, schema_file: Path, *, proposed: bool) -> None:
+    """Say what was written and what comes next."""
+    from entwined.request.words import without_password
+    from entwined.tables.describe import notes_beside
+
+    say(f"Wrote {output}." + f" Proposed a schema in {schema_file}, private until approved." * proposed)
+    if proposed:
+        say(
+            f"What was counted on the way is in {notes_beside(schema_file)}, for you alone: never publish it."
+        )
     if without_password(source) != source:
         say("The password is not written down: put it into ~/.pgpass or the variable PGPASSWORD.")
     say(f"1. Review every line of {schema_file}, then: entwined approve {schema_file}")
@@ -99,11 +116,9 @@ def command(
 
 
 def schema_for(source: str, path: Path) -> "Schema":
-    """Read the schema of a table, or propose one; a table that lacks a declared column is refused."""
-    from entwined.tables import describe, open_table
+    """Read the schema of a table; a table that lacks a declared column is refused."""
+    from entwined.tables import open_table
 
-    if not path.exists():
-        write_whole(path, describe(source).text)
     found = reviewed(path)
     open_table(source, found).close()
     return found

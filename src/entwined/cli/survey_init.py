@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from entwined.cli.arguments import JsonOption
+from entwined.cli.arguments import JsonOption, YesOption
 from entwined.cli.init import seen_from
+from entwined.cli.min_units import MinUnitsOption, minimum_of
 from entwined.cli.show import as_json, progress, say
 from entwined.cli.show import table as show_table
 from entwined.errors import BadInput
@@ -52,11 +53,13 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
     rows: RowsOption = None,
     missing: MissingOption = "",
     most: MostOption = 30,
+    min_units: MinUnitsOption = None,
+    yes: YesOption = False,  # noqa: FBT002
     as_document: JsonOption = False,  # noqa: FBT002
 ) -> None:
     """Write a schema of answers from a public pilot and its labels, and propose forms and what others decide."""
     from entwined.survey.proposals import Proposals
-    from entwined.survey.questionnaire import Questionnaire
+    from entwined.survey.questionnaire import Questionnaire, QuestionnaireSettings
     from entwined.tables.files import checked_path
 
     schema, proposals = folder / "schema.toml", folder / "survey.toml"
@@ -64,11 +67,13 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
         if path.exists():
             raise BadInput(f"{path} is there already. Give another folder with -o, so that it is not lost.")
     checked_path(pilot, folder=True)  # what is not there is said before anything is asked
+    everywhere, by_column = minimum_of(min_units, yes=yes)
     there = None if table is None else columns_of(table)
     size = rows_given(rows)
     with progress():
         codes = tuple(code.strip() for code in missing.split(",") if code.strip())
-        found = Questionnaire.of(pilot, size, missing=codes, most=most, there=there)
+        settings = QuestionnaireSettings(codes, most, everywhere, by_column)
+        found = Questionnaire.of(pilot, size, settings, there=there)
         shown = Proposals.of(pilot, found.schema)
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(schema, found.text)
@@ -110,8 +115,13 @@ def show(
     if as_document:
         counts = {"forms": len(shown.forms), "decided": len(shown.decided), "skips": len(shown.skips)}
         aside = [{"column": one.column, "reason": one.reason} for one in found.aside]
-        told = {"schema": str(schema), "proposals": str(proposals), "questions": len(found.schema.columns)}
-        as_json({**told, "set_aside": aside, **counts, "warning": shown.why_none or None, "next": following})
+        told: dict[str, object] = {
+            "schema": str(schema),
+            "proposals": str(proposals),
+            "questions": len(found.schema.columns),
+        }
+        told |= {"set_aside": aside, "left_out": dict(found.left_out)}
+        as_json({**told, **counts, "warning": shown.why_none or None, "next": following})
         return
     say(
         f"{len(found.schema.columns)} questions are in {schema}; what the pilot shows of them is in {proposals}:"
@@ -125,5 +135,9 @@ def show(
     if found.aside:
         rows = [[one.column, one.reason] for one in found.aside]
         show_table(f"{len(rows)} columns are set aside", ["column", "why"], rows)
+    if found.left_out:
+        say(
+            f"Of {len(found.left_out)} questions, answers that too few gave are not listed: see the head of {schema}."
+        )
     say(f"1. Review {schema}, then: {following[0]}")
     say(f"2. Say confirmed = true in {proposals} where it holds by design, then: {following[1]}")

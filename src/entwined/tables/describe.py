@@ -1,23 +1,37 @@
-"""Propose a schema from rows, for the holder's eyes: nothing of it is public before the holder approves it."""
+"""Propose a schema from rows, for the holder's eyes: nothing of it is public before the holder approves it.
+
+What is proposed may become public, so it holds no value that fewer than a minimum number of units have. What was
+counted on the way goes into notes of their own, for the holder alone.
+"""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from entwined.errors import BadTable, EntwinedError, HolderError
 from entwined.schema import Schema
 from entwined.schema.files import text_of
 from entwined.tables.engine import Engine
-from entwined.tables.profile import profiles
+from entwined.tables.profile import Profile
+from entwined.tables.profiling import profiles
 from entwined.tables.propose import Labels, Proposal, propose
+from entwined.tables.scales import code_text
 from entwined.tables.source import engine_of
 from entwined.tables.survey import SURVEY_ENDS, survey_engine
+from entwined.tables.units import MIN_UNITS, MinimumUnits
+from entwined.writing import write_whole
 
-HEAD = """\
-# PROPOSED from the rows, and private: a bound, a value or a comment below may tell about somebody.
-# Review every line, widen bounds to what could be, delete these comments, then approve.
+HEAD: Final = """\
+# PROPOSED from the rows, and private until approved. {minimum}
+# Review every line: widen bounds and add values to what could be, whatever the rows hold. Then approve.
 """
+NOTES_HEAD: Final = """\
+HOLDER ONLY: counted in the real rows without noise and without a charge. Never publish it or send it on.
+{minimum}
+"""
+ASIDE: Final = "set aside: it is never queried, and none of its values is listed"
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,6 +40,7 @@ class Description:
 
     schema: Schema
     proposals: tuple[Proposal, ...]
+    minimum: MinimumUnits
     hints: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -38,8 +53,8 @@ class Description:
 
     @property
     def text(self) -> str:
-        """The schema file, with comments on what was proposed and why."""
-        lines = [HEAD, *(f"# {_plain(hint)}\n" for hint in self.hints)]
+        """The schema file: nothing but what the holder may approve, without what was counted in the rows."""
+        lines = [HEAD.format(minimum=self._minimum)]
         waiting = iter(self.proposals)
         marked = False
         for line in text_of(self.schema).splitlines(keepends=True):
@@ -47,26 +62,83 @@ class Description:
                 if not marked:
                     lines.append("approved = false\n\n")
                     marked = True
-                lines += [f"# {_plain(note)}\n" for note in next(waiting).notes]
+                lines += [f"# {ASIDE}\n"] if next(waiting).set_aside else []
             lines.append(line)
         return "".join(lines)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the schema file for review."""
-        Path(path).write_text(self.text, encoding="utf-8")
+    @property
+    def notes(self) -> str:
+        """What was counted in the rows and why each column is proposed so, for the holder alone."""
+        lines = [NOTES_HEAD.format(minimum=self._minimum), *(f"{_plain(hint)}\n" for hint in self.hints)]
+        for proposal in self.proposals:
+            lines.append(f"\n{_plain(proposal.column.name)}\n")
+            lines += [f"  {_plain(note)}\n" for note in proposal.notes]
+        return "".join(lines)
+
+    @property
+    def _minimum(self) -> str:
+        lowered = [f"{_plain(name)}: {least}" for name, least in self.minimum.lowered.items()]
+        but = f", but {', '.join(lowered)}" if lowered else ""
+        return f"No value in it is one that fewer than {self.minimum.everywhere} units have{but}."
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write the schema file for review, and beside it the holder's notes, whose path is returned."""
+        beside = notes_beside(path)
+        write_whole(Path(path), self.text)
+        write_whole(beside, self.notes, only_owner=True)
+        return beside
 
 
-def describe(
-    source: Any, *, table: str | None = None, missing: tuple[str, ...] = (), codes: bool = False
+def notes_beside(schema_file: str | os.PathLike[str]) -> Path:
+    """Name the file of the holder's notes on a proposed schema."""
+    path = Path(schema_file)
+    return path.with_name(f"{path.stem}.holder-only.txt")
+
+
+def describe(  # noqa: PLR0913  (each setting has its own name)
+    source: Any,
+    *,
+    table: str | None = None,
+    missing: tuple[str, ...] = (),
+    codes: bool = False,
+    min_units: int = MIN_UNITS,
+    min_units_of: Mapping[str, int] | None = None,
+    unit: str | None = None,
 ) -> Description:
     """Look at all rows of a source and propose a schema for it.
 
-    The codes of `missing` stand for missing in every column, beside those that a survey file declares. With `codes`
-    the whole numbers that occur are listed where they are few.
+    Every value that is proposed belongs to at least `min_units` units, or for some columns to so many as `min_units_of`
+    says; only there it may be below 10. Units are the values of the column `unit`, or of columns that are named like a
+    person's or a household's identifier, and else the rows. The codes of `missing` stand for missing in every column,
+    beside those that a survey file declares. With `codes` the whole numbers that occur are listed where they are few.
     """
+    minimum = MinimumUnits(min_units, dict(min_units_of or {}), unit)
     engine, labels = _opened(source, table)
+    found = _profiled(engine, missing, minimum, [name for name in labels if labels[name].values], codes=codes)
+    named = [profile for profile in found if profile.name]
+    if not named:
+        raise BadTable("The source has no column with a name. Name its columns.")
+    if labels:
+        named = [_with_survey_codes(profile) for profile in named]
+    proposals = tuple(
+        propose(profile, labels.get(profile.name, Labels()).without(missing)) for profile in named
+    )
+    left_out = [f"{len(found) - len(named)} columns without a name were left out"]
+    hints = [*(left_out if len(named) < len(found) else []), *engine.notes, *_unit_hints(minimum, found)]
+    hints += [
+        f"column {proposal.column.name!r} may name the unit to protect: see its note"
+        for proposal in proposals
+        if proposal.likely_unit
+    ]
+    columns = tuple(proposal.column for proposal in proposals)
+    return Description(Schema(columns), proposals, minimum, tuple(hints))
+
+
+def _profiled(
+    engine: Engine, missing: tuple[str, ...], minimum: MinimumUnits, labelled: list[str], *, codes: bool
+) -> list[Profile]:
     try:
-        found = profiles(engine, missing, codes=codes)
+        return profiles(engine, missing, minimum=minimum, labelled=labelled, codes=codes)
     except EntwinedError:
         raise
     except ImportError as lacking:
@@ -77,20 +149,18 @@ def describe(
         raise HolderError(f"The rows cannot be read: {failed}") from failed
     finally:
         engine.close()
-    named = [one for one in found if one.name]
-    if not named:
-        raise BadTable("The source has no column with a name. Name its columns.")
-    proposals = tuple(propose(one, labels.get(one.name, Labels()).without(missing)) for one in named)
-    hints = (
-        [f"{len(found) - len(named)} columns without a name were left out"] if len(named) < len(found) else []
-    )
-    hints += [*engine.notes]
-    hints += [
-        f"column {one.column.name!r} may name the unit to protect: see its comment"
-        for one in proposals
-        if one.likely_unit
-    ]
-    return Description(Schema(tuple(one.column for one in proposals)), proposals, tuple(hints))
+
+
+def _unit_hints(minimum: MinimumUnits, found: list[Profile]) -> list[str]:
+    units = minimum.columns(found)
+    return [f"units are counted by {', '.join(map(repr, units))}" if units else "units are rows"]
+
+
+def _with_survey_codes(profile: Profile) -> Profile:
+    """Write the codes of a survey file as people know them: 1 for 1.0."""
+    if profile.values is None:
+        return profile
+    return replace(profile, values={code_text(value): held for value, held in profile.values.items()})
 
 
 def _opened(source: Any, table: str | None) -> tuple[Engine, dict[str, Labels]]:
@@ -100,5 +170,5 @@ def _opened(source: Any, table: str | None) -> tuple[Engine, dict[str, Labels]]:
 
 
 def _plain(text: str) -> str:
-    """Keep a comment on its line."""
+    """Keep a note on its line."""
     return "".join(sign if sign.isprintable() else "?" for sign in text)

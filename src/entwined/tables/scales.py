@@ -15,29 +15,35 @@ def code_text(value: object) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def answers_of(labels: Mapping[str, str], seen: Iterable[str]) -> dict[str, str] | None:
+def answers_of(
+    labels: Mapping[str, str], seen: Iterable[str], common: Iterable[str]
+) -> dict[str, str] | None:
     """Give every answer of a labelled scale with its label, or its code where it has none; None if it is a number.
 
-    Where an answer lies between two labelled ones, all whole numbers between labelled ones that are near are answers:
-    a scale from 1 to 7 may have labels at 1, 4 and 7 alone. Others that occur are answers too, if they are few.
+    Where a common answer lies between two labelled ones, all whole numbers between labelled ones that are near are
+    answers: a scale from 1 to 7 may have labels at 1, 4 and 7 alone. Other common ones are answers too, if the
+    different values that were seen are few. A value without a label that few units have is not listed.
 
-    >>> answers_of({"1": "never", "4": "at times", "7": "always"}, ["2", "7"])
+    >>> answers_of({"1": "never", "4": "at times", "7": "always"}, ["2", "7"], ["2"])
     {'1': 'never', '2': '2', '3': '3', '4': 'at times', '5': '5', '6': '6', '7': 'always'}
-    >>> answers_of({"1": "yes", "5": "no"}, ["1"])
+    >>> answers_of({"1": "yes", "5": "no"}, ["1", "8"], ["1"])
     {'1': 'yes', '5': 'no'}
     """
     labelled = {number: code for code in labels if (number := number_of(code)) is not None}
-    others = {number for code in seen if (number := number_of(code)) is not None} - labelled.keys()
+    if len(_unlabelled(seen, labelled) - _between(labelled)) > len(labels):
+        return None
+    others = _unlabelled(common, labelled)
     if not others:
         return dict(labels)
     between = _between(labelled)
-    beyond = others - between
-    if len(beyond) > len(labels):
-        return None
-    added = beyond | (between if others & between else set())
+    added = others | (between if others & between else set())
     codes = {number: labelled.get(number, code_text(number)) for number in sorted({*labelled, *added})}
     named = [*codes.values(), *(code for code in labels if number_of(code) is None)]
     return {code: labels.get(code, code) for code in named}
+
+
+def _unlabelled(codes: Iterable[str], labelled: Mapping[float, str]) -> set[float]:
+    return {number for code in codes if (number := number_of(code)) is not None} - labelled.keys()
 
 
 def filled_in(seen: Mapping[float, str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from entwined.tables.engine import Kind, Shown
 from entwined.tables.files import checked_path
 from entwined.tables.frames import NAME, checked_names, coded, open_pandas, places
 from entwined.tables.origin import Origin, in_files
-from entwined.tables.propose import MOST_CODES, Labels
+from entwined.tables.propose import Labels
 from entwined.tables.scales import code_text
 
 if TYPE_CHECKING:
@@ -72,46 +72,56 @@ def open_survey(given: str | os.PathLike[str], declared: Mapping[str, Column]) -
 def survey_engine(given: str | os.PathLike[str]) -> tuple[Duck, dict[str, Labels]]:
     """Open a survey file for the holder's description of it, without what is declared missing; and its labels."""
     frame, about = read_survey(given)
-    labels = {name: _labels(name, about, frame[name]) for name in checked_names(about.column_names)}
+    labels = {name: _labels(name, about) for name in checked_names(about.column_names)}
     there = {
-        name: frame[name].mask(frame[name].isin(_as_stored(one.missing))) if one.missing else frame[name]
+        name: frame[name].mask(_is_missing(frame[name], one.missing, about.missing_ranges.get(name, [])))
         for name, one in labels.items()
     }
     return open_pandas(type(frame)(there), {}), labels
 
 
-def _as_stored(codes: tuple[str, ...]) -> list[str | float]:
-    return [*codes, *(number for code in codes if (number := number_of(code)) is not None)]
+def _is_missing(
+    cells: "pd.Series[Any]", codes: tuple[str, ...], ranges: list[dict[str, Any]]
+) -> "pd.Series[bool]":
+    """Find the cells that stand for missing: those with a declared code, and all numbers of a declared range."""
+    numbers = [number for code in codes if (number := number_of(code)) is not None]
+    found = cells.isin([*codes, *numbers])
+    for part in ranges:
+        if part["lo"] != part["hi"]:
+            found |= cells.map(lambda raw, part=part: _is_inside(raw, part))
+    return found
 
 
-def _labels(name: str, about: Any, cells: "pd.Series[Any]") -> Labels:
-    """Give a column's label, its values with their labels, the codes that stand for missing, and those that occur."""
+def _is_inside(raw: object, part: Mapping[str, float]) -> bool:
+    number = number_not_text(raw)
+    return number is not None and part["lo"] <= number <= part["hi"]
+
+
+def _labels(name: str, about: Any) -> Labels:
+    """Give a column's label, its values with their labels, and the codes that are declared to stand for missing.
+
+    All of it is what the file declares of the column, whatever its rows hold.
+    """
     values = {
         code_text(value): str(label) for value, label in about.variable_value_labels.get(name, {}).items()
     }
-    is_text = about.readstat_variable_types.get(name) == "string"
-    different = [] if is_text else map(number_not_text, cells.dropna().unique().tolist())
-    seen = tuple(code_text(number) for number in different if number is not None)
     ranges = [part for part in about.missing_ranges.get(name, []) if part["lo"] != part["hi"]]
     codes = [code_text(part["lo"]) for part in about.missing_ranges.get(name, []) if part["lo"] == part["hi"]]
     codes += map(code_text, about.missing_user_values.get(name, []))
-    if not is_text:  # Stata's .a to .z, which may have labels
+    if about.readstat_variable_types.get(name) != "string":  # Stata's .a to .z, which may have labels
         codes += [code for code in values if number_of(code) is None]
-    codes += [code for part in ranges for code in _inside(part, {*values, *seen})]
-    missing = tuple(dict.fromkeys(codes))
-    there = tuple(code for code in seen if code not in missing)
+    codes += [code for part in ranges for code in _inside(part, values)]
     return Labels(
         str(about.column_names_to_labels.get(name) or ""),
         values or None,
-        missing,
-        there if len(there) <= MOST_CODES else None,
+        tuple(dict.fromkeys(codes)),
         open_range=any(not _is_listed(part) for part in ranges),
     )
 
 
-def _inside(part: Mapping[str, float], known: set[str]) -> list[str]:
-    """List the codes of a range: those that have a label or occur, and all whole numbers if they are not too many."""
-    numbers = {number for code in known if (number := number_of(code)) is not None}
+def _inside(part: Mapping[str, float], labelled: Mapping[str, str]) -> list[str]:
+    """List the codes of a range: those that have a label, and all whole numbers if they are not too many."""
+    numbers = {number for code in labelled if (number := number_of(code)) is not None}
     if _is_listed(part):
         numbers |= {float(number) for number in range(int(part["lo"]), int(part["hi"]) + 1)}
     return [code_text(number) for number in sorted(numbers) if part["lo"] <= number <= part["hi"]]

@@ -10,13 +10,14 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, RedirectResponse, Response
 from jinja2 import PackageLoader
 
-from entwined.errors import EntwinedError, Refused
+from entwined.errors import BadInput, EntwinedError, Refused
 from entwined.ledger import Book
 from entwined.ledger.history import charge_documents
 from entwined.report import plan_page
 from entwined.report.page import environment
 from entwined.report.ways import budget_of, ways_of
 from entwined.schema.columns import KINDS
+from entwined.tables.units import MIN_UNITS
 from entwined.web.draft_forms import ASKED, dependence_from, question_from, terms_from
 from entwined.web.house import House
 from entwined.web.models_drawn import drawn, kind_of, learned_from
@@ -93,7 +94,17 @@ def _begun(visit: Visit) -> Project:
         known = [one for one in Project.all(house.folder) if one.name == name]
         if known and known[0].draft["table"] == table:
             return known[0]
-    return Project.begin(house.folder, name, table, house.addresses)
+    least, unit = form.get("min_units", "").strip(), form.get("unit", "").strip()
+    if least and not (least.isdecimal() and len(least) < 6):  # noqa: PLR2004  (no minimum is as great)
+        raise BadInput(f"{least!r:.60} is no minimum of units. Give a whole number from {MIN_UNITS} on.")
+    return Project.begin(
+        house.folder,
+        name,
+        table,
+        house.addresses,
+        min_units=int(least) if least else MIN_UNITS,
+        unit=unit or None,
+    )
 
 
 @pages.get("/p/{name}/log")
@@ -125,7 +136,14 @@ async def _shown(visit: Visit, project: Project, step: str, wrong: str = "") -> 
 
 def _schema(_: Visit, project: Project) -> dict[str, Any]:
     schema = project.schema
-    return {"schema": schema, "columns": forms_of(schema), "kinds": list(KINDS), "unit": schema.unit.document}
+    unit = schema.unit.document
+    return {
+        "schema": schema,
+        "columns": forms_of(schema),
+        "kinds": list(KINDS),
+        "unit": unit,
+        "notes": project.notes,
+    }
 
 
 def _depends(visit: Visit, project: Project) -> dict[str, Any]:

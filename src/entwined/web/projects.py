@@ -30,6 +30,8 @@ from entwined.request.words import table_name
 from entwined.schema import Schema, approve, read_schema
 from entwined.schema.files import schema_of, write_schema
 from entwined.tables import describe
+from entwined.tables.describe import notes_beside
+from entwined.tables.units import MIN_UNITS
 from entwined.web.addresses import Addresses, is_address
 from entwined.web.places import below
 from entwined.writing import write_whole
@@ -71,16 +73,26 @@ class Project:
         return self.top / self.name
 
     @classmethod
-    def begin(cls, top: Path, name: str, table: str, addresses: Addresses | None = None) -> "Project":
+    def begin(
+        cls,
+        top: Path,
+        name: str,
+        table: str,
+        addresses: Addresses | None = None,
+        *,
+        min_units: int = MIN_UNITS,
+        unit: str | None = None,
+    ) -> "Project":
         """Look at a table and propose its schema, which is private until it is approved.
 
-        A table is a file below the folder, or an address that is known.
+        A table is a file below the folder, or an address that is known. No value is proposed that fewer than
+        `min_units` units have: rows, or the values of the column `unit`.
         """
         made = cls(top, name, addresses or Addresses())
         if made.folder.exists():
             raise BadInput(f"There is a project or a folder {name!r} already. Choose another name.")
         where = table if is_address(table) else str(below(top, table).relative_to(top.resolve()))
-        found = describe(made._source(where))
+        found = describe(made._source(where), min_units=min_units, unit=unit)
         made.folder.mkdir(mode=0o700)
         found.write(made.folder / SCHEMA)
         made._write({"table": where, "title": table_name(where), **_usual()}, [])
@@ -118,6 +130,14 @@ class Project:
             return schema_of(text)
         except BadInput:
             return schema_of(text, signed=False)
+
+    @property
+    def notes(self) -> str:
+        """What was counted when the schema was proposed, for the holder alone."""
+        try:
+            return notes_beside(self.folder / SCHEMA).read_text(encoding="utf-8")
+        except OSError:
+            return ""
 
     def change(self, **changed: Any) -> None:
         """Change the draft; what it was can be brought back."""
