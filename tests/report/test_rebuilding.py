@@ -230,15 +230,24 @@ def nudged(drawn):
     ("name", "forge", "certificate"),
     [
         ("out/values.csv", in_csv, "out/certificate.json"),
-        ("out/values.parquet", in_parquet, "out/certificate.json"),
+        pytest.param("out/values.parquet", in_parquet, "out/certificate.json", marks=pytest.mark.slow),
         ("out/values.xlsx", in_workbook, "out/certificate.json"),
-        ("out/values.R", lambda path: path.write_text("412\n"), "out/certificate.json"),
+        pytest.param(
+            "out/values.R",
+            lambda path: path.write_text("412\n"),
+            "out/certificate.json",
+            marks=pytest.mark.slow,
+        ),
         ("out/report.html", in_report, "out/certificate.json"),
         ("out/comparisons.json", in_comparisons, "out/certificate.json"),
         ("out/groups_by_age.csv", in_sheet, "out/certificate.json"),
-        ("out/groups_by_age.csv", in_sheet, "out/groups_by_age.json"),
-        ("synthetic/description.csv", in_sheet, "synthetic/description.json"),
-        ("synthetic/dictionary.csv", in_sheet, "synthetic/description.json"),
+        pytest.param("out/groups_by_age.csv", in_sheet, "out/groups_by_age.json", marks=pytest.mark.slow),
+        pytest.param(
+            "synthetic/description.csv", in_sheet, "synthetic/description.json", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            "synthetic/dictionary.csv", in_sheet, "synthetic/description.json", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_a_file_with_another_number_is_refused_though_all_digests_are_right(

@@ -75,6 +75,16 @@ class Slots:
         finally:
             held.release()
 
+    def replace(self, kept: Kept, mode: int) -> None:
+        """Write a mark in place of whatever stands there; at no moment is there none."""
+        draft = self.path.with_name(f".{uuid4().hex}-lock")  # what ends so is nobody's mark
+        try:
+            _write_new(draft, kept, mode)
+            draft.replace(self.path)
+        finally:
+            draft.unlink(missing_ok=True)
+        sync_folder(self.path.parent)
+
     def forget(self) -> None:
         """Remove the file."""
         self.path.unlink(missing_ok=True)
