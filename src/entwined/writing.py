@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import stat
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,7 +22,14 @@ PREFIX: Final = ".entwined-draft-"
 LOCK: Final = "lock"
 OWNER_ONLY: Final = 0o700
 FOR_ONE: Final = 0o600
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+SUSPECT: Final = re.compile(
+    "[=+@|\\-\u2212\u207a\u207b\u207c\u208a\u208b\u208c\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20\uff5c]"
+)
+"""The signs that begin a formula or an order to another program, with their wide, small and raised forms."""
+BLANKS: Final = ("\t", "\r", "\n")
+CUTS: Final = re.compile(r"([;\t\r\n])")
+QUOTES: Final = '"\u201c\u201d\u201e\u00ab\u00bb\uff02`'
+FILLERS: Final = "\u034f\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f"
 BELOW_ZERO: Final = re.compile(r"-[0-9]+(\.[0-9]+)?")
 
 
@@ -117,9 +125,39 @@ def _remove_if_dead(draft: Path) -> None:
 
 
 def harmless(text: str) -> str:
-    """Keep a spreadsheet from taking a text for a formula; a number below zero is none.
+    """Keep a spreadsheet from taking a text, or a piece of it, for a formula; a number below zero is none.
+
+    Where a spreadsheet cuts lines at semicolons, tabs or bars, each piece of a text becomes a cell of its own. What
+    nobody sees in front of a formula, and quotes, do not make it harmless.
 
     >>> harmless("=1+1"), harmless("-1+1"), harmless("-8"), harmless("north")
     ("'=1+1", "'-1+1", '-8', 'north')
+    >>> harmless(" =1+1"), harmless("|calc"), harmless("a;=1"), harmless("9 - 5; x|y")
+    ("' =1+1", "'|calc", "a;'=1", '9 - 5; x|y')
     """
-    return f"'{text}" if text.startswith(FORMULA) and not BELOW_ZERO.fullmatch(text) else text
+    if not text.startswith(BLANKS) and not SUSPECT.search(text):
+        return text
+    pieces = CUTS.split(text)  # every second one is what it was cut at
+    pieces[::2] = ["|".join(map(_marked, piece.split("|"))) for piece in pieces[::2]]
+    pieces[::2] = map(
+        _marked, pieces[::2]
+    )  # a bar that nothing was cut at begins an order to another program
+    marked = "".join(pieces)
+    return f"'{marked}" if marked.startswith(BLANKS) else marked
+
+
+def _marked(piece: str) -> str:
+    """Put an apostrophe before a piece that begins a formula."""
+    return f"'{piece}" if _begins_formula(piece) else piece
+
+
+def _begins_formula(piece: str) -> bool:
+    """Whether the first sign that is seen begins a formula, in whatever width it is written."""
+    if BELOW_ZERO.fullmatch(piece):
+        return False
+    return next((SUSPECT.match(sign) is not None for sign in piece if not _is_unseen(sign)), False)
+
+
+def _is_unseen(sign: str) -> bool:
+    """Whether a sign leaves a blank or nothing on paper, or only quotes what follows."""
+    return sign in QUOTES or sign in FILLERS or unicodedata.category(sign)[0] in "ZC" or sign.isspace()

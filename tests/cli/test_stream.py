@@ -5,6 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from entwined.canonical import canonical, sha256
 from entwined.cli.app import app
 from support.streams import LINES, stream_in
 
@@ -56,6 +57,36 @@ def test_answers_are_written_and_gone_on_with(request_file, tmp_path):
     verified = CliRunner().invoke(app, ["verify", str(tmp_path / "home.json"), "--json"])
     assert json.loads(verified.stdout)["valid"], verified.output
     assert f"{again[1]['value']:.0f}" == rows[-1].split(",")[1]
+
+
+def verdict(folder):
+    done = CliRunner().invoke(
+        app, ["verify", str(folder / "home.json"), "--ledger", str(folder / "ledger.sqlite")]
+    )
+    return done.exit_code, done.output
+
+
+def test_a_journal_with_other_answers_is_refused_though_its_hashes_were_made_again(request_file, tmp_path):
+    (tmp_path / "lines.csv").write_text(LINES[:200])
+    assert run(request_file, "--yes").exit_code == 0
+    code, said = verdict(tmp_path)
+    assert code == 0, said
+    assert "home.journal" in said
+    journal = tmp_path / "home.journal"
+    head, *lines = journal.read_text().splitlines()
+    forged, block, before = [head], [], ""
+    for line in map(json.loads, lines):
+        if isinstance(line, list):
+            line[1] += 400
+            block.append(canonical(line))
+            continue
+        before = sha256(before, *block)
+        forged += [*block, canonical({"end": line["end"], "hash": before})]
+        block = []
+    journal.write_text("\n".join([*forged, ""]))
+    code, said = verdict(tmp_path)
+    assert code == 1
+    assert "other answers" in said
 
 
 def test_a_stream_is_not_released_at_once(request_file):

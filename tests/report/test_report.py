@@ -206,7 +206,7 @@ def test_what_was_paid_for_is_written_even_without_a_report(tmp_path, monkeypatc
     if broken == "no page":
         monkeypatch.delitem(made.outlook, "ways")
     else:
-        made.outlook["budget"] = {"cap": math.nan}
+        made.outlook["rows"] = math.nan
     with pytest.raises(Refused, match="without a charge"):
         write_release(tmp_path / "out", **vars(made))
     there = {path.name for path in (tmp_path / "out").iterdir()}

@@ -11,6 +11,7 @@ from entwined.errors import BadInput, Refused
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from entwined.ledger.restoring import Restored
     from entwined.request.request import Request
 
 LOST = "Is the newest copy of the ledger lost for good, and was no more than this charged since the copy that is here?"
@@ -38,16 +39,22 @@ def restore(
     if not yes:
         ask(LOST)
     with progress():
-        receipt, spent = taken(request, request.cap, loss)
+        done, spent = taken(request, request.cap, loss)
     if as_document:
-        as_json({"receipt": receipt, "spent": spent})
+        as_json({"receipt": done.mark.receipt, "spent": spent, "charged_before": float(done.charged_before)})
         return
-    say(f"Restored. Spent so far: {number(spent)} of {number(float(request.cap))}. receipt {receipt}")
+    if done.charged_before:
+        say(
+            f"An attempt that was cut off had charged {number(float(done.charged_before))} of it: charged once."
+        )
+    say(
+        f"Restored. Spent so far: {number(spent)} of {number(float(request.cap))}. receipt {done.mark.receipt}"
+    )
     say("Certificates of what was released since that copy contradict it: say so where you published them.")
 
 
-def taken(request: "Request", cap: "Fraction", loss: "Fraction") -> tuple[str, float]:
-    """Charge what the copy forgot, take it for the newest, and bind its table to it; give the receipt and the total."""
+def taken(request: "Request", cap: "Fraction", loss: "Fraction") -> "tuple[Restored, float]":
+    """Charge what the copy forgot, take it for the newest, and bind its table; give what was done and the total."""
     from entwined.door.witnessed import witness_of
     from entwined.ledger import Book
     from entwined.ledger.restoring import restore as charge_and_take
@@ -56,12 +63,14 @@ def taken(request: "Request", cap: "Fraction", loss: "Fraction") -> tuple[str, f
     from entwined.queries import everything
     from entwined.tables import open_table
 
-    lost = (Part(key_of(everything(), None), loss, loss),)
+    lost = Part(key_of(everything(), None), loss, loss)
     with open_table(request.source, request.schema) as table:
-        mark = charge_and_take(request.place, cap, request.promise, lost)
-        book, witness = Book(request.place), witness_of(table)
+        witness = witness_of(table)
+        marks = () if witness is None else witness.remembered()
+        done = charge_and_take(request.place, cap, request.promise, lost, marks)
+        book = Book(request.place)
         if witness is not None:
             witness.bind(book, other_rows=True)
         spent = float(book.spent().price.worst)
         book.close()
-    return mark.receipt, spent
+    return done, spent

@@ -18,6 +18,7 @@ from entwined.errors import BadInput, BadNoise, QueryTooComplex
 from entwined.estimate.agreement import Released, agreed
 from entwined.estimate.answers import Adjustment, Answered, Release
 from entwined.estimate.consistency import ConsistentTable
+from entwined.estimate.post_processing import PostProcessing
 from entwined.estimate.spans import CONFIDENCE, Between
 from entwined.estimate.usefulness import TableSize, judged_by
 from entwined.mechanisms.asked import Added
@@ -50,7 +51,10 @@ def make_consistent(
     Where that cannot be worked out the values stay as they were drawn, and the release says so. `impossible` are
     conditions that no row can meet, by the holder's word: intervals hold if that is true.
     """
-    return reconciled([(planned, given)], impossible=impossible, expected_rows=expected_rows)[0]
+    made = reconciled([(planned, given)], impossible=impossible, expected_rows=expected_rows)[0]
+    how = PostProcessing(consistent=True, impossible=tuple(impossible), expected_rows=expected_rows)
+    stated = made if made is given else replace(made, post_processing=how.document)
+    return _covered(given, stated)
 
 
 def reconciled(

@@ -67,6 +67,14 @@ class Anchor:
         """Let a ledger be begun anew at this place; only for data that may be spent anew."""
         self.path.unlink(missing_ok=True)
 
+    def replace(self, mark: Mark) -> None:
+        """Remember a mark in place of a further one, whole or not at all; only for a copy that is restored."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._slots.replace(Kept(mark), 0o600)
+        except OSError as failed:
+            raise self._unwritable(failed) from None
+
     def raise_to(self, mark: Mark) -> None:
         """Remember a further mark, durably; a nearer one changes nothing."""
         try:

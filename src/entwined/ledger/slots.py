@@ -85,6 +85,16 @@ class Slots:
         """Whether there is a mark that may be raised."""
         return os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
 
+    def replace(self, kept: Kept, mode: int) -> None:
+        """Write a mark in place of whatever stands there; at no moment is there none."""
+        draft = self.path.with_name(f".{uuid4().hex}-lock")  # what ends so is nobody's mark
+        try:
+            _write_new(draft, kept, mode)
+            draft.replace(self.path)
+        finally:
+            draft.unlink(missing_ok=True)
+        sync_folder(self.path.parent)
+
     def forget(self) -> None:
         """Remove the file."""
         self.path.unlink(missing_ok=True)

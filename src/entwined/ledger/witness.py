@@ -145,6 +145,10 @@ class Witness:
                 if slots in (*self._home, *self._home_under) or failed.errno not in FORBIDDEN:
                     raise _unwritable(slots, failed) from None
 
+    def remembered(self) -> list[Kept]:
+        """Give the marks of the table's ledger that can be read."""
+        return [kept for _, kept in self._found() if kept != FREE and kept.mark != START]
+
     def forget(self) -> None:
         """Let the table have another ledger; only for other rows than were released before.
 

@@ -37,9 +37,12 @@ def _in_csv(published: Path, rebuilt: Path) -> Difference | None:
         published.open(encoding="utf-8", newline="") as file,
         rebuilt.open(encoding="utf-8", newline="") as other,
     ):
-        lines, right = csv.reader(file), list(csv.reader(other))
+        lines: list[list[str]]
+        right: list[list[str]]
+        lines, right = list(csv.reader(file)), list(csv.reader(other))
         names = right[0] if right else []
-        for at, (line, good) in enumerate(zip_longest(lines, right, fillvalue=[]), start=1):
+        empty: list[str] = []
+        for at, (line, good) in enumerate(zip_longest(lines, right, fillvalue=empty), start=1):
             cells = zip_longest(line, good, fillvalue="nothing")
             for place, (cell, wanted) in enumerate(cells):
                 if cell != wanted:

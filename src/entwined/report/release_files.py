@@ -28,9 +28,13 @@ REPORT: Final = "report.html"
 
 
 def carried_out(outlook: Mapping[str, Any], budget: Mapping[str, Any]) -> Document:
-    """Give a plan with what the ledger says after it, as it is read back from its file."""
-    plan: Document = json.loads(json.dumps({**outlook, "budget": dict(budget)}))
-    return plan
+    """Give a plan with what the ledger says after it, as it is read back from its file; broken where it cannot be."""
+    plan = {**outlook, "budget": dict(budget)}
+    try:
+        read: Document = json.loads(json.dumps(plan, allow_nan=False))
+    except ValueError:
+        return plan
+    return read
 
 
 @dataclass(frozen=True, eq=False)

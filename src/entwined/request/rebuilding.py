@@ -12,7 +12,8 @@ from entwined.canonical import Document, sha256_of_bytes
 from entwined.errors import BadCertificate
 from entwined.estimate.answers import Release
 from entwined.estimate.consistent_release import Drawn
-from entwined.estimate.post_processing import Draws, PostProcessing
+from entwined.estimate.post_processing import PostProcessing
+from entwined.estimate.release_of_draws import Draws, release_of_draws
 from entwined.ledger import Book, Entry, Kind
 from entwined.mechanisms.batch import Batch
 from entwined.mechanisms.offered import Offered
@@ -97,7 +98,7 @@ def wrong_values(batch: Batch, published: Mapping[str, Any]) -> str | None:
     how = PostProcessing.from_document(published["post_processing"])
     if how.earlier:
         return None
-    rebuilt = how.release(batch, draws_of(batch, published)).numbers
+    rebuilt = release_of_draws(batch, draws_of(batch, published), how).numbers
     given = {key: value for key, value in published.items() if key != "certificate"}
     return _words(difference(given, rebuilt), given, FROM_DRAWS)
 
@@ -138,7 +139,7 @@ class SettledDraws:
         how = PostProcessing.from_document(published["post_processing"])
         earlier = self._earlier(how.earlier, promise)
         given = {key: value for key, value in published.items() if key != "certificate"}
-        made = (how.release(batch, batch.output(drawn), earlier) for drawn in self.draws)
+        made = (release_of_draws(batch, batch.output(drawn), how, earlier) for drawn in self.draws)
         return self._first(made, lambda each: _words(difference(given, each.numbers), given, FROM_LEDGER))
 
     def numbers(self, published: Mapping[str, Any], mechanism: Offered) -> Document:

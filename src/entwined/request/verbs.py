@@ -9,6 +9,7 @@ from entwined.door.certificate import covering
 from entwined.door.door import Door
 from entwined.estimate.answers import Release
 from entwined.estimate.post_processing import PostProcessing
+from entwined.estimate.release_of_draws import release_of_draws
 from entwined.ledger import Ledger
 from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.numbers import Amount
@@ -99,7 +100,7 @@ def release_batch(  # noqa: PLR0913  (who asks, and how the answers are to look)
     passed = door.admit(batch, request=request, analyst=analyst)
     earlier = earlier_batches(door, batch) if consistent and with_earlier else {}
     how = PostProcessing(consistent, tuple(impossible), expected_rows, tuple(earlier))
-    made = how.release(batch, passed.output, tuple(earlier.values()))
+    made = release_of_draws(batch, passed.output, how, tuple(earlier.values()))
     proof = covering(passed.certificate, released=made.digest)
     ordered = made.ordered(query.bound(batch.schema) for query in queries)
     return replace(ordered, certificate=proof, names=names, schema=batch.schema)

@@ -1,0 +1,60 @@
+"""No text in a CSV file becomes a formula, however a spreadsheet cuts its lines."""
+
+import csv
+import itertools
+
+import pytest
+
+from entwined.schema import Categorical, Schema
+from entwined.synthetic import MadeUpRows
+from entwined.synthetic.files import write_dictionary, write_rows
+from entwined.writing import harmless
+
+FORMULAS = ("=1+1", "|calc", "+cmd|' /C calc'!A0", "-1+1", "@SUM(A1)", "\uff1d1+1", "\uff0b1", "\uff0d1+1", "\uff20x", "\ufe661", "\u22121+1")  # fmt: skip
+BEFORE = ("", " ", "\u00a0", "\ufeff", "\u200b", "\u2060", "\u3000", "\t", "\r", "\n", "\x00", '"', "\u201c", ' \ufeff"', "\u3164", "\u2800", "\u202e")  # fmt: skip
+AFTER = ("", "north;", "north\t", "north|", "north\n", ";", "'north;")
+SEEN = "=+-@|\uff1d\uff0b\uff0d\uff20\uff5c\ufe66\u2212"
+
+
+def cells_of(text):
+    """All cells that a reader may make of a text: cut at nothing, or at one of the usual signs."""
+    return {
+        piece
+        for sign in (None, ";", "\t", "|", "\n", "\r")
+        for piece in (text.split(sign) if sign else [text])
+    }
+
+
+def is_formula(cell):
+    first = cell.lstrip("".join(BEFORE))[:1]
+    return first != "" and first in SEEN
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_no_piece_of_a_text_is_a_formula(formula):
+    for before, after in itertools.product(BEFORE, AFTER):
+        text = harmless(f"{after}{before}{formula}")
+        assert not any(map(is_formula, cells_of(text))), repr(text)
+        assert harmless(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["north", "18-24", "a = b", "-8", "-8.5", "a|b", "me@home", "don't; won't", "'=1", "", "x\ny", "\u00a0x"],
+)
+def test_other_texts_stay_as_they_are(text):
+    assert harmless(text) == text
+
+
+def test_every_table_that_is_written_holds_none(tmp_path):
+    texts = tuple(
+        f"{before}{formula}" for before in (" ", "\u00a0", "\ufeff", ";") for formula in ("=1+1", "|calc")
+    )
+    schema = Schema((Categorical("=answer", texts),), neighbours="add_remove", most_rows=100)
+    rows = MadeUpRows(schema, 50)
+    write_rows(tmp_path, rows)
+    write_dictionary(tmp_path, rows)
+    for name in ("synthetic.csv", "dictionary.csv"):
+        with (tmp_path / name).open(encoding="utf-8", newline="") as file:
+            cells = [cell for line in csv.reader(file) for cell in line]
+        assert not any(is_formula(piece) for cell in cells for piece in cells_of(cell)), name
