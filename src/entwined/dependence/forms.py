@@ -94,6 +94,11 @@ class Forms(Dependence):
         return self.answers.hidden
 
     @property
+    def unprotected(self) -> tuple[int, ...]:
+        """What is hidden, and a form that is public."""
+        return (*self.hidden, self.units - 1) if self.public else self.hidden
+
+    @property
     def has_values(self) -> bool:
         """It says which values its units take."""
         return True

@@ -40,6 +40,11 @@ class Dependence(Tabled, ABC):
     hidden: tuple[int, ...] = ()  # units that no table has and nobody asks about: nothing is promised of them
 
     @property
+    def unprotected(self) -> tuple[int, ...]:
+        """Units of which nothing is promised: the hidden ones, and what is public."""
+        return self.hidden
+
+    @property
     @abstractmethod
     def units(self) -> int:
         """How many units the law is about."""

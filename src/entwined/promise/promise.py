@@ -189,7 +189,16 @@ class Promise(Tabled):
         if self.reserve is not None:
             return self._reserved if totals else Price(NOTHING)
         base = self._amounts.of_totals(totals)
-        return Price(self.nominal(base), self.leakages(base))
+        return Price(self.nominal(base), self.leakages(base)).at_least(self.own(base))
+
+    def own(self, base: BaseLoss) -> Fraction:
+        """Give the ε of a unit as models know it, by itself: no leakage of all of them is below it.
+
+        In a panel of rows it is one step of a series, and the nominal ε is that of a row that changes its step too.
+        """
+        if base.steps is None or self.is_of_persons:
+            return self.nominal(base)
+        return self.measure.epsilon(max(base.steps.each))
 
     def nominal(self, base: BaseLoss) -> Fraction:
         """Give the ε of a loss at one unit alone."""

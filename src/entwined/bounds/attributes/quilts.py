@@ -154,17 +154,27 @@ def refuse_unknown(network: BayesNet, asked: NoisyColumns) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ValuePairs:
-    """Which entries of a table of influences are to be confused; the table is of values, or of averaged sets."""
+    """Which entries of a table of influences are to be confused; the table is of values, or of averaged sets.
 
-    entries: tuple[tuple[int, int], ...]
+    Of a value that cannot be the network says nothing; `ruled_out` stands for all pairs that have one.
+    """
+
+    entries: tuple[tuple[int, int], ...] = ()
     sets: Sets | None = None
+
+    @property
+    def ruled_out(self) -> bool:
+        """Whether one value of the pair cannot be."""
+        return not self.entries
 
 
 def pairs_of(network: BayesNet, asked: NoisyColumns, place: int) -> Iterator[ValuePairs]:
-    """Give the pairs of values of a parameter that are secrets, in both directions, impossible ones left out."""
+    """Give the pairs of values of a parameter that are secrets, in both directions; impossible ones together."""
     values = network.values[place]
     possible = np.flatnonzero(joint_of(network, (place,)) > 0).tolist()
     if not asked.apart:
+        if len(possible) < len(values):
+            yield ValuePairs()
         for one, other in combinations(possible, 2):
             yield ValuePairs(((one, other), (other, one)))
         return
@@ -174,6 +184,8 @@ def pairs_of(network: BayesNet, asked: NoisyColumns, place: int) -> Iterator[Val
                 tuple(values.index(value) for value in side if values.index(value) in possible)
                 for side in (told.one, told.other)
             )
+            if len(sets[0]) < len(told.one) or len(sets[1]) < len(told.other):
+                yield ValuePairs()
             if all(sets) and asked.averaged:
                 yield ValuePairs(((0, 1), (1, 0)), sets)
             elif all(sets):
@@ -189,6 +201,11 @@ def quilts_of(network: BayesNet, asked: NoisyColumns, place: int, pair: ValuePai
     Trying fewer is safe: each quilt proves what it says.
     """
     names = network.names
+    if pair.ruled_out:
+        near = tuple(name for name in asked.query.columns if name == names[place])
+        free = tuple(name for name in asked.query.columns if name != names[place])
+        yield ColumnQuilt(names[place], free, near, 0.0, asked.query.moved_by(near))
+        return
     open_to = [names.index(name) for name in asked.query.columns if name != names[place]]
 
     def influence(shown: tuple[int, ...]) -> float:
