@@ -141,7 +141,9 @@ def test_it_is_never_above_transport_and_reached_by_some_mechanism_of_that_loss(
         found = scalar_leakage(chain, weights, scale).per_unit
         assert (found <= transport_bound(loss, chain).per_unit * (1 + 1e-9) + 1e-10).all()
         joint = chain_joint(chain.initial, chain.transition.low, chain.length)
-        reached = np.maximum(worst_leakages(joint, loss.per_unit, "model"), loss.per_unit)  # a constant loses its own
+        reached = np.maximum(
+            worst_leakages(joint, loss.per_unit, "model"), loss.per_unit
+        )  # a constant loses its own
         assert (found <= reached + 1e-7).all()
 
 

@@ -216,7 +216,7 @@ class ConcentratedLoss(Tabled):
         if not self.bits:
             return np.broadcast_to(own, (self.units,))
         by_bits = {each: epsilon_at_delta(BitsCurve(each), self.delta) for each in dict.fromkeys(self.bits)}
-        return np.minimum(own, [by_bits[each] for each in self.bits])
+        return np.asarray(np.minimum(own, [by_bits[each] for each in self.bits]))
 
     def widened(self, units: int) -> Self:
         """Speak of so many units at least, each new one with the largest loss."""

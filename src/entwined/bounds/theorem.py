@@ -13,7 +13,7 @@ from entwined.bounds.exposure import Exposure, Given
 from entwined.canonical import Document
 from entwined.dependence import Dependence
 from entwined.errors import BadInput, BadLoss, DoesNotApply, EntwinedError, Refused
-from entwined.loss import Leakage, Loss
+from entwined.loss import Leakage
 
 Knowledge = Literal["any", "values", "model"]
 """What the adversary knows besides the law, the most first.
@@ -28,6 +28,9 @@ KNOWLEDGE: Final[tuple[Knowledge, ...]] = get_args(Knowledge)
 Model = TypeVar("Model", bound=Dependence)
 
 ROUNDING: Final = 1e-12
+OUT_OF_RANGE: Final = (
+    "Losses or probabilities are too large, too small or too far apart for floats. Give less extreme ones."
+)
 PARTS = ("Theorem", "Checked", "Trusted", "Proof", "Source")
 
 
@@ -106,9 +109,16 @@ class Theorem:
         if not model.fits(exposure.units):
             raise BadLoss(f"The loss has {exposure.units} units, the model {model.units}. Give one a unit.")
         if self.origin is not None:
-            claimed = self._from_outside(exposure, model)
-        else:
-            claimed = remembered(self.claim, exposure, model) if self.needs else self.claim(exposure, model)
+            return self._gated(self._from_outside(exposure, model), exposure, model)
+        with np.errstate(
+            over="ignore", invalid="raise"
+        ):  # what overflows is no bound, and what is no number none
+            try:
+                claimed = (
+                    remembered(self.claim, exposure, model) if self.needs else self.claim(exposure, model)
+                )
+            except (FloatingPointError, OverflowError):
+                raise DoesNotApply(OUT_OF_RANGE) from None
         return self._gated(claimed, exposure, model)
 
     def _gated(self, claimed: object, exposure: Exposure, model: Dependence) -> Leakage:

@@ -17,7 +17,7 @@ from entwined.dependence.narrower import Narrower, Tie
 from entwined.dependence.product_law import ProductLaw
 from entwined.errors import BadInput, BadModel, DoesNotApply
 from entwined.loss import Loss
-from entwined.numbers import FloatArray, IntArray
+from entwined.numbers import BoolArray, FloatArray, IntArray
 from entwined.showing import Tabled
 
 Source = Literal["declared", "proxy", "learned", "exploratory"]
@@ -53,6 +53,10 @@ class Dependence(Tabled, ABC):
     def has_values(self) -> bool:
         """Whether it says which values its units take."""
         return False
+
+    def possible(self) -> Sequence[BoolArray]:
+        """Give the values that each unit can take, as far as the law leaves some out; none where it leaves out none."""
+        return ()
 
     def fits(self, units: int) -> bool:
         """Whether a loss over this many units speaks of the same units."""

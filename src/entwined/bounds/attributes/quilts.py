@@ -10,7 +10,7 @@ leaves the same columns near and shows no more. So the subsets of the asked colu
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Final
 
 import numpy as np
@@ -180,18 +180,22 @@ def pairs_of(network: BayesNet, asked: NoisyColumns, place: int) -> Iterator[Val
         return
     for told in asked.apart:
         if told.column == network.names[place]:
-            sets = tuple(
-                tuple(values.index(value) for value in side if values.index(value) in possible)
-                for side in (told.one, told.other)
-            )
-            if len(sets[0]) < len(told.one) or len(sets[1]) < len(told.other):
-                yield ValuePairs()
-            if all(sets) and asked.averaged:
-                yield ValuePairs(((0, 1), (1, 0)), sets)
-            elif all(sets):
-                for one in sets[0]:
-                    for other in sets[1]:
-                        yield ValuePairs(((one, other), (other, one)))
+            yield from _pairs_of_sets(told, values, possible, averaged=asked.averaged)
+
+
+def _pairs_of_sets(
+    told: ValueSets, values: Sequence[str], possible: Sequence[int], *, averaged: bool
+) -> Iterator[ValuePairs]:
+    """Give the pairs of values of two sets, or the sets as one pair if they are averaged."""
+    given = [[values.index(value) for value in side] for side in (told.one, told.other)]
+    one, other = (tuple(value for value in side if value in possible) for side in given)
+    if len(one) + len(other) < len(told.one) + len(told.other):
+        yield ValuePairs()
+    if one and other and averaged:
+        yield ValuePairs(((0, 1), (1, 0)), (one, other))
+    elif not averaged:
+        for first, second in product(one, other):
+            yield ValuePairs(((first, second), (second, first)))
 
 
 def quilts_of(network: BayesNet, asked: NoisyColumns, place: int, pair: ValuePairs) -> Iterator[ColumnQuilt]:
@@ -203,8 +207,8 @@ def quilts_of(network: BayesNet, asked: NoisyColumns, place: int, pair: ValuePai
     names = network.names
     if pair.ruled_out:
         near = tuple(name for name in asked.query.columns if name == names[place])
-        free = tuple(name for name in asked.query.columns if name != names[place])
-        yield ColumnQuilt(names[place], free, near, 0.0, asked.query.moved_by(near))
+        others = tuple(name for name in asked.query.columns if name != names[place])
+        yield ColumnQuilt(names[place], others, near, 0.0, asked.query.moved_by(near))
         return
     open_to = [names.index(name) for name in asked.query.columns if name != names[place]]
 
