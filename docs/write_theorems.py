@@ -13,6 +13,11 @@ adversary who knows, of every other unit, its value or anything that depends on 
 is in; `values` one who knows the values of some other units and nothing of the rest; `model` one who knows the law
 only. What is known of several other units together is covered by none of them, unless it is a unit of the model.
 
+No theorem says less of a unit than the unit's own loss, what ordinary differential privacy gives it: where a model says
+that a unit is constant or that a value cannot be, a row that is otherwise is not covered by the model, and has that and
+nothing more. (One stated sum may show less of a unit than its noise alone would, to an adversary who knows no values:
+the others hide it. There its own loss stands for the values that the law rules out.)
+
 `entwined bound` asks all that start from losses and takes the smallest that applies.
 """
 

@@ -83,6 +83,10 @@ class Loss(Tabled):
             return cls(np.broadcast_to(np.float64(document["uniform"]), (int(document["units"]),)))
         return cls.of(document["per_unit"])
 
+    def own_loss(self, knowledge: str) -> FloatArray:  # noqa: ARG002  (whatever is known of others)
+        """Give the loss of each unit: a mechanism of these losses may show any unit that much."""
+        return self.per_unit
+
     def widened(self, units: int) -> Self:
         """Speak of so many units at least, each new one with the largest loss."""
         if units <= self.units:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from entwined.errors import BadLoss
 
 FloatArray: TypeAlias = NDArray[np.float64]
+BoolArray: TypeAlias = NDArray[np.bool_]
 IntArray: TypeAlias = NDArray[np.int64]
 Codes: TypeAlias = NDArray[np.integer[Any]]
 BitArray: TypeAlias = NDArray[np.uint8]

@@ -7,15 +7,17 @@ from time import process_time
 import numpy as np
 import pytest
 
-from entwined.bounds.scalar import least_scale
+from entwined.bounds import NoisySum
+from entwined.bounds.scalar import exact_scalar_accountant_bound, least_scale
 from entwined.bounds.sum_law import SumLaw, sum_law
 from entwined.bounds.transport import transport_bound
+from entwined.bounds.wasserstein import wasserstein_bound, wasserstein_scale
 from entwined.dependence import Box, MarkovChain
 from entwined.errors import BadInput, BadLoss, DoesNotApply
 from entwined.loss import Loss
 from support.chains import chain_of, symmetric
 from support.oracle import chain_joint, count_law, laplace_leakage, worst_leakages
-from support.scalar_cases import laws_of, random_case, scalar_leakage
+from support.scalar_cases import apart_alone, laws_of, random_case, scalar_leakage
 
 
 def test_the_law_is_that_of_all_paths():
@@ -41,6 +43,7 @@ def test_it_is_the_largest_ratio_of_densities_on_a_fine_grid():
         for unit in range(chain.length):
             pairs = combinations(laws_of(chain, weights, unit), 2)
             truth = max((laplace_leakage(p, q, scale, 501) for p, q in pairs), default=0.0)
+            truth = max(truth, apart_alone(chain, weights, unit) / scale)
             assert truth <= found[unit] * (1 + 1e-12) + 1e-15
             assert found[unit] == pytest.approx(truth, rel=1e-9, abs=1e-11)
 
@@ -58,7 +61,8 @@ def test_discrete_noise_on_the_integers_leaks_the_same():
                 for law in laws_of(chain, weights, unit)
             ]
             ratios = [np.abs(one - other).max() for one, other in combinations(logs, 2)]
-            assert found[unit] == pytest.approx(max(ratios, default=0.0), rel=1e-9, abs=1e-11)
+            ratios.append(apart_alone(chain, weights, unit) / scale)
+            assert found[unit] == pytest.approx(max(ratios), rel=1e-9, abs=1e-11)
             assert all(found[unit] >= ratio * (1 - 1e-13) for ratio in ratios)
 
 
@@ -137,7 +141,10 @@ def test_it_is_never_above_transport_and_reached_by_some_mechanism_of_that_loss(
         found = scalar_leakage(chain, weights, scale).per_unit
         assert (found <= transport_bound(loss, chain).per_unit * (1 + 1e-9) + 1e-10).all()
         joint = chain_joint(chain.initial, chain.transition.low, chain.length)
-        assert (found <= np.maximum(worst_leakages(joint, loss.per_unit, "model"), 0) + 1e-7).all()
+        reached = np.maximum(
+            worst_leakages(joint, loss.per_unit, "model"), loss.per_unit
+        )  # a constant loses its own
+        assert (found <= reached + 1e-7).all()
 
 
 def test_more_noise_never_leaks_more():
@@ -166,10 +173,17 @@ def test_it_fails_where_the_law_is_another_one_or_a_value_is_known():
 def test_a_sum_that_says_nothing_needs_no_noise():
     assert least_scale(symmetric(0.1, 10), [3, 3], 1.0) == 0.0
     assert scalar_leakage(symmetric(0.1, 10), [3, 3], 1.0).worst < 1e-11
-    certain = chain_of(5, [[0, 1], [1, 0]], [1, 0])
-    assert scalar_leakage(certain, [0, 1], 1.0).per_unit.tolist() == [0.0] * 5
     hidden = chain_of(2, [[0.5, 0.5], [0.5, 0.5]], [0.5, 0.5])
     assert least_scale(hidden, [0, 1], 1e9) < 1e-6
+
+
+@pytest.mark.parametrize("least", [least_scale, wasserstein_scale])
+def test_a_chain_of_which_every_step_is_certain_needs_the_noise_of_a_row_by_itself(least):
+    certain = chain_of(5, [[0, 1], [1, 0]], [1, 0])
+    for bound in (exact_scalar_accountant_bound, wasserstein_bound):
+        assert bound(NoisySum.of([0, 3], 2.0, 5), certain).per_unit == pytest.approx([1.5] * 5)
+        assert bound(NoisySum.of([3, 3], 2.0, 5), certain).worst < 1e-7
+    assert least(certain, [0, 3], 0.5) == pytest.approx(6)
 
 
 def test_it_needs_no_more_noise_for_larger_targets_and_scales_with_the_weights():

@@ -31,6 +31,21 @@ def laws_of(chain, weights, unit):
     return [law for law in laws if law]
 
 
+def apart_alone(chain, weights, unit):
+    """How far a unit alone moves the sum between two values of which the law rules one out at least."""
+    possible = [
+        bool(count_law(chain.initial, chain.transition.low, chain.length, unit, value, weights))
+        for value in range(chain.states)
+    ]
+    pairs = [
+        abs(weights[a] - weights[b])
+        for a in range(chain.states)
+        for b in range(chain.states)
+        if not (possible[a] and possible[b])
+    ]
+    return max(pairs, default=0)
+
+
 def scalar_leakage(chain, weights, scale):
     """The exact leakage of one sum with Laplace noise."""
     return exact_scalar_accountant_bound(NoisySum.of(weights, scale, chain.units), chain)

@@ -5,9 +5,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
+from entwined.bounds.profiles.gaussian import gaussian_epsilon
 from entwined.canonical import Document, fraction_from, fraction_text
 from entwined.errors import BadLoss
 from entwined.noise.lattice import probability
+from entwined.numbers import FloatArray, float_above
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,11 @@ class ClippedValues:
         low, high = map(fraction_from, document["bounds"])
         delta = fraction_from(document["delta"]) if "delta" in document else Fraction(0)
         return cls(own, moved, besides, (low, high), rounding, int(document["units"]), delta)
+
+    def own_loss(self, knowledge: str) -> FloatArray:  # noqa: ARG002  (whatever is known of others)
+        """Give the ε of any change of a unit at all."""
+        own = gaussian_epsilon(self.own, self.delta) if self.delta and self.own else float_above(self.own)
+        return np.full(self.units, own)
 
     def widened(self, units: int) -> Self:
         """Speak of a group of so many units at least."""

@@ -5,13 +5,20 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Self
 
+import numpy as np
+
 from entwined.bounds.profiles.bits import Bits, BitsCurve, scaled
-from entwined.bounds.profiles.curves import ConcentratedCurve, GaussianCurve, ProfileCurve
+from entwined.bounds.profiles.curves import (
+    ConcentratedCurve,
+    GaussianCurve,
+    ProfileCurve,
+    epsilon_at_delta,
+)
 from entwined.bounds.profiles.gaussian import shift_of
 from entwined.canonical import Document, fraction_text
 from entwined.errors import BadLoss
 from entwined.noise.lattice import probability
-from entwined.numbers import float_above, positive_fraction
+from entwined.numbers import FloatArray, float_above, positive_fraction
 from entwined.showing import Tabled
 
 FACTS: Final = (
@@ -201,6 +208,15 @@ class ConcentratedLoss(Tabled):
     def drawn(self, bits: tuple[Bits, ...]) -> Self:
         """The same of a separable batch of counts with Laplace noise; of another batch they say nothing."""
         return replace(self, bits=bits) if self.separable else self
+
+    def own_loss(self, knowledge: str) -> FloatArray:  # noqa: ARG002  (whatever is known of others)
+        """Give the ε at δ of each unit, by its ρ or by its bits, whichever is less."""
+        by_rho = {rho: epsilon_at_delta(self.curve(rho), self.delta) for rho in dict.fromkeys(self.rhos)}
+        own = np.array([by_rho[rho] for rho in self.rhos])
+        if not self.bits:
+            return np.broadcast_to(own, (self.units,))
+        by_bits = {each: epsilon_at_delta(BitsCurve(each), self.delta) for each in dict.fromkeys(self.bits)}
+        return np.asarray(np.minimum(own, [by_bits[each] for each in self.bits]))
 
     def widened(self, units: int) -> Self:
         """Speak of so many units at least, each new one with the largest loss."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 from entwined.canonical import Document
 from entwined.loss import Loss
+from entwined.numbers import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,10 @@ class DistanceLoss:
     def from_document(cls, document: Mapping[str, Any]) -> Self:
         """Read them back."""
         return cls(Loss.from_document(document["per_distance"]))
+
+    def own_loss(self, knowledge: str) -> FloatArray:
+        """Give λ of each unit: its loss for each unit of distance, as leakages of such losses are too."""
+        return self.each.own_loss(knowledge)
 
     def widened(self, units: int) -> Self:
         """Speak of so many units at least."""

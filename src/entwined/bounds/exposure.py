@@ -14,6 +14,11 @@ NoisyColumns       an answer about whole columns with Laplace noise, or none    
 
 A new kind needs no entry anywhere: a theorem that takes it names it in its signature, and a certificate names
 the theorem.
+
+Each kind says what its own loss is, and no theorem's leakage is below it (`Theorem.__call__`). Where one stated sum is
+all that was released, other units that are not known hide a unit too, and its leakage may be less than its noise alone
+would allow: such a sum's own loss is 0 for an adversary who knows no values, and its theorems see themselves to values
+that the law rules out.
 """
 
 from collections.abc import Mapping
@@ -21,6 +26,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from entwined.canonical import Document
+from entwined.numbers import FloatArray
 
 
 class Exposure(Protocol):
@@ -51,6 +57,13 @@ class Exposure(Protocol):
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Self:
         """Read it back."""
+
+    def own_loss(self, knowledge: str) -> FloatArray:
+        """Give the ε of each unit by itself, below which no bound for such an adversary may be.
+
+        It is what ordinary differential privacy gives the unit: what holds of it whatever the model says, for values
+        and units, too, of which the model says that they cannot be as they are.
+        """
 
     def widened(self, units: int) -> Self:
         """Speak of so many units at least, each new one shown as much of as of the worst."""

@@ -62,6 +62,10 @@ class FilledLosses(Generic[Losses]):
         loss: Any = cls.kind_of_loss.from_document(losses)
         return cls(loss, filling_laws(document["filling"]))
 
+    def own_loss(self, knowledge: str) -> FloatArray:
+        """Give that of the losses: a filled cell shows no more of an answer than one that is read."""
+        return self.loss.own_loss(knowledge)
+
     def widened(self, units: int) -> Self:
         """Refuse: no model of questions has more of them for being stronger."""
         if units > self.units:

@@ -5,8 +5,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Self
 
+import numpy as np
+
 from entwined.canonical import Document, fraction_from, fraction_text
 from entwined.errors import BadLoss
+from entwined.numbers import FloatArray, float_above
 
 LOSSES: Final = ("own", "rate", "besides", "within")
 
@@ -72,6 +75,10 @@ class NearPlaces:
         """Read it back."""
         own, rate, besides, within = (fraction_from(document[name]) for name in LOSSES)
         return cls(own, rate, besides, within, int(document["units"]))
+
+    def own_loss(self, knowledge: str) -> FloatArray:  # noqa: ARG002  (whatever is known of others)
+        """Give the loss of any change of a unit at all."""
+        return np.full(self.units, float_above(self.own))
 
     def widened(self, units: int) -> Self:
         """Speak of so many units at least."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from entwined.bounds.profiles.curves import GaussianCurve, epsilon_at_delta
 from entwined.canonical import Document, fraction_text
 from entwined.errors import BadLoss
 from entwined.noise.lattice import probability
@@ -118,6 +119,18 @@ class NoisyLinear:
         """Read it back."""
         scales, distance = document["gaussian_scales"], float(document["distance"])
         return cls.of(document["weights"], scales, distance, Fraction(document["delta"]))
+
+    def own_loss(self, knowledge: str) -> FloatArray:
+        """Give 0 where no values are known, as the spread of others is noise; else the ε at δ of the noise alone.
+
+        A Gaussian law rules no value out, and a covariance that leaves a unit no spread is refused.
+        """
+        if knowledge == "model":
+            return np.zeros(self.units)
+        moved = np.sqrt(np.square(self.moved).sum(axis=0)) * self.distance
+        different, place = np.unique(moved, return_inverse=True)
+        each = [epsilon_at_delta(GaussianCurve(shift), self.delta) for shift in different.tolist()]
+        return np.array(each)[place]
 
     def widened(self, units: int) -> Self:
         """Refuse: no Gaussian law has more units for being stronger."""

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from entwined.canonical import Document
 from entwined.errors import BadLoss
+from entwined.numbers import BoolArray, FloatArray, round_up, round_up_float
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,11 @@ class LaplaceSum:
         """Read a noisy sum back."""
         return cls.of(document["weights"], float(document["laplace_scale"]), int(document["units"]))
 
+    @property
+    def widest(self) -> float:
+        """The loss of a unit that goes from the least weight to the largest, rounded up."""
+        return round_up_float((max(self.weights) - min(self.weights)) / self.scale)
+
     def widened(self, units: int) -> Self:
         """Refuse: no model of steps has more of them for being stronger."""
         if units > self.units:
@@ -64,6 +72,19 @@ class NoisySum(LaplaceSum):
     released: ClassVar[str] = "this noisy sum and nothing else"
     believed: ClassVar[str] = "The sum has the stated weights, and Laplace noise of the stated scale."
 
+    def own_loss(self, knowledge: str) -> FloatArray:
+        """Give 0 where no values are known, as other units hide a unit in the sum; else that of the widest change."""
+        return np.full(self.units, 0.0 if knowledge == "model" else self.widest)
+
+    def ruled_out(self, possible: BoolArray) -> FloatArray:
+        """Give the own loss of each unit (columns) between values (rows) of which one at least cannot be.
+
+        A law says nothing of a row that has such a value: what is left is that of ordinary differential privacy.
+        """
+        weights = np.array(self.weights, dtype=np.float64)
+        farthest = np.maximum(weights.max() - weights, weights - weights.min())
+        return round_up(np.where(possible, 0.0, farthest[:, None]).max(axis=0) / self.scale)
+
 
 @dataclass(frozen=True, slots=True)
 class SeriesSum(LaplaceSum):
@@ -80,3 +101,7 @@ class SeriesSum(LaplaceSum):
         "The sum is over series of at most the stated number of steps, has the stated weights, and Laplace noise of "
         "the stated scale."
     )
+
+    def own_loss(self, knowledge: str) -> FloatArray:  # noqa: ARG002  (a row of no series has no other to hide it)
+        """Give that of the widest change: a row may be of no series, and independent of all others."""
+        return np.full(self.units, self.widest)

@@ -30,11 +30,12 @@ def exact_scalar_accountant_bound(noisy: NoisySum, model: MarkovChain) -> Leakag
     and b that X_i can take, let D_a(y) = Σ_k Pr[F = k | X_i = a] exp(−|y − k|/t). The leakage of unit i
     is the largest |log D_a(k) − log D_b(k)| over a, b and the integers k from the least to the largest
     value of F. The same number is the leakage if Z is the discrete Laplace law on the integers, Pr[Z = z]
-    ∝ exp(−|z|/t). It does not grow with t.
+    ∝ exp(−|z|/t). It does not grow with t. Between values a and b of which X_i cannot take one at least it is
+    |w(a) − w(b)| / t, whatever the other units are.
 
     Checked. The model is one law and has its start, the weights are integers, and the laws of F given X_i
-    are computed from products and sums of probabilities that cannot underflow. A value that cannot occur
-    is no secret. The result is rounded up by a bound on all rounding errors.
+    are computed from products and sums of probabilities that cannot underflow. The result is rounded up by a
+    bound on all rounding errors.
 
     Trusted. The steps follow this chain, the adversary knows the value of no unit, and this sum is the
     only release about these units. For several releases add the losses and bound them once: leakages do
@@ -48,19 +49,21 @@ def exact_scalar_accountant_bound(noisy: NoisySum, model: MarkovChain) -> Leakag
     same factor for a and b. For t' > t the Laplace law of scale t' is that of scale t plus independent
     noise: its characteristic function 1/(1 + t'²u²) is 1/(1 + t²u²) times q + (1 − q)/(1 + t'²u²) with q
     = t²/t'², the characteristic function of a mixture of the point 0 and the Laplace law of scale t'. So
-    more noise is post-processing.
+    more noise is post-processing. Of a value that cannot occur the model says nothing: with all other units
+    held fixed the sum moves by |w(a) − w(b)|.
 
     Source. Direct calculation; for one number it replaces the bounds of Song, Wang, Chaudhuri (2017) by
     the truth.
     """
-    return Leakage(noisy_range(sum_law(model, noisy.weights), noisy.scale))
+    law = sum_law(model, noisy.weights)
+    return Leakage(np.maximum(noisy_range(law, noisy.scale), noisy.ruled_out(law.possible)))
 
 
 def least_scale(chain: MarkovChain, weights: Sequence[int], target: float) -> float:
     """Give the least Laplace scale, to one part in 10⁹ and never less, whose leakage is at most the target.
 
-    It is 0 if the sum never changes. If even very little noise keeps the target, it is a scale of very
-    little noise.
+    It is 0 if the sum never changes, whatever the units are. If even very little noise keeps the target, it is a
+    scale of very little noise.
 
     >>> from entwined.dependence import Box
     >>> chain = MarkovChain(100, Box.exact([[0.9, 0.1], [0.1, 0.9]]), np.array([0.5, 0.5]))
@@ -70,8 +73,12 @@ def least_scale(chain: MarkovChain, weights: Sequence[int], target: float) -> fl
     if not (math.isfinite(target) and target > 0):
         raise BadLoss(f"Leakage {target} is not a positive number. Give a target such as 1.0.")
     law = sum_law(chain, tuple(weights))
-    if len(law.logs) == 1:
-        return 0.0
+    alone = float(NoisySum.of(weights, target, chain.length).ruled_out(law.possible).max())
+    return max(alone * (1 + 8 * ULP), _least_by_law(law, target) if len(law.logs) > 1 else 0.0)
+
+
+def _least_by_law(law: SumLaw, target: float) -> float:
+    """Give the least scale for the values that the units can take."""
     most = (
         2.0 * (len(law.logs) - 1) * law.gap / target
     )  # the range of the sum over the target would do, but for rounding

@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, TypeVar, get_args, get_type_hints
 
@@ -13,7 +13,7 @@ from entwined.bounds.exposure import Exposure, Given
 from entwined.canonical import Document
 from entwined.dependence import Dependence
 from entwined.errors import BadInput, BadLoss, DoesNotApply, EntwinedError, Refused
-from entwined.loss import Leakage, Loss
+from entwined.loss import Leakage
 
 Knowledge = Literal["any", "values", "model"]
 """What the adversary knows besides the law, the most first.
@@ -28,6 +28,9 @@ KNOWLEDGE: Final[tuple[Knowledge, ...]] = get_args(Knowledge)
 Model = TypeVar("Model", bound=Dependence)
 
 ROUNDING: Final = 1e-12
+OUT_OF_RANGE: Final = (
+    "Losses or probabilities are too large, too small or too far apart for floats. Give less extreme ones."
+)
 PARTS = ("Theorem", "Checked", "Trusted", "Proof", "Source")
 
 
@@ -71,7 +74,8 @@ class Theorem:
 
     `takes` is the kind of exposure that it starts from, `needs` the facts that must be true of it, `about` the kind
     of model, `secret` what it protects. Where a theorem that it `yields_to` applies, this one says no less. `origin` is
-    the distribution that one from outside the package comes from.
+    the distribution that one from outside the package comes from. Whatever it says of a unit, calling it says no less
+    than the unit's own loss.
     """
 
     name: str
@@ -105,30 +109,51 @@ class Theorem:
         if not model.fits(exposure.units):
             raise BadLoss(f"The loss has {exposure.units} units, the model {model.units}. Give one a unit.")
         if self.origin is not None:
-            return replace(self._from_outside(exposure, model), hidden=model.hidden)
-        found = remembered(self.claim, exposure, model) if self.needs else self.claim(exposure, model)
-        return replace(found, hidden=model.hidden)
+            return self._gated(self._from_outside(exposure, model), exposure, model)
+        with np.errstate(
+            over="ignore", invalid="raise"
+        ):  # what overflows is no bound, and what is no number none
+            try:
+                claimed = (
+                    remembered(self.claim, exposure, model) if self.needs else self.claim(exposure, model)
+                )
+            except (FloatingPointError, OverflowError):
+                raise DoesNotApply(OUT_OF_RANGE) from None
+        return self._gated(claimed, exposure, model)
 
-    def _from_outside(self, exposure: Exposure, model: Dependence) -> Leakage:
-        """Ask what another package wrote; refuse what cannot be a leakage, and whatever it fails with."""
+    def _gated(self, claimed: object, exposure: Exposure, model: Dependence) -> Leakage:
+        """Let through one number ≥ 0 a unit, none below what ordinary differential privacy gives the unit by itself.
+
+        A law may say that a unit is constant or that a value cannot be, and then a theorem has nothing to bound; a row
+        that is otherwise is not covered by the model, and its own loss is what protects it. A larger number bounds too.
+        """
+        if not isinstance(claimed, Leakage) or claimed.per_unit.shape != (exposure.units,):
+            raise Refused(f"The theorem {self.name!r} gives no leakage of each unit. Do not trust it.")
+        if not (claimed.per_unit >= 0).all():
+            raise Refused(f"The theorem {self.name!r} gives a leakage below 0. Do not trust it.")
+        own = exposure.own_loss(self.knowledge)
+        if self.origin is not None:
+            short = np.delete(claimed.per_unit < own * (1 - ROUNDING), list(model.unprotected))
+            if short.any():
+                raise Refused(
+                    f"The theorem {self.name!r} claims that less leaks than the losses themselves show, which cannot "
+                    "be: a mechanism may show a unit to who knows all the others. Do not trust it."
+                )
+        at_least = np.maximum(claimed.per_unit, own)
+        aside = list(model.unprotected)
+        at_least[aside] = claimed.per_unit[aside]
+        return Leakage(at_least, hidden=model.hidden)
+
+    def _from_outside(self, exposure: Exposure, model: Dependence) -> object:
+        """Ask what another package wrote; refuse whatever it fails with."""
         try:
-            found: object = self.claim(exposure, model)
+            return self.claim(exposure, model)
         except EntwinedError:
             raise
         except Exception as reason:
             raise Refused(
                 f"The theorem {self.name!r} failed: {type(reason).__name__}. Do not trust it."
             ) from reason
-        if not isinstance(found, Leakage) or found.per_unit.shape != (exposure.units,):
-            raise Refused(f"The theorem {self.name!r} gives no leakage of each unit. Do not trust it.")
-        if self.secret is UNIT_VALUE and isinstance(exposure, Loss):
-            shown = np.delete(found.per_unit - exposure.per_unit * (1 - ROUNDING), list(model.hidden))
-            if (shown < 0).any():
-                raise Refused(
-                    f"The theorem {self.name!r} claims that less leaks than the losses themselves show, which cannot "
-                    "be: a mechanism may show a unit to who knows all the others. Do not trust it."
-                )
-        return found
 
 
 @lru_cache(maxsize=32)

@@ -72,7 +72,8 @@ def wasserstein_bound(noisy: NoisySum, model: MarkovChain) -> Leakage:
     Let W_i be the least distance such that, for any values a and b that X_i can take, the law of F given
     X_i = a can be carried into the law of F given X_i = b so that all but a share of 10⁻⁸ of each value's
     probability moves by at most W_i. Then the leakage of unit i is at most W_i / t + 1.1·10⁻⁸. Without
-    the share, W_i is the largest ∞-Wasserstein distance of two such laws.
+    the share, W_i is the largest ∞-Wasserstein distance of two such laws. Between values a and b of which X_i
+    cannot take one at least it is |w(a) − w(b)| / t, whatever the other units are.
 
     Checked. The model is one law and has its start, the weights are integers. Quantiles are compared by
     logarithms of the lower tails below the median and of the upper tails above it; where rounding leaves
@@ -93,7 +94,8 @@ def wasserstein_bound(noisy: NoisySum, model: MarkovChain) -> Leakage:
     """
     law = sum_law(model, noisy.weights)
     moved = farthest_moves(law)
-    return Leakage(np.where(moved > 0, round_up(moved / noisy.scale) + rounding(law), 0.0))
+    seen = np.where(moved > 0, round_up(moved / noisy.scale) + rounding(law), 0.0)
+    return Leakage(np.maximum(seen, noisy.ruled_out(law.possible)))
 
 
 def wasserstein_scale(chain: MarkovChain, weights: Sequence[int], target: float) -> float:
@@ -107,12 +109,13 @@ def wasserstein_scale(chain: MarkovChain, weights: Sequence[int], target: float)
     if not (math.isfinite(target) and target > 0):
         raise BadLoss(f"Leakage {target} is not a positive number. Give a target such as 1.0.")
     law = sum_law(chain, tuple(weights))
+    alone = float(NoisySum.of(weights, target, chain.length).ruled_out(law.possible).max())
     moved, left = float(farthest_moves(law).max()), target - rounding(law)
     if moved > 0 and left <= 0:
         raise Unreachable(
             f"A leakage of {target} is below the {rounding(law):.1g} set aside for rounding. Ask for more."
         )
-    return moved / left * (1 + 8 * ULP) if moved > 0 else 0.0
+    return max(alone * (1 + 8 * ULP), moved / left * (1 + 8 * ULP) if moved > 0 else 0.0)
 
 
 def rounding(law: SumLaw) -> float:

@@ -18,9 +18,10 @@ from entwined.dependence.model import Coupled, Source, checked_source, checked_u
 from entwined.dependence.model_check import ModelCheck
 from entwined.dependence.narrower import Tie
 from entwined.dependence.nested import by_rows
+from entwined.dependence.possible import possible_in_tables
 from entwined.dependence.product_law import ProductLaw, over_units
 from entwined.errors import BadModel
-from entwined.numbers import FloatArray, IntArray
+from entwined.numbers import BoolArray, FloatArray, IntArray
 
 MOST_PARENTS = 60  # an array has 64 axes at most
 ROWS = "Give one row for each joint value of the parents, the last parent fastest, and one column a value."
@@ -122,6 +123,10 @@ class BayesNet(Coupled):
     def times_as_strong(self, factor: float) -> "BayesNet":
         """Raise every table to a power; those without parents stay."""
         return replace(self, blocks=tuple(block.raised(factor) for block in self.blocks))
+
+    def possible(self) -> Sequence[BoolArray]:
+        """The values of each variable that no zero rules out."""
+        return possible_in_tables(tuple(map(len, self.values)), self.blocks)
 
     def called(self, place: int) -> str:
         """Name a variable."""

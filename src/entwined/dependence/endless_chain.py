@@ -1,9 +1,11 @@
 """Steps of a series without an end: each state depends on the one before, and nobody says when it stops."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
+
+import numpy as np
 
 from entwined.canonical import Document
 from entwined.dependence.box import Box
@@ -14,7 +16,7 @@ from entwined.dependence.narrower import Tie
 from entwined.dependence.product_law import ProductLaw
 from entwined.errors import DoesNotApply
 from entwined.loss import Loss
-from entwined.numbers import FloatArray
+from entwined.numbers import BoolArray, FloatArray
 
 DRAWN_STEPS = 8  # as many as an adversary in a test looks through
 
@@ -73,6 +75,11 @@ class EndlessChain(Dependence):
     def times_as_strong(self, factor: float) -> "EndlessChain":
         """Raise the transitions to a power; the start stays."""
         return replace(self, transition=self.transition.laws_raised(factor))
+
+    def possible(self) -> Sequence[BoolArray]:
+        """The states that some step can have."""
+        steps = self.until(self.states).possible()
+        return (np.any(steps, axis=0),) if len(steps) else ()
 
     def called(self, place: int) -> str:  # noqa: ARG002  (all steps are one unit)
         """Name the unit."""

@@ -1,6 +1,6 @@
 """Questionnaires in several forms, drawn at random, each asking some of the questions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, TypeAlias
 
@@ -16,7 +16,7 @@ from entwined.dependence.narrower import Tie
 from entwined.dependence.product_law import ProductLaw
 from entwined.errors import BadModel, DoesNotApply
 from entwined.loss import Loss
-from entwined.numbers import FloatArray, round_up
+from entwined.numbers import BoolArray, FloatArray, round_up
 
 Flags: TypeAlias = NDArray[np.bool_]
 
@@ -94,6 +94,11 @@ class Forms(Dependence):
         return self.answers.hidden
 
     @property
+    def unprotected(self) -> tuple[int, ...]:
+        """What is hidden, and a form that is public."""
+        return (*self.hidden, self.units - 1) if self.public else self.hidden
+
+    @property
     def has_values(self) -> bool:
         """It says which values its units take."""
         return True
@@ -146,6 +151,10 @@ class Forms(Dependence):
     def times_as_strong(self, factor: float) -> "Forms":
         """Let the answers depend on each other more."""
         return replace(self, answers=self.answers.times_as_strong(factor))
+
+    def possible(self) -> Sequence[BoolArray]:
+        """The answers that no zero rules out; any form."""
+        return self.answers.possible()
 
     def called(self, place: int) -> str:
         """Name a question, or the form."""

@@ -1,6 +1,6 @@
 """Time steps of one series: each state depends on the one before."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Final
@@ -15,9 +15,10 @@ from entwined.dependence.factors import Factors
 from entwined.dependence.learned_from import LearnedFrom, origin_fields
 from entwined.dependence.model import Source, checked_source, checked_units
 from entwined.dependence.narrower import Narrower, Tie
+from entwined.dependence.possible import possible_states
 from entwined.dependence.product_law import ProductLaw, UnitTable
 from entwined.loss import Loss
-from entwined.numbers import FloatArray, round_up_float
+from entwined.numbers import BoolArray, FloatArray, round_up_float
 
 LEFT_FOR_GOOD: Final = 1e-9  # a state that is hardly ever visited
 
@@ -73,6 +74,12 @@ class MarkovChain(Chained):
             return loss.per_unit
         total = loss.common * loss.units if loss.common is not None else float(loss.per_unit.sum())
         return np.broadcast_to(round_up_float(total, 64), (self.length,))
+
+    def possible(self) -> Sequence[BoolArray]:
+        """The states of each step that some start can lead to."""
+        if self.initial is None:
+            return ()
+        return list(possible_states(self.initial, [self.transition.high], self.length))
 
     def times_as_strong(self, factor: float) -> "MarkovChain":
         """Raise the transitions to a power; the start stays."""

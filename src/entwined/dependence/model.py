@@ -17,7 +17,7 @@ from entwined.dependence.narrower import Narrower, Tie
 from entwined.dependence.product_law import ProductLaw
 from entwined.errors import BadInput, BadModel, DoesNotApply
 from entwined.loss import Loss
-from entwined.numbers import FloatArray, IntArray
+from entwined.numbers import BoolArray, FloatArray, IntArray
 from entwined.showing import Tabled
 
 Source = Literal["declared", "proxy", "learned", "exploratory"]
@@ -40,6 +40,11 @@ class Dependence(Tabled, ABC):
     hidden: tuple[int, ...] = ()  # units that no table has and nobody asks about: nothing is promised of them
 
     @property
+    def unprotected(self) -> tuple[int, ...]:
+        """Units of which nothing is promised: the hidden ones, and what is public."""
+        return self.hidden
+
+    @property
     @abstractmethod
     def units(self) -> int:
         """How many units the law is about."""
@@ -48,6 +53,10 @@ class Dependence(Tabled, ABC):
     def has_values(self) -> bool:
         """Whether it says which values its units take."""
         return False
+
+    def possible(self) -> Sequence[BoolArray]:
+        """Give the values that each unit can take, as far as the law leaves some out; none where it leaves out none."""
+        return ()
 
     def fits(self, units: int) -> bool:
         """Whether a loss over this many units speaks of the same units."""

@@ -16,9 +16,10 @@ from entwined.dependence.factors import Factors, couplings_of, factors_of, raise
 from entwined.dependence.model import Coupled, Source, checked_source, checked_units, distinct_places
 from entwined.dependence.narrower import Tie
 from entwined.dependence.nested import by_rows, shown
+from entwined.dependence.possible import possible_in_tables
 from entwined.dependence.product_law import ProductLaw, over_units
 from entwined.errors import BadModel
-from entwined.numbers import IntArray
+from entwined.numbers import BoolArray, IntArray
 
 MOST_VALUES = 1_000_000  # a potential lists every pair of values
 ROWS = "Give one row a value of the first variable and one column a value of the second."
@@ -95,6 +96,10 @@ class RandomField(Coupled):
     def times_as_strong(self, factor: float) -> "RandomField":
         """Raise every table to a power."""
         return replace(self, blocks=tuple(block.raised(factor) for block in self.blocks))
+
+    def possible(self) -> Sequence[BoolArray]:
+        """The values of each variable that no zero rules out."""
+        return possible_in_tables(self.sizes, self.blocks)
 
     def called(self, place: int) -> str:
         """Name a variable."""

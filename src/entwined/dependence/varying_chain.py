@@ -1,6 +1,6 @@
 """Time steps of one series whose transitions vary: day and night, the months of a year, or each step its own."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -15,9 +15,10 @@ from entwined.dependence.factors import Factors
 from entwined.dependence.markov_chain import stationary
 from entwined.dependence.model import Source, checked_source, checked_units
 from entwined.dependence.narrower import Narrower, Tie
+from entwined.dependence.possible import possible_states
 from entwined.dependence.product_law import ProductLaw, UnitTable
 from entwined.errors import BadModel
-from entwined.numbers import FloatArray, IntArray
+from entwined.numbers import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,6 +74,12 @@ class VaryingChain(Chained):
         """Each step with the next."""
         steps = np.arange(self.length - 1)
         return Couplings.pairs(self.length, np.stack([steps, steps + 1], axis=1), self.log_odds)
+
+    def possible(self) -> Sequence[BoolArray]:
+        """The states of each step that some start can lead to."""
+        if self.initial is None:
+            return ()
+        return list(possible_states(self.initial, list(self.transitions.high), self.length))
 
     def times_as_strong(self, factor: float) -> "VaryingChain":
         """Raise the transitions to a power; the start stays."""

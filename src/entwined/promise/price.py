@@ -4,10 +4,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from entwined.canonical import Document, fraction_from, fraction_text
 from entwined.errors import BadLoss
+
+ROUNDING: Final = Fraction(1, 10**9)  # of an ε that was found in two ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,15 @@ class Price:
     def worst(self) -> Fraction | float:
         """The number that the cap is on: the largest leakage, or the nominal ε where no model is declared."""
         return max(self.leakage.values()) if self.leakage else self.nominal
+
+    def at_least(self, own: Fraction) -> Self:
+        """Give this price, or refuse one below what ordinary differential privacy gives a unit by itself."""
+        if self.worst < own * (1 - ROUNDING):
+            raise BadLoss(
+                f"The models price at {float(self.worst):.6g} what one unit alone loses {float(own):.6g} of, which "
+                "cannot be. Nothing is charged; report this as a defect of entwined."
+            )
+        return self
 
     @property
     def document(self) -> Document:

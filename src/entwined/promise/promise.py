@@ -40,6 +40,7 @@ from entwined.promise.part import Part
 from entwined.promise.price import Price
 from entwined.promise.reserve import TRUSTED as RESERVED
 from entwined.promise.reserve import Reserve, lowered
+from entwined.promise.ruled_out import ruled_out
 from entwined.promise.secrets import KeptSecrets
 from entwined.promise.terms import carried, is_for_one_batch
 from entwined.promise.trusted import ids_compared, known, trusted
@@ -159,9 +160,15 @@ class Promise(Tabled):
         person = self.schema.unit.id_column
         said = [*known(self.schema), *(() if person is None else ids_compared(self.schema, person))]
         said += (line for one in self.declared for line in trusted(one, self.schema, self.knowledge))
+        said += self.ruled_out
         said += () if self.secrets is None else self.secrets.trusted
         said += () if self.reserve is None else (RESERVED,)
         return tuple(dict.fromkeys(said))
+
+    @property
+    def ruled_out(self) -> tuple[str, ...]:
+        """Which values and columns models call impossible or constant, a sentence a model."""
+        return tuple(filter(None, (ruled_out(one, self.schema) for one in self.declared)))
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -189,7 +196,16 @@ class Promise(Tabled):
         if self.reserve is not None:
             return self._reserved if totals else Price(NOTHING)
         base = self._amounts.of_totals(totals)
-        return Price(self.nominal(base), self.leakages(base))
+        return Price(self.nominal(base), self.leakages(base)).at_least(self.own(base))
+
+    def own(self, base: BaseLoss) -> Fraction:
+        """Give the ε of a unit as models know it, by itself: no leakage of all of them is below it.
+
+        In a panel of rows it is one step of a series, and the nominal ε is that of a row that changes its step too.
+        """
+        if base.steps is None or self.is_of_persons:
+            return self.nominal(base)
+        return self.measure.epsilon(max(base.steps.each))
 
     def nominal(self, base: BaseLoss) -> Fraction:
         """Give the ε of a loss at one unit alone."""

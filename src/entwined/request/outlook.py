@@ -10,7 +10,6 @@ from entwined.bounds import Bound, Curve, Exposure
 from entwined.bounds.drivers import says_no_more_than_the_group, spread_words
 from entwined.bounds.theorem import ROUNDING
 from entwined.canonical import Document
-from entwined.dependence import Dependence
 from entwined.errors import BadNoise
 from entwined.estimate.usefulness import TableSize
 from entwined.forecast.draft import Draft
@@ -21,6 +20,8 @@ from entwined.forecast.ways import Crossing, Way, reasons
 from entwined.mechanisms.batch import Batch
 from entwined.numbers import float_below
 from entwined.progress import said
+from entwined.promise.declared import Declared
+from entwined.promise.ruled_out import ruled_out
 from entwined.queries import Query
 from entwined.request.bill import bill_of
 from entwined.request.funds import Funds, funds_of
@@ -112,13 +113,13 @@ class Outlook:
             helping = {"hints": [hint.document for hint in hints.get(name, ())]}
             more = {
                 "spread": self.bounds[name].leakage.spread,
-                "remarks": list(self._remarks(name, one.model)),
+                "remarks": list(self._remarks(name, one)),
             }
             yield told | checked | {"curve": self.curves[name].document} | helping | more
 
-    def _remarks(self, name: str, model: Dependence) -> Iterator[str]:
+    def _remarks(self, name: str, declared: Declared) -> Iterator[str]:
         """Say what a theorem rests on beside its model, where a network forgets nothing, and whom the noise is for."""
-        theorem = self.bounds[name].theorem
+        theorem, model = self.bounds[name].theorem, declared.model
         ways = {way.name: way.nominal for way, _ in self.ways if way.applies}
         group, messages = ways.get("group"), ways.get("message passing")
         if theorem.about.assuming:
@@ -134,6 +135,7 @@ class Outlook:
             said = says_no_more_than_the_group(model, group / messages, 1.0)
             yield from [said] if said else []
         yield from spread_words(self.bounds[name].leakage)
+        yield from filter(None, [ruled_out(declared, self.request.schema)])
 
 
 def outlook(request: Request, *, brief: bool = False, decided: bool = False) -> Outlook:

@@ -6,9 +6,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from entwined.bounds.attributes.column_query import ColumnQuery
 from entwined.canonical import Document
 from entwined.errors import BadLoss
+from entwined.numbers import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,10 @@ class NoisyColumns:
         apart = tuple(map(ValueSets.from_document, document.get("apart", ())))
         query, averaged = ColumnQuery.from_document(document), document.get("averaged", False) is True
         return cls(query, float(document["laplace_scale"]), int(document["columns"]), apart, averaged)
+
+    def own_loss(self, knowledge: str) -> FloatArray:  # noqa: ARG002  (nobody knows a parameter)
+        """Give 0: a parameter is no cell of the table, and an answer that reads no column of it may show none of it."""
+        return np.zeros(self.units)
 
     def widened(self, units: int) -> Self:
         """Refuse: no network has more columns for being stronger."""

@@ -25,10 +25,11 @@ def parameter_quilt_bound(asked: NoisyColumns, network: BayesNet) -> Leakage:
     or, where so stated, of their means under the network.
 
     Checked. The network is one law, and e is summed exactly; or the law of i and of its causes is one, and e is the
-    largest over all corners of the other intervals. What rules a value out shows it: e is infinite. Values
-    that cannot occur are no secrets. All sets Q of asked columns are tried, if these are up to 12, and of more only
-    those that show least one by one; a minimum over fewer sets is still a bound. Every operation is rounded up. A
-    column without a stated secret, where some are stated, counts as 0.
+    largest over all corners of the other intervals. What rules a value out shows it: e is infinite. Of values that
+    cannot occur the network says nothing, and they are told apart by at most Δ_i / t, with all other columns held
+    fixed. All sets Q of asked columns are tried, if these are up to 12, and of more only those that show least one by
+    one; a minimum over fewer sets is still a bound. Every operation is rounded up. A column without a stated secret,
+    where some are stated, counts as 0.
 
     Trusted. The parameters follow this network, which the adversary knows with the values of no parameter. Given all
     parameters the columns are independent of each other, and each depends on its own parameter alone: no column

@@ -10,7 +10,7 @@ leaves the same columns near and shows no more. So the subsets of the asked colu
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Final
 
 import numpy as np
@@ -154,32 +154,48 @@ def refuse_unknown(network: BayesNet, asked: NoisyColumns) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ValuePairs:
-    """Which entries of a table of influences are to be confused; the table is of values, or of averaged sets."""
+    """Which entries of a table of influences are to be confused; the table is of values, or of averaged sets.
 
-    entries: tuple[tuple[int, int], ...]
+    Of a value that cannot be the network says nothing; `ruled_out` stands for all pairs that have one.
+    """
+
+    entries: tuple[tuple[int, int], ...] = ()
     sets: Sets | None = None
+
+    @property
+    def ruled_out(self) -> bool:
+        """Whether one value of the pair cannot be."""
+        return not self.entries
 
 
 def pairs_of(network: BayesNet, asked: NoisyColumns, place: int) -> Iterator[ValuePairs]:
-    """Give the pairs of values of a parameter that are secrets, in both directions, impossible ones left out."""
+    """Give the pairs of values of a parameter that are secrets, in both directions; impossible ones together."""
     values = network.values[place]
     possible = np.flatnonzero(joint_of(network, (place,)) > 0).tolist()
     if not asked.apart:
+        if len(possible) < len(values):
+            yield ValuePairs()
         for one, other in combinations(possible, 2):
             yield ValuePairs(((one, other), (other, one)))
         return
     for told in asked.apart:
         if told.column == network.names[place]:
-            sets = tuple(
-                tuple(values.index(value) for value in side if values.index(value) in possible)
-                for side in (told.one, told.other)
-            )
-            if all(sets) and asked.averaged:
-                yield ValuePairs(((0, 1), (1, 0)), sets)
-            elif all(sets):
-                for one in sets[0]:
-                    for other in sets[1]:
-                        yield ValuePairs(((one, other), (other, one)))
+            yield from _pairs_of_sets(told, values, possible, averaged=asked.averaged)
+
+
+def _pairs_of_sets(
+    told: ValueSets, values: Sequence[str], possible: Sequence[int], *, averaged: bool
+) -> Iterator[ValuePairs]:
+    """Give the pairs of values of two sets, or the sets as one pair if they are averaged."""
+    given = [[values.index(value) for value in side] for side in (told.one, told.other)]
+    one, other = (tuple(value for value in side if value in possible) for side in given)
+    if len(one) + len(other) < len(told.one) + len(told.other):
+        yield ValuePairs()
+    if one and other and averaged:
+        yield ValuePairs(((0, 1), (1, 0)), (one, other))
+    elif not averaged:
+        for first, second in product(one, other):
+            yield ValuePairs(((first, second), (second, first)))
 
 
 def quilts_of(network: BayesNet, asked: NoisyColumns, place: int, pair: ValuePairs) -> Iterator[ColumnQuilt]:
@@ -189,6 +205,11 @@ def quilts_of(network: BayesNet, asked: NoisyColumns, place: int, pair: ValuePai
     Trying fewer is safe: each quilt proves what it says.
     """
     names = network.names
+    if pair.ruled_out:
+        near = tuple(name for name in asked.query.columns if name == names[place])
+        others = tuple(name for name in asked.query.columns if name != names[place])
+        yield ColumnQuilt(names[place], others, near, 0.0, asked.query.moved_by(near))
+        return
     open_to = [names.index(name) for name in asked.query.columns if name != names[place]]
 
     def influence(shown: tuple[int, ...]) -> float:

@@ -20,6 +20,7 @@ from entwined.numbers import ULP, FloatArray, float_below
 ROUNDING: Final = 64 * ULP  # above what a handful of operations and one special function lose
 LARGEST_EPSILON: Final = 300.0  # e to it is a float with room to spare
 HALVINGS: Final = 200
+LEAST_RHO: Final = 1e-100  # below it the best order is beyond floats
 TINY: Final = 1e-300  # what underflows is not nothing
 WIDEST: Final = 100_000.0  # the largest scale whose tails are summed
 REACH: Final = 40  # exp(−40²/2) is below the smallest float
@@ -128,11 +129,12 @@ class ConcentratedCurve:
         """The least over orders near the best one; the best at γ = 1 is the total variation √(ρ/2)."""
         if self.rho == 0:
             return np.zeros(np.shape(excess))
+        rho = max(self.rho, LEAST_RHO)  # a larger loss shows no less
         loss, gap = np.log1p(excess), np.ones(np.shape(excess))
-        least = np.full(np.shape(excess), math.sqrt(self.rho / 2))
+        least = np.full(np.shape(excess), math.sqrt(rho / 2))
         for _ in range(REFINEMENTS):
-            gap = np.maximum((loss + np.log1p(1 / gap)) / (2 * self.rho) - 0.5, 1e-3)
-            terms = (gap * (gap + 1) * self.rho, -gap * loss, gap * np.log(gap), -(gap + 1) * np.log1p(gap))
+            gap = np.maximum((loss + np.log1p(1 / gap)) / (2 * rho) - 0.5, 1e-3)
+            terms = (gap * (gap + 1) * rho, -gap * loss, gap * np.log(gap), -(gap + 1) * np.log1p(gap))
             slack = ROUNDING * sum(map(np.abs, terms))
             least = np.minimum(least, np.exp(np.minimum(sum(terms) + slack, 0.0)))
         return np.minimum(least * (1 + ROUNDING) + TINY, 1.0)
