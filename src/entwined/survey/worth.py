@@ -36,7 +36,7 @@ GAUSSIAN_REACH: Final = 1.96  # deviations, for 95 %
 BELOW_A_GUESS: Final = 0.7  # what an error is to be of a guess's
 FINE: Final = 0.05  # of the table: with so short intervals no guess is better but by chance
 ENOUGH: Final = 0.15  # of the table, for a half-width
-AMPLE: Final = 0.97  # of the noise that is enough, since options are rounded
+AMPLE: Final = 0.93  # of the noise that is enough, since options and noise are rounded
 
 
 @dataclass(frozen=True, slots=True)
