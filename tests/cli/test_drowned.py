@@ -17,13 +17,11 @@ from entwined.schema import Categorical, Cells, Schema, write_schema
 LEVELS = ("often", "sometimes", "rarely")
 WORDS = (
     "WARNING",
-    "NOT USABLE",
-    "not usable",
-    "not be usable",
-    "Not everything here can be used",
-    "ot to be used",
+    "not be published",
+    "Not everything here can be published",
+    "Not to be published alone.",
+    "no number that could be published",
     "no better than a guess",
-    "why_not",
 )
 
 
@@ -122,34 +120,33 @@ def leads_out(run, questions, rows, leakage, seed):
     office = Office(run, questions, rows, seed)
     asked = office.asked("drowned", "--leakage", leakage)
     assert "WARNING" in asked
-    assert "not be usable" in Path("drowned.toml").read_text()
+    assert "not be published" in Path("drowned.toml").read_text()
     told = office.said("plan", "drowned.toml", "--html", "drowned.html")
     assert "WARNING" in told
-    assert "NOT USABLE" in told
-    assert "Not everything here can be used" in Path("drowned.html").read_text()
+    assert "not be published" in told
+    assert "Not everything here can be published" in Path("drowned.html").read_text()
     out, found, error = office.released("drowned")
     assert "WARNING" in out
     assert "no better than a guess" in out
     assert error > office.guess  # so the warning was right
     for one in found["answers"]:
-        assert one["usable"] is False
-        assert f"{rows} rows" in one["why"]
+        assert set(one["quality"]) == {"not"}
         assert 0 <= min(one["interval"]["low"]) <= max(one["interval"]["high"]) <= rows
-    assert "Not everything here can be used" in Path("drowned/report.html").read_text()
-    assert "why_not" in Path("drowned/values.csv").read_text().splitlines()[0]
+    assert "Not everything here can be published" in Path("drowned/report.html").read_text()
+    assert "publish" not in Path("drowned/values.csv").read_text()
 
     better = follow_request(office, asked, leakage)
     assert without_warning(better)
     out, found, error = office.released("better")
     assert without_warning(out, Path("better/values.csv").read_text())
     assert error < office.guess
-    assert not any("usable" in one for one in found["answers"])
+    assert "publish" in {level for one in found["answers"] for level in one["quality"]}
     follow_plan(best_of(told))
     out, _, error = office.released("planned")
     assert without_warning(out)
     assert error < office.guess
     for name in ("better", "planned"):
-        assert json.loads(Path(name, "plan.json").read_text())["usefulness"]["warning"] is None
+        assert json.loads(Path(name, "plan.json").read_text())["quality"]["warning"] is None
 
 
 @pytest.fixture
@@ -179,7 +176,7 @@ def test_where_noise_is_small_nothing_is_warned_of(here, run):
     assert not any(
         word in Path(page).read_text() for page in ("fine.html", "fine/report.html") for word in WORDS
     )
-    assert not any("usable" in one for one in found["answers"])
+    assert not any("not" in one["quality"] for one in found["answers"])
     plan = json.loads(Path("fine/plan.json").read_text())
-    assert plan["usefulness"]["warning"] is None
-    assert all(one["usable"] for one in plan["statistics"])
+    assert plan["quality"]["warning"] is None
+    assert all(one["quality"] == "publish" for one in plan["statistics"])

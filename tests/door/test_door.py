@@ -34,10 +34,8 @@ from entwined.queries import (
     GroupBy,
     Histogram,
     Marginal,
-    Maximum,
     Mean,
     Median,
-    Minimum,
     Quantile,
     Total,
     Variance,
@@ -58,8 +56,8 @@ EVERY = [
     Variance("age"),
     Quantile("age", Fraction(1, 10)),
     Median("age"),
-    Minimum("age"),
-    Maximum("age"),
+    Quantile("age", Fraction(1, 20)),
+    Quantile("age", Fraction(19, 20)),
     Histogram("gender"),
     Histogram("age", 5),
     Marginal(("gender", "age")),
@@ -440,7 +438,7 @@ def shape(given):
             return {
                 key: (len(value) if isinstance(value, list) else 0) if key in hidden else blank(value)
                 for key, value in part.items()
-                if key not in {"usable", "verdict", "why"}
+                if key not in {"quality", "relative_error", "reason"}
             }
         return [blank(one) for one in part] if isinstance(part, list) else part
 

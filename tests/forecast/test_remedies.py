@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from entwined.dependence import Groups
-from entwined.estimate.usefulness import TableSize, Yardstick
+from entwined.estimate.quality import TableSize, smallest
 from entwined.forecast.draft import Draft
 from entwined.forecast.forecast import Assumed, forecasts
 from entwined.forecast.prospects import prospects
@@ -54,10 +54,10 @@ def drowned():
     return ahead(SCHEMA, ALL, leakage=Fraction(1, 2), dependence=Groups(len(NAMES)))
 
 
-def test_nothing_is_said_where_all_is_usable():
+def test_nothing_is_said_where_all_can_be_published():
     found = ahead(SCHEMA, ALL[:2], leakage=8, dependence=Groups(len(NAMES)))
     assert (found.warning, found.best, found.helps) == ("", "", ())
-    assert all(one.usefulness.usable and not one.usefulness.helps for one in found.answers)
+    assert all(one.quality.level == "publish" and not one.helps for one in found.answers)
 
 
 def test_every_remedy_does_what_it_says(drowned):
@@ -88,11 +88,8 @@ def test_the_best_is_enough_and_takes_the_least(drowned):
 
 def test_each_answer_says_what_would_help_it(drowned):
     for one in drowned.answers:
-        assert one.usefulness.helps[0].startswith(drowned.helps[0].do)
-        assert one.document["beside"]["all_that_is_possible"] == ROWS
-        assert (
-            one.document["beside"]["row_level_gaussian"] < one.reach
-        )  # 24 answers of a row that is one group
+        assert one.helps[0].startswith(drowned.helps[0].do)
+        assert one.document["row_level_gaussian"] < one.reach  # 24 answers of a row that is one group
 
 
 def test_without_models_a_delta_is_tried_too():
@@ -101,15 +98,11 @@ def test_without_models_a_delta_is_tried_too():
     assert any("questions" in one.do for one in found.helps)
 
 
-def test_merging_is_proposed_where_noise_is_worse_than_a_guess_over_many_cells():
-    width, cells = 600.0, 100
-    guess = width * (cells - 1) ** 0.5 / cells
-    case = Case(reach=150.0, deviation=1.1 * guess, yardstick=Yardstick(width, guess, cells))
+def test_merging_is_proposed_into_as_many_cells_as_could_be_published():
+    case = Case(reach=39.2, needed=6 / smallest(20.0, 39.2, "publish"), cell_rows=6.0, cells=100)
     merged = int(re.search(r"at most (\d+)", case.merging)[1])
-    off = [width * (few - 1) ** 0.5 / few for few in (merged, merged + 1)]
-    assert 3 * case.deviation <= off[0]
-    assert 3 * case.deviation > off[1]
-    assert replace(case, reach=300.0).merging == ""
+    assert 600 / merged >= smallest(20.0, 39.2, "publish") > 600 / (merged + 1)
+    assert replace(case, needed=0.01).merging == ""
 
 
 def test_many_cells_are_told_to_be_merged():
@@ -118,6 +111,6 @@ def test_many_cells_are_told_to_be_merged():
         rows=600,
         most_rows=600,
     ).approve()
-    found = ahead(wide, [Histogram("one")], leakage=Fraction(1, 20))
-    assert found.answers[0].usefulness.verdict == "worse than a guess"
-    assert any("Merge its answers" in said for said in found.answers[0].usefulness.helps)
+    found = ahead(wide, [Histogram("one")], leakage=Fraction(1, 10))
+    assert found.answers[0].quality.level == "not"
+    assert any("Merge its answers" in said for said in found.answers[0].helps)

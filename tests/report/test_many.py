@@ -11,8 +11,8 @@ from html.parser import HTMLParser
 
 import pytest
 
+from entwined.estimate.quality import Quality
 from entwined.estimate.spans import Between
-from entwined.estimate.usefulness import Usefulness
 from entwined.report import plan_page, report_page
 from entwined.report.cells import ShareShown
 from entwined.report.findings import findings
@@ -105,10 +105,10 @@ def test_sections_follow_topics_then_stems_then_nothing():
 def test_what_is_of_no_use_is_grey_and_says_why(made):
     some = marked(made, 4, NONE_OF_USE)
     for page in (page_of(some), plan_page(some.outlook)):
-        assert page.count("asked useless") == page.count("<strong>Not to be used.</strong>") == 1
-        (only,) = re.findall(r'useless" id="q4".*?Not to be used\.</strong> ([^<]*)', page, flags=re.DOTALL)
-        assert only == NONE_OF_USE
-    assert "not to be used" not in words_of(page_of(made)).lower()
+        assert page.count("asked useless") == page.count(NONE_OF_USE) == 1
+        (only,) = re.findall(r'useless" id="q4".*?why">([^<]*)', page, flags=re.DOTALL)
+        assert NONE_OF_USE in only
+    assert NONE_OF_USE not in words_of(page_of(made))
 
 
 # the numbers
@@ -119,10 +119,10 @@ def test_every_number_stands_in_a_table_with_headings_and_in_no_picture_alone(ma
         (card,) = re.findall(
             rf'<article class="card asked" id="q{place}">.*?</article>', page, flags=re.DOTALL
         )
-        assert len(re.findall(r'<th scope="col"', card)) == 5
+        assert len(re.findall(r'<th scope="col"', card)) == 6
         lines = re.findall(
             r'<tr><th scope="row"><bdi>(.*?)</bdi></th><td class="b"><i style="[^"]*"></i></td>'
-            r'<td class="n">(.*?)</td><td class="n i">(.*?)</td><td class="n" title="95 % interval: [\d.]+ to [\d.]+ %">(.*?)</td></tr>', card,
+            r'<td class="n">(.*?)</td><td class="n i">(.*?)</td><td class="n" title="95 % interval: [\d.]+ to [\d.]+ %">(.*?)</td><td>[a-z ]+</td></tr>', card,
         )  # fmt: skip
         low, high = answer.interval
         assert [float(share) for *_, share in lines] == pytest.approx(
@@ -235,9 +235,8 @@ def test_a_page_of_many_can_be_read_aloud(made, page):
 def test_noise_that_drowns_one_answer_does_not_flatten_the_others(made):
     first = made.release.answers[0]
     wide = tuple(100 * high for high in first.interval[1])
-    drowned = replace(
-        first, span=Between(first.interval[0], wide), usefulness=Usefulness("worse than a guess", "No.")
-    )
+    unfit = Quality((math.inf,) * len(first.levels))
+    drowned = replace(first, span=Between(first.interval[0], wide), quality=unfit)
     release = replace(made.release, answers=(drowned, *made.release.answers[1:]))
     (of_no_use, other, *_), *_ = (one.cards for one in topics(findings(release, made.names, made.schema)))
     before = topics(findings(made.release, made.names, made.schema))[0].cards[1]

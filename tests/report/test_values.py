@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -17,7 +18,7 @@ from pyarrow import parquet
 
 from entwined.errors import BadInput, Refused
 from entwined.estimate.population import Estimated
-from entwined.estimate.usefulness import Usefulness
+from entwined.estimate.quality import Quality
 from entwined.queries import Count, Histogram, Marginal, Mean
 from entwined.report import wanted_formats, write_release
 from entwined.report.findings import findings
@@ -70,7 +71,7 @@ def test_a_survey_is_read_straight(folder):
     frame = pd.read_csv(folder / "values.csv", dtype={"answer": str})
     assert list(frame.columns) == [
         "statistic", "kind", "question", "question_label", "answer", "answer_label",
-        "value", "low", "high", "share", "share_low", "share_high", "unit", "usable", "confidence", "noise",
+        "value", "low", "high", "share", "share_low", "share_high", "unit", "quality", "confidence", "noise",
     ]  # fmt: skip
     assert not frame.isna().any(axis=None)
     assert frame.shape[0] == QUESTIONS * len(ANSWERS) == 2_408
@@ -161,7 +162,7 @@ def test_a_workbook_has_contents_and_a_sheet_a_question(wide, folder):
     book = openpyxl.load_workbook(folder / "values.xlsx")
     assert len(book.sheetnames) == QUESTIONS + 1
     contents = list(book["Contents"].iter_rows(min_row=2))
-    for (link, question, count), one in zip(contents, wide, strict=True):
+    for (link, question, count, _), one in zip(contents, wide, strict=True):
         name = re.fullmatch(r"'(.*)'!A1", link.hyperlink.location)[1]
         assert name == link.value == one.sides[0]
         assert (question.value, count.value) == (one.question, 7)
@@ -193,20 +194,21 @@ def test_a_number_of_the_population_has_its_interval_beside_that_of_the_rows(tmp
     assert (frame.population_low[1], frame.population_high[1]) == (380, 460.5)
 
 
-def test_what_is_not_usable_says_so_everywhere(tmp_path):
+def test_every_format_has_the_quality_of_every_number(tmp_path):
     release = release_of([Histogram("sex")], MIXED, [[300, 600]])
     (answer,) = release.answers
-    told = Usefulness("wider than the table", "It is as wide as the table.")
-    (one,) = findings(replace(release, answers=(replace(answer, usefulness=told),)), ["s"], MIXED)
+    quality = Quality((math.inf, 0.2), "Few rows.")
+    (one,) = findings(replace(release, answers=(replace(answer, quality=quality),)), ["s"], MIXED)
     write_values([one], tmp_path)
-    frame = pd.read_parquet(tmp_path / "values.parquet")
-    assert frame.usable.tolist() == [False, False]
-    assert set(frame.why_not) == {told.why}
-    assert pd.read_csv(tmp_path / "values.csv").usable.tolist() == [False, False]
+    for frame in (pd.read_parquet(tmp_path / "values.parquet"), pd.read_csv(tmp_path / "values.csv")):
+        assert frame.quality.tolist() == ["not", "with care"]
+        assert frame.relative_error.isna().tolist() == [True, False]
+        assert frame.relative_error[1] == 0.2
     write_workbook([one], tmp_path / "values.xlsx")
     book = openpyxl.load_workbook(tmp_path / "values.xlsx")
     for name in book.sheetnames:
-        assert f"Not usable. {told.why}" in {cell.value for row in book[name].iter_rows() for cell in row}
+        cells = {cell.value for row in book[name].iter_rows() for cell in row}
+        assert "0 of 2 numbers can be published, 1 with care, 1 not. Few rows." in cells
 
 
 @given(st.lists(st.text(max_size=60) | st.sampled_from(["q", "Q", "q (2)", "history", "'"]), max_size=30))

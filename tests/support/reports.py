@@ -1,5 +1,6 @@
 """Releases to be shown, of ordinary names and of names that mean harm."""
 
+import math
 from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
@@ -10,7 +11,7 @@ import pandas as pd
 
 from entwined.dependence import Groups
 from entwined.door.witnessed import witness_of
-from entwined.estimate.usefulness import Usefulness
+from entwined.estimate.quality import Quality
 from entwined.ledger import Ledger
 from entwined.promise.declared import Declared
 from entwined.promise.measure import PURE, Concentrated
@@ -202,9 +203,18 @@ def outlook_of(names, asked, certificate):
                 "sql_or_text": str(query)[:50],
                 "cells": 1,
                 "wanted": 30 if at == 0 else None,
+                "quality": "publish",
+                "reason": None,
+                "thresholds": "Counts from 148 on can be published, from 73 with care.",
             }
             for at, (name, query) in enumerate(zip(names, asked, strict=True))
         ],
+        "quality": {
+            "summary": f"{len(names)} of {len(names)} statistics can be published.",
+            "warning": None,
+            "best": None,
+            "helps": [],
+        },
         "proposed": "group",
         "because": "It is the least noise that keeps the promise.",
         "budget": {
@@ -282,12 +292,12 @@ def repeated(made, size):
 
 
 def marked(made, place, why):
-    """The same release, one of whose answers is called of no use."""
-    useless = Usefulness("wider than the table", why)
+    """The same release, none of whose numbers can be published in one answer."""
     answers = [*made.release.answers]
-    answers[place] = replace(answers[place], usefulness=useless)
+    size = len(answers[place].levels)
+    answers[place] = replace(answers[place], quality=Quality((math.inf,) * size, why))
     statistics = [dict(one) for one in made.outlook["statistics"]]
-    statistics[place] |= useless.document
+    statistics[place] |= {"quality": "not", "reason": why}
     given = {
         "release": replace(made.release, answers=tuple(answers)),
         "outlook": made.outlook | {"statistics": statistics},

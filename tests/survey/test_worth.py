@@ -35,7 +35,7 @@ def test_the_guess_is_that_of_the_law_behind_the_pilot(drowned):
 def test_every_proposal_is_carried_out_and_is_as_good_as_it_says(drowned, survey):
     assert drowned.warning
     assert drowned.is_worse_than_a_guess
-    assert len(drowned.unusable) == QUESTIONS
+    assert len(drowned.unpublishable) == QUESTIONS
     tried = 0
     for one in drowned.proposals:
         options = dict(re.findall(r"--(\w+) ([\d.e-]+)", one.do))

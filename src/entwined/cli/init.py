@@ -57,7 +57,7 @@ DEPENDENCE = """
 {mark}by = {by}   # rows that share its value are one group; at most `largest` of them are used
 """
 QUERIES = """
-# The questions: count, total, mean, variance, quantile, median, minimum, maximum, histogram, marginal, group_by,
+# The questions: count, total, mean, variance, quantile, median, histogram, marginal, group_by,
 # or sql = "SELECT sex, count(*) FROM {table} GROUP BY sex". Optional for each: a name, a condition
 # where = "age > 20 and sex = 'f'", and within = 30: the 95 % interval is to be ± 30.
 """

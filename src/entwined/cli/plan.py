@@ -1,6 +1,6 @@
 """`entwined plan`: what a release would cost and give, in every way to protect it; no row is read."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -79,7 +79,7 @@ def show(document: Document) -> None:
         say(closing_line(document["budget"]) if unprotected else budget_line(document["budget"]))
         return
     say(asked(document))
-    show_warning(document["usefulness"])
+    show_warning(document["quality"])
     say()
     show_ways(document)
     show_rivals(document)
@@ -141,15 +141,15 @@ def asked(document: Document) -> str:
     return "Asked: answers within the half-widths given."
 
 
-def show_warning(usefulness: Document) -> None:
-    """Say first of all that numbers will be of no use, and what would help; nothing where all are usable."""
-    if not usefulness["warning"]:
+def show_warning(quality: Document) -> None:
+    """Say first of all that numbers could not be published, and what would help; nothing where all could."""
+    if not quality["warning"]:
         return
     say()
-    say(f"WARNING: {usefulness['warning']}")
-    if usefulness["best"]:
-        say(f"Best: {usefulness['best']}")
-    for one in usefulness["helps"][1:]:
+    say(f"WARNING: {quality['warning']}")
+    if quality["best"]:
+        say(f"Best: {quality['best']}")
+    for one in quality["helps"][1:]:
         say(
             f"Or: {one['do']}: ± {about(one['reach'])}{'' if one['enough'] else ', which is not enough alone'}."
         )
@@ -204,28 +204,42 @@ def show_statistics(document: Document) -> None:
                 about(found["scale"]),
                 about(found["mean_error"]),
                 about(within) + unit,
-                of_all(asked_["beside"], within),
-                about(asked_["beside"]["most_of_a_uniform_guess"]),
-                about(asked_["beside"]["row_level_gaussian"]),
+                about(asked_["row_level_gaussian"]),
                 wish(asked_["wanted"], within),
-                figures(found) if asked_["usable"] else "NOT USABLE",
+                about(asked_["publish_from"]),
+                about(asked_["with_care_from"]),
+                asked_["quality"],
+                figures(found),
             ]
         )
-    columns = ["statistic", "#cells", "#noise scale", "#expected error", "#95 % ±", "#of all possible"]
-    columns += ["#a guess ≤", "#row noise ±", "#wanted ±", "figures"]
+    columns = [
+        "statistic",
+        "#cells",
+        "#noise scale",
+        "#expected error",
+        "#95 % ±",
+        "#row noise ±",
+        "#wanted ±",
+    ]
+    columns += ["#publish from", "#with care from", "quality", "figures"]
     kept = [at for at, name in enumerate(columns) if any(row[at] not in ("", "–") for row in rows)]
     table(
         "What to expect, of a cell", [columns[at] for at in kept], [[row[at] for at in kept] for row in rows]
     )
     say(
-        f"Of all possible: the length of the interval beside that of all values that a table of "
-        f"{document['usefulness']['table']} leaves open. A guess: a uniform one is off by so much in a cell at most. "
-        "Row noise: plain Gaussian noise for whole rows."
+        f"{document['quality']['summary']} A number can be published if its standard error is at most 16.5 % of the "
+        "least that it can be by its interval, with care up to 33.3 %."
     )
-    for text in dict.fromkeys(
-        found["assumes"] for found in _proposed(document)["statistics"] if found["assumes"]
-    ):
+    if any(asked_["row_level_gaussian"] is not None for asked_ in document["statistics"]):
+        say("Row noise: plain Gaussian noise for whole rows.")
+    for text in dict.fromkeys(_assumptions(document)):
         say(text)
+
+
+def _assumptions(document: Document) -> Iterator[str]:
+    """Give what the expected errors and classes rest on."""
+    yield from (found["assumes"] for found in _proposed(document)["statistics"] if found["assumes"])
+    yield from (asked_["reason"] for asked_ in document["statistics"] if asked_["reason"])
 
 
 def show_checks(document: Document) -> None:
@@ -255,12 +269,6 @@ def show_stronger(document: Document) -> None:
         for one in told:
             say(f"  {one.sentence}")
         say()
-
-
-def of_all(beside: Document, within: float | None) -> str:
-    """Say which part of all that is possible an interval is."""
-    width = beside["all_that_is_possible"]
-    return "–" if not width or within is None else f"{200 * within / width:.3g} %"
 
 
 def show_further(document: Document) -> None:

@@ -184,24 +184,26 @@ def told(output: Path, files: "list[Path]", done: "Fulfilled", ahead: "Prospects
     there: Document = {"folder": str(output), "files": [path.name for path in files]}
     if done.compared:
         there["comparisons"] = [one.document for one in done.compared]
-    return {**there, "usefulness": usefulness(done.release, ahead), "budget": done.funds.document}
+    return {**there, "quality": quality(done.release, ahead), "budget": done.funds.document}
 
 
-def usefulness(release: "Release", ahead: "Prospects") -> Document:
-    """Say what was released is good for, beside a guess that was worked out from it."""
+def quality(release: "Release", ahead: "Prospects") -> Document:
+    """Say how many of the released numbers are in each class, and how good they are beside a uniform guess."""
     from entwined.estimate.guess import beside_guess
+    from entwined.estimate.quality import tallied
 
     guess = beside_guess(release)
-    usable = sum(one.usable for one in release.answers)
-    told: Document = {"usable": usable, "of": len(release.answers), "best": ahead.best or None}
-    return told | {"beside_guess": None if guess is None else guess.document}
+    levels = tallied(level for answer in release.answers for level in answer.levels)
+    document: Document = {"levels": levels, "best": ahead.best or None}
+    return document | {"beside_guess": None if guess is None else guess.document}
 
 
-def warn(release: "Release", ahead: "Prospects") -> None:
-    """Say that some of what was released is of no use, if it is."""
-    from entwined.report.useful import useful_release
+def show_quality(release: "Release", ahead: "Prospects") -> None:
+    """Say how many numbers can be published, and warn if none of some statistic can."""
+    from entwined.report.quality_note import release_note
 
-    found = useful_release(release, {"usefulness": ahead.document})
+    found = release_note(release, {"quality": ahead.document})
+    say(found.summary)
     if found.warning:
         say(f"WARNING: {found.warning}")
     if found.best:
@@ -230,7 +232,7 @@ def _say(output: Path, files: "list[Path]", done: "Fulfilled", key: "Key | None"
     if key is not None:
         say(f"The certificate is signed with the key {key.public.fingerprint}.")
     say(f"Check the promise with: entwined verify {output / 'certificate.json'}")
-    warn(done.release, ahead)
+    show_quality(done.release, ahead)
 
 
 def show_compared(compared: "Sequence[ComparedNumbers]") -> None:

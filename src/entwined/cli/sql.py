@@ -103,7 +103,7 @@ def _foretell(asked: "Request", *, as_document: bool) -> None:
     if as_document:
         as_json(ahead.document)
         return
-    show_warning(ahead.document["usefulness"])
+    show_warning(ahead.document["quality"])
     show_statistics(ahead.document)
     price = ahead.planned.price
     say(
@@ -203,6 +203,7 @@ def show(question: "Question", asked: "Request", answer: Any) -> None:
     """Print an answer, cell by cell, with the interval of each."""
     from itertools import islice
 
+    from entwined.estimate.quality import tallied, tally_words
     from entwined.queries.counts import labels
 
     cells = answer.value if isinstance(answer.value, tuple) else (answer.value,)
@@ -213,12 +214,11 @@ def show(question: "Question", asked: "Request", answer: Any) -> None:
         islice(zip(labels(axes, asked.schema), cells, strict=True), MOST_LINES)
     ):
         low, high = ("–", "–") if ends is None else (_cell(end, place) for end in ends)
-        rows.append([*map(_label, label), shown(value), low, high])
-    table(question.name, [*(axis.title for axis in axes), "#value", "#95 % from", "#to"], rows)
+        rows.append([*map(_label, label), shown(value), low, high, answer.quality.level(place)])
+    table(question.name, [*(axis.title for axis in axes), "#value", "#95 % from", "#to", "quality"], rows)
     if len(cells) > MOST_LINES:
         say(f"… and {len(cells) - MOST_LINES:,} cells more; --json gives all.")
-    if not answer.usable:
-        say(f"NOT USABLE: {answer.usefulness.why}")
+    say(f"{tally_words(tallied(answer.levels))}. {answer.quality.reason}".rstrip())
     say()
 
 

@@ -293,7 +293,7 @@ def show(worth: "Worth", pure: "SurveyPlan", output: Path, model: Path, *, as_do
         checked = planned.survey.checked
         told |= {} if checked is None else {"check": checked.figures.document}
         told |= {"gain": planned.gain, "l2": error, "plain_l2": plain, "l2_beside": others}
-        as_json({**told, "usefulness": worth.document})
+        as_json({**told, "quality": worth.document})
         return
     say(f"{len(planned.losses)} histograms are asked for in {output}; the model is in {model}.")
     say(

@@ -9,6 +9,7 @@
 
 `layout`, `effects`, `least_squares` and `rounding` serve `consistency`; `atoms`, `projection`, `cone`, `whole_atoms`
 and `number_of_rows` serve `reconciled`; `sampling` serves `population`. `error_law`, `intervals`, `ratios` and `shares`
-make intervals, `grid` says where a number can lie, and `cut` between what. `usefulness` judges whether an answer says
-more than what is public, `guess` whether tables are better than a uniform one.
+make intervals, `grid` says where a number can lie, and `cut` between what. `quality` has the
+classes of relative standard errors, `judged` those of every answer; `guess` says whether tables are better than a
+uniform one.
 """

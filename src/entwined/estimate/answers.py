@@ -10,8 +10,8 @@ from typing import Any, Final, Self, TypeAlias
 from entwined.canonical import Document, canonical, sha256
 from entwined.errors import BadInput, BadQuery
 from entwined.estimate.cut import cut
+from entwined.estimate.quality import UNKNOWN, Level, Quality
 from entwined.estimate.spans import CONFIDENCE, Around, Between, Ranks, Span
-from entwined.estimate.usefulness import Usefulness
 from entwined.noise import Law, law_from
 from entwined.queries import Answer, Query
 from entwined.schema import Schema
@@ -95,9 +95,9 @@ class Contradiction:
 class Answered(Tabled):
     """The answer to one query: an unbiased value, its interval, and the integers and noise that it is made of.
 
-    `adjusted` has whole numbers that add up, for counts and totals that were reconciled. `usefulness` is whether the
-    answer says more than what is public already; only what is not usable is written so. Taken out of its release by
-    name, an answer has that name and the schema, and its numbers can be found by their labels.
+    `adjusted` has whole numbers that add up, for counts and totals that were reconciled. `quality` says of each number
+    whether it can be published. Taken out of its release by name, an answer has that name and the schema, and its
+    numbers can be found by their labels.
     """
 
     asked: str
@@ -105,7 +105,7 @@ class Answered(Tabled):
     span: Span
     numbers: tuple[tuple[int, ...], ...]
     noise: tuple[Law, ...]
-    usefulness: Usefulness = Usefulness()  # noqa: RUF009  (a frozen value)
+    quality: Quality = UNKNOWN
     adjusted: Adjustment | None = None
     name: str = field(default="", compare=False)
     schema: Schema | None = field(default=None, compare=False)
@@ -127,9 +127,9 @@ class Answered(Tabled):
         return self.cell(*(label if isinstance(label, tuple) else (label,))).value
 
     @property
-    def usable(self) -> bool:
-        """Whether nothing speaks against using it."""
-        return self.usefulness.usable
+    def levels(self) -> list[Level]:
+        """The class of every number: publish, with care, not, or unknown."""
+        return self.quality.levels(len(self.value) if isinstance(self.value, tuple) else 1)
 
     @property
     def interval(self) -> Interval | None:
@@ -146,6 +146,7 @@ class Answered(Tabled):
     def document(self) -> Document:
         """The answer as JSON."""
         adjusted = {} if self.adjusted is None else {"adjusted": self.adjusted.document}
+        single = not isinstance(self.value, tuple)
         return {
             "query": json.loads(self.asked),
             "value": written(self.value),
@@ -153,7 +154,7 @@ class Answered(Tabled):
             **adjusted,
             "numbers": [list(found) for found in self.numbers],
             "noise": [law.document for law in self.noise],
-        } | ({} if self.usable else self.usefulness.document)
+        } | self.quality.document(len(self.levels), single=single)
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Self:
@@ -165,7 +166,7 @@ class Answered(Tabled):
             _span_from(document["interval"]),
             tuple(map(tuple, document["numbers"])),
             tuple(map(law_from, document["noise"])),
-            Usefulness.from_document(document),
+            Quality.from_document(document),
             None if adjusted is None else Adjustment.from_document(adjusted),
         )
 

@@ -18,9 +18,10 @@ from entwined.errors import BadInput, BadNoise, QueryTooComplex
 from entwined.estimate.agreement import Released, agreed
 from entwined.estimate.answers import Adjustment, Answered, Release
 from entwined.estimate.consistency import ConsistentTable
+from entwined.estimate.judged import with_sampling
 from entwined.estimate.post_processing import PostProcessing
+from entwined.estimate.quality import Quality, relative_errors
 from entwined.estimate.spans import CONFIDENCE, Between
-from entwined.estimate.usefulness import TableSize, judged_by
 from entwined.mechanisms.asked import Added
 from entwined.mechanisms.batch import Batch
 from entwined.numbers import IntArray
@@ -43,27 +44,24 @@ SHOWN: Final = 10  # names in a sentence
 Drawn: TypeAlias = tuple[Batch, Release]
 
 
-def make_consistent(
-    planned: Batch, given: Release, *, impossible: Sequence[Predicate] = (), expected_rows: int | None = None
-) -> Release:
+def make_consistent(planned: Batch, given: Release, *, impossible: Sequence[Predicate] = ()) -> Release:
     """Make the answers of a planned batch agree; nothing but the released integers goes in.
 
     Where that cannot be worked out the values stay as they were drawn, and the release says so. `impossible` are
     conditions that no row can meet, by the holder's word: intervals hold if that is true.
     """
-    made = reconciled([(planned, given)], impossible=impossible, expected_rows=expected_rows)[0]
-    how = PostProcessing(consistent=True, impossible=tuple(impossible), expected_rows=expected_rows)
+    made = reconciled([(planned, given)], impossible=impossible)[0]
+    how = PostProcessing(
+        consistent=True,
+        impossible=tuple(impossible),
+        expected_rows=given.post_processing.get("expected_rows"),
+    )
     stated = made if made is given else replace(made, post_processing=how.document)
     return _covered(given, stated)
 
 
-def reconciled(
-    batches: Sequence[Drawn], *, impossible: Sequence[Predicate] = (), expected_rows: int | None = None
-) -> tuple[Release, ...]:
-    """Make batches that were drawn from the same rows agree with each other, as if they were one.
-
-    What answers are good for is judged beside the number of rows that the schema says, or that is expected.
-    """
+def reconciled(batches: Sequence[Drawn], *, impossible: Sequence[Predicate] = ()) -> tuple[Release, ...]:
+    """Make batches that were drawn from the same rows agree with each other, as if they were one."""
     if len({planned.schema.digest for planned, _ in batches}) > 1:
         raise BadInput(
             "Releases under different schemas are not about the same rows. Reconcile those of one schema."
@@ -71,7 +69,7 @@ def reconciled(
     order = sorted(range(len(batches)), key=lambda place: canonical(batches[place][0].document))
     ordered = [batches[place] for place in order]  # so that whoever reconciles them gets the same numbers
     try:
-        found = _agreeing(ordered, impossible, expected_rows)
+        found = _agreeing(ordered, impossible)
     except (QueryTooComplex, BadNoise) as reason:
         found = [replace(given, agreement=TOO_HARD.format(reason=reason)) for _, given in ordered]
     made = dict(zip(order, found, strict=True))
@@ -99,9 +97,7 @@ def public_rows(planned: Batch) -> list[Released]:
     return [] if rows is None else [Released(CountOf(everything()), None, [rows])]
 
 
-def _agreeing(
-    batches: Sequence[Drawn], impossible: Sequence[Predicate], expected_rows: int | None
-) -> list[Release]:
+def _agreeing(batches: Sequence[Drawn], impossible: Sequence[Predicate]) -> list[Release]:
     taken = [released_numbers(planned, given) for planned, given in batches]
     numbers = [one for _, some in taken for one in some]
     if not numbers:
@@ -115,23 +111,21 @@ def _agreeing(
         words = _words(planned, alone, impossible) + (
             EARLIER.format(others=len(batches) - 1) if batches[1:] else ""
         )
-        size = TableSize.of(planned.schema, expected_rows)
-        found.append(_with(planned, given, by_use, words, size))
+        found.append(_with(planned, given, by_use, words))
         left += len(some)
     return found
 
 
-def _with(
-    planned: Batch, given: Release, by_use: dict[int, ConsistentTable], words: str, size: TableSize
-) -> Release:
+def _with(planned: Batch, given: Release, by_use: dict[int, ConsistentTable], words: str) -> Release:
     """Put the numbers that agree into a release."""
     changed = {
-        query.fingerprint: _changed(query, planned.schema, given.of(query), by_use[uses[0]], size)
+        query.fingerprint: _changed(query, planned.schema, given.of(query), by_use[uses[0]])
         for query, uses in zip(planned.queries, planned.uses, strict=True)
         if uses[0] in by_use and query.agrees
     }
     answers = tuple(changed.get(answer.asked, answer) for answer in given.answers)
-    return replace(given, answers=answers, agreement=words if changed else given.agreement)
+    made = replace(given, answers=answers, agreement=words if changed else given.agreement)
+    return with_sampling(made, {query.fingerprint: query for query in planned.queries}, planned.schema)
 
 
 def _words(planned: Batch, alone: set[int], impossible: Sequence[Predicate]) -> str:
@@ -155,20 +149,17 @@ def _few(names: list[str]) -> list[str]:
     return names[:SHOWN] + (["…"] if len(names) > SHOWN else [])
 
 
-def _changed(
-    query: Query, schema: Schema, answer: Answered, table: ConsistentTable, size: TableSize
-) -> Answered:
+def _changed(query: Query, schema: Schema, answer: Answered, table: ConsistentTable) -> Answered:
     """Give unbiased estimates with intervals, and beside them the whole numbers that add up.
 
     Both intervals are the same set: the true numbers that the draws leave possible. It ends where what is public ends.
     """
     public = extent(query.statistics(schema)[0].aggregate, schema, schema.rows_at_most)
     span = Between(*(query.answer(schema, [_cut(end, public)]) for end in table.intervals(CONFIDENCE)))
-    shares = np.bincount(table.kinds.reshape(-1), minlength=len(table.laws)) / table.kinds.size
-    good = judged_by(dict(zip(table.laws, shares.tolist(), strict=True)), query, schema, size)
+    quality = Quality(relative_errors(table.estimates.reshape(-1), table.kinds.reshape(-1), table.laws))
     adjusted = Adjustment(query.answer(schema, [table.values.reshape(-1).tolist()]), span)
     value = query.answer(schema, [table.unbiased])
-    return replace(answer, value=value, span=span, usefulness=good, adjusted=adjusted)
+    return replace(answer, value=value, span=span, quality=quality, adjusted=adjusted)
 
 
 def _cut(ends: IntArray, public: Extent) -> list[int]:

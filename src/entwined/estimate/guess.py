@@ -15,7 +15,7 @@ import numpy as np
 from entwined.canonical import Document
 from entwined.errors import BadQuery
 from entwined.estimate.answers import Release
-from entwined.estimate.usefulness import figure
+from entwined.estimate.quality import figure
 from entwined.noise import additive
 from entwined.queries.documents import question_of
 

@@ -8,7 +8,7 @@ r is tried in turn, as in `ratios`. Samples are taken to be large enough for the
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, NoReturn, TypeAlias
@@ -87,7 +87,14 @@ def populations(release: Release) -> dict[str, Estimated]:
     if not any(_samplings(release)):
         return {}
     asked = (as_written(one["query"]) for one in release.certificate["mechanism"]["asked"])
-    return {query.fingerprint: population(release, query) for query in asked if _is_sampled(query, release)}
+    return populations_among(release, asked)
+
+
+def populations_among(release: Release, queries: Iterable[Query]) -> dict[str, Estimated]:
+    """Say it of those of these questions whose sampling error was released too."""
+    if not any(_samplings(release)):
+        return {}
+    return {query.fingerprint: population(release, query) for query in queries if _is_sampled(query, release)}
 
 
 def _is_sampled(query: Query, release: Release) -> bool:

@@ -20,5 +20,5 @@ def release_of_draws(
     release = as_drawn(batch, draws, how.expected_rows)
     if how.consistent:
         batches = [(batch, release), *earlier]
-        release = reconciled(batches, impossible=how.impossible, expected_rows=how.expected_rows)[0]
+        release = reconciled(batches, impossible=how.impossible)[0]
     return replace(release, post_processing=how.document)

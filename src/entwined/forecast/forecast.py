@@ -8,7 +8,7 @@ and stated. A quantile's error is in ranks: no noise law says how far apart valu
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
@@ -19,8 +19,8 @@ from entwined.canonical import Document
 from entwined.errors import BadNoise
 from entwined.estimate.collected_laws import Laws
 from entwined.estimate.error_law import ErrorLaw
+from entwined.estimate.quality import TableSize
 from entwined.estimate.spans import CONFIDENCE, Between, Ranks, Span, span
-from entwined.estimate.usefulness import TableSize
 from entwined.forecast.draft import Draft
 from entwined.mechanisms.asked import Asked
 from entwined.noise import Additive, Law, additive
@@ -78,6 +78,7 @@ class Forecast:
     assumes: str = ""
     ranks_within: int | None = None
     mean_ranks_off: float | None = None
+    laws: tuple[ErrorLaw, ...] = field(default=(), repr=False)
 
     @property
     def reach(self) -> float | None:
@@ -284,6 +285,7 @@ def _table(laws: Laws, unit: float) -> Forecast:
         accuracy=tuple(
             (max(law.half_width(1 - beta) for law in found) * unit, float(beta)) for beta in BETAS
         ),
+        laws=found,
     )
 
 

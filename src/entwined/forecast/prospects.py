@@ -1,13 +1,14 @@
-"""What the answers of a plan will be good for: each beside the table, a guess and plain noise, and what would help."""
+"""The quality of the answers of a plan, and what would help those that could not be published."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from entwined.canonical import Document
-from entwined.estimate.usefulness import TableSize, Usefulness, Yardstick, figure, judged, yardstick
+from entwined.estimate.quality import Level, TableSize, figure, tallied, tally_words
+from entwined.forecast.expected_quality import ExpectedQuality, expected_quality
 from entwined.forecast.forecast import Forecast
-from entwined.forecast.remedies import ENOUGH, Case, Remedy, noise_times, remedies
+from entwined.forecast.remedies import Case, Remedy, noise_times, remedies
 from entwined.forecast.rivals import Rival, other_noise, rivals
 from entwined.mechanisms.batch import Batch
 from entwined.queries import Query
@@ -15,34 +16,31 @@ from entwined.queries import Query
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
-    """One answer: what it will be good for, and what its half-width is held against."""
+    """One answer: its expected quality, what would help, and its half-width as planned and with plain row noise."""
 
-    usefulness: Usefulness
+    quality: ExpectedQuality
     reach: float | None
-    yardstick: Yardstick | None
     row_noise: float | None
-
-    @property
-    def is_coarse(self) -> bool:
-        """Whether noise is more than what would be enough."""
-        known = self.yardstick
-        return known is not None and self.reach is not None and self.reach > ENOUGH * known.width
+    helps: tuple[str, ...] = ()
 
     @property
     def document(self) -> Document:
         """The prospect as JSON."""
-        known = self.yardstick
-        beside = {
-            "all_that_is_possible": None if known is None else known.width,
-            "most_of_a_uniform_guess": None if known is None else known.guess,
+        quality = self.quality
+        return {
+            "quality": quality.level,
+            "relative_error": quality.relative_error,
+            "reason": quality.reason or None,
+            "publish_from": quality.publish_from,
+            "with_care_from": quality.with_care_from,
+            "thresholds": quality.thresholds or None,
             "row_level_gaussian": self.row_noise,
-        }
-        return self.usefulness.document | {"beside": beside}
+        } | ({"helps": list(self.helps)} if self.helps else {})
 
 
 @dataclass(frozen=True, slots=True)
 class Prospects:
-    """All answers of a plan in the order asked, and what would help those that are not usable, the best first."""
+    """All answers of a plan in the order asked, and what would help those not to be published, the best first."""
 
     size: TableSize
     answers: tuple[Prospect, ...]
@@ -50,21 +48,21 @@ class Prospects:
     cases: Mapping[str, Case] = field(default_factory=dict, repr=False)
 
     @property
-    def warning(self) -> str:
-        """Say that answers are not usable; nothing if all are."""
-        bad = [one for one in self.answers if not one.usefulness.usable]
-        if not bad:
-            return ""
-        widest = max(one.reach for one in bad if one.reach is not None)
-        return (
-            f"{len(bad):,} of {len(self.answers):,} statistics will not be usable: the noise drowns them. Their 95 % "
-            f"intervals reach ± {figure(widest)} in a table of {self.size.words}."
-        )
+    def levels(self) -> dict[Level, int]:
+        """How many answers are in each class."""
+        return tallied(answer.quality.level for answer in self.answers)
 
     @property
-    def is_coarse(self) -> bool:
-        """Whether some interval is so long that it matters if a guess would have been as good."""
-        return any(one.is_coarse for one in self.answers)
+    def warning(self) -> str:
+        """Say that answers could not be published; nothing if none of them is known to be so."""
+        reaches = [answer.reach for answer in self.answers if answer.quality.level == "not"]
+        if not reaches:
+            return ""
+        widest = max((reach for reach in reaches if reach is not None), default=0.0)
+        return (
+            f"{len(reaches):,} of {len(self.answers):,} statistics could not be published: the noise drowns them. "
+            f"Their 95 % intervals reach ± {figure(widest)} in a table of {self.size.words}."
+        )
 
     @property
     def best(self) -> str:
@@ -79,53 +77,56 @@ class Prospects:
         """All of it as JSON, the answers left out."""
         return {
             "table": self.size.words,
-            "usable": sum(one.usefulness.usable for one in self.answers),
-            "of": len(self.answers),
+            "levels": self.levels,
+            "summary": f"{tally_words(self.levels, 'statistics')}.",
             "warning": self.warning or None,
-            "is_coarse": self.is_coarse,
             "best": self.best or None,
             "helps": [
-                {"do": one.do, "reach": one.reach(self.cases), "leakage": one.leakage, "enough": one.enough}
-                for one in self.helps
+                {
+                    "do": remedy.do,
+                    "reach": remedy.reach(self.cases),
+                    "leakage": remedy.leakage,
+                    "enough": remedy.enough,
+                }
+                for remedy in self.helps
             ],
         }
 
 
-def prospects(
+def prospects(  # noqa: PLR0913  (a plan, and what it is held against)
     planned: Batch,
     queries: Sequence[Query],
-    found: Sequence[Forecast],
+    forecasts: Sequence[Forecast],
     size: TableSize,
     *,
     leakage: Fraction | None,
     beside: Sequence[Rival],
+    wanted: Sequence[Fraction | None] | None = None,
 ) -> Prospects:
-    """Judge the answers of a plan; what would help is worked out only where one of them is not usable."""
-    schema = planned.schema
-    goods = [
-        judged(one, schema, size, ahead.reach, ahead.deviation)
-        for one, ahead in zip(queries, found, strict=True)
+    """Judge the answers of a plan; what would help is worked out only where one of them could not be published."""
+    qualities = [
+        expected_quality(query, planned.schema, size, forecast, within)
+        for query, forecast, within in zip(queries, forecasts, wanted or [None] * len(queries), strict=True)
     ]
-    sticks = [yardstick(one, schema, size) for one in queries]
     cases = {
-        query.fingerprint: Case(ahead.reach, ahead.deviation, stick)
-        for query, ahead, stick, good in zip(queries, found, sticks, goods, strict=True)
-        if not good.usable and stick is not None and ahead.reach
+        query.fingerprint: Case(forecast.reach, quality.needed, quality.cell_rows, quality.cells)
+        for query, forecast, quality in zip(queries, forecasts, qualities, strict=True)
+        if quality.level == "not" and quality.needed and forecast.reach
     }
     helps: tuple[Remedy, ...] = ()
     if cases:
         allowed = planned.price.worst if leakage is None else leakage
         others = _others(planned, Fraction(allowed), beside)
-        helps = remedies(planned, [one.fingerprint for one in queries], cases, others, Fraction(allowed))
+        helps = remedies(planned, [query.fingerprint for query in queries], cases, others, Fraction(allowed))
     rows = _row_noise(planned, beside)
     answers = [
         Prospect(
-            _helped(good, query.fingerprint, cases, helps),
-            ahead.reach,
-            stick,
-            None if ahead.reach is None or not rows else ahead.reach * rows[query.fingerprint],
+            quality,
+            forecast.reach,
+            None if forecast.reach is None or not rows else forecast.reach * rows[query.fingerprint],
+            _helping(query.fingerprint, cases, helps),
         )
-        for query, ahead, stick, good in zip(queries, found, sticks, goods, strict=True)
+        for query, forecast, quality in zip(queries, forecasts, qualities, strict=True)
     ]
     return Prospects(size, tuple(answers), helps, cases)
 
@@ -142,9 +143,9 @@ def _row_noise(planned: Batch, beside: Sequence[Rival]) -> dict[str, float]:
     return {} if found is None else noise_times(planned, found)
 
 
-def _helped(good: Usefulness, name: str, cases: Mapping[str, Case], helps: Sequence[Remedy]) -> Usefulness:
-    """Say what would help an answer that is not usable."""
+def _helping(name: str, cases: Mapping[str, Case], helps: Sequence[Remedy]) -> tuple[str, ...]:
+    """Say what would help an answer that could not be published."""
     if name not in cases:
-        return good
-    said = [one.helps(name, cases[name]) for one in helps]
-    return replace(good, helps=tuple(filter(None, [*said, cases[name].merging])))
+        return ()
+    said = [remedy.helps(name, cases[name]) for remedy in helps]
+    return tuple(filter(None, [*said, cases[name].merging]))

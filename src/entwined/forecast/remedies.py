@@ -1,8 +1,7 @@
-"""What would make answers usable that are not: other noise, more leakage, fewer questions, fewer cells; with figures.
+"""What would let answers be published that cannot be: other noise, more leakage, fewer questions, fewer cells.
 
-Noise is enough if the half-width of an interval is 15 % of all that is possible, and the expected error in a cell a
-third of what a uniform guess may be off by: then the numbers tell the answers apart. Every figure is worked out with
-the promise as it would be; nothing is read and nothing is spent.
+Noise is enough if the number that is expected could be published: a cell if all were equally frequent, or half of what
+is possible. Every figure is worked out with the promise as it would be; nothing is read and nothing is spent.
 """
 
 import math
@@ -12,54 +11,48 @@ from fractions import Fraction
 from typing import Final
 
 from entwined.errors import EntwinedError
-from entwined.estimate.usefulness import Yardstick, figure
+from entwined.estimate.quality import figure
 from entwined.forecast.rivals import Rival
 from entwined.mechanisms.batch import Batch, Sketch, nearly_planned
 from entwined.numbers import float_below
 
-ENOUGH: Final = 0.15  # of all that is possible, for a half-width
-OF_A_GUESS: Final = 1 / 3
 HARDLY_A_PROMISE: Final = 10.0  # odds may change by exp(10)
 TRIES: Final = 5
+FEWEST: Final = 2  # cells of a table
 CLOSE: Final = 1.15  # how far apart numbers of questions may be that are not told apart
 DIGITS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """An answer that is not usable: its half-width, its expected error in a cell, and what they are held against."""
+    """An answer that could not be published: its half-width, and how many times its noise would be enough.
+
+    A table of counts has so many `cells`, with `cell_rows` rows each if all were equally frequent.
+    """
 
     reach: float
-    deviation: float | None
-    yardstick: Yardstick
-
-    @property
-    def needed(self) -> float:
-        """How many times its noise would be enough."""
-        found = ENOUGH * self.yardstick.width / self.reach
-        if self.yardstick.guess is None or not self.deviation:
-            return found
-        return min(found, OF_A_GUESS * self.yardstick.guess / self.deviation)
+    needed: float
+    cell_rows: float | None = None
+    cells: int = 1
 
     @property
     def merging(self) -> str:
-        """Say into how few cells its answers have to be merged for this noise to be less than a guess's error."""
-        width, deviation = self.yardstick.width, self.deviation
-        if self.yardstick.guess is None or not deviation or 2 * self.reach >= width:
+        """Say into how few cells its answers have to be merged to be published with this noise."""
+        if self.cell_rows is None:
             return ""
-        off = {cells: width * math.sqrt(cells - 1) / cells for cells in range(2, self.yardstick.cells)}
-        fits = [cells for cells, guess in off.items() if deviation <= OF_A_GUESS * guess]
-        if not fits:
+        most = math.floor(self.cells * self.needed)
+        if not FEWEST <= most < self.cells:
             return ""
+        merged = self.cell_rows * self.cells / most
         return (
-            f"Merge its answers into at most {max(fits)}: with the same noise a uniform guess could be off by "
-            f"{figure(off[max(fits)])} in a cell, the numbers are off by {figure(deviation)}."
+            f"Merge its answers into at most {most}: with the same noise cells of {figure(merged)} rows each could be "
+            "published."
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """Something to do, and how many times the noise each answer would have then; `enough` if all would be usable.
+    """Something to do, and how many times the noise each answer would have then; `enough` if all could be published.
 
     `leakage` is what the release would leak, where that is more than was asked for. What costs less is better.
     """
@@ -77,7 +70,7 @@ class Remedy:
         return f"{self.do}: ± {figure(case.reach * self.times[name])} instead of ± {figure(case.reach)}."
 
     def reach(self, cases: Mapping[str, Case]) -> float:
-        """Give the widest half-width of all answers that are not usable now."""
+        """Give the widest half-width of all answers that could not be published now."""
         return max(case.reach * self.times[name] for name, case in cases.items() if name in self.times)
 
 

@@ -39,7 +39,7 @@ from entwined.queries.homes import HomesOf
 from entwined.queries.parser import parse
 from entwined.queries.placed_numbers import Placed
 from entwined.queries.predicate import Predicate, Ranges, codes_in, everything, nothing, predicate_from
-from entwined.queries.quantile import Maximum, Median, Minimum, Quantile
+from entwined.queries.quantile import Median, Quantile
 from entwined.queries.query import Answer, Numbers, Query
 from entwined.queries.rows import rows_inside
 from entwined.queries.sampling import Sampling
@@ -71,10 +71,8 @@ __all__ = [
     "HomesOf",
     "Layers",
     "Marginal",
-    "Maximum",
     "Mean",
     "Median",
-    "Minimum",
     "MovesOf",
     "Numbers",
     "Placed",

@@ -12,7 +12,7 @@ from entwined.queries.filled import FilledHistogram
 from entwined.queries.groups import GroupBy
 from entwined.queries.parser import parse
 from entwined.queries.predicate import Predicate, predicate_from
-from entwined.queries.quantile import Maximum, Median, Minimum, Quantile
+from entwined.queries.quantile import INSTEAD, Median, Quantile, refuse_extreme
 from entwined.queries.query import Query
 from entwined.queries.sampling import Sampling
 from entwined.queries.share import Share
@@ -28,8 +28,6 @@ KINDS: Final[Mapping[str, type[Query]]] = {
     "variance": Variance,
     "quantile": Quantile,
     "median": Median,
-    "minimum": Minimum,
-    "maximum": Maximum,
     "histogram": Histogram,
     "filled_histogram": FilledHistogram,
     "marginal": Marginal,
@@ -51,6 +49,8 @@ def query_from(given: Mapping[str, object], schema: Schema) -> Query:
     ('age',)
     """
     kind = given.get("query")
+    if kind in INSTEAD:
+        refuse_extreme(str(kind), str(given.get("column", "column")))
     if not isinstance(kind, str) or kind not in KINDS:
         raise BadQuery(f"query = {kind!r}. Ask for one of {', '.join(KINDS)}.")
     known = {field.name: field for field in fields(KINDS[kind])}

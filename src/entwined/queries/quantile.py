@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NoReturn
 
 import numpy as np
 
@@ -20,8 +20,18 @@ from entwined.schema import Ordered, Schema
 from entwined.schema.exact import exact_number
 
 FINEST: Final = 10_000
-NAMES: Final = {Fraction(1, 2): "median", Fraction(0): "minimum", Fraction(1): "maximum"}
-TITLES: Final = {Fraction(1, 2): "Median", Fraction(0): "Least value", Fraction(1): "Greatest value"}
+NAMES: Final = {Fraction(1, 2): "median"}
+TITLES: Final = {Fraction(1, 2): "Median"}
+EXTREMES: Final = {Fraction(0): "minimum", Fraction(1): "maximum"}
+INSTEAD: Final = {"minimum": "0.05", "maximum": "0.95"}
+
+
+def refuse_extreme(name: str, column: str) -> NoReturn:
+    """Refuse the minimum or the maximum of a column, and say which quantile to ask for."""
+    raise BadQuery(
+        f"The {name} of {column!r:.60} is the value of one row, which noise has to hide. "
+        f"Ask for a quantile such as {INSTEAD[name]}; its rank interval says how near it is."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +44,11 @@ class Nearness:
     def of_a_rank(self) -> int:
         """Scores are counted in parts of a rank, so that they are integers."""
         return 2 * self.at.denominator
+
+    @property
+    def tail(self) -> Fraction:
+        """The share of rows on the lesser side of the quantile."""
+        return min(self.at, 1 - self.at)
 
     def scores(self, counts: Sequence[int] | IntArray) -> IntArray:
         """Score every code by the exact counts of the codes; 0 is best."""
@@ -54,7 +69,7 @@ class Nearness:
 
 @dataclass(frozen=True)
 class Quantile(Query):
-    """The value below which a share `at` of the rows inside lie: 1/2 the median, 0 the least, 1 the greatest.
+    """The value below which a share `at` of the rows inside lie, 1/2 for the median; extremes are refused.
 
     The score of a value v is −distance of the wanted rank at·(n−1) + 1/2 from the ranks that v takes, the
     interval from #(x < v) to #(x ≤ v); all of it times 2b for `at` = a/b, so that scores are integers.
@@ -73,6 +88,8 @@ class Quantile(Query):
             raise BadQuery(
                 f"A quantile at {self.at!r}. Give a share from 0 to 1 in whole parts of {FINEST:,}."
             )
+        if share in EXTREMES:
+            refuse_extreme(EXTREMES[share], self.column)
         object.__setattr__(self, "at", share)
 
     @property
@@ -140,17 +157,3 @@ class Median(Quantile):
     """The middle value."""
 
     at: Fraction = Fraction(1, 2)
-
-
-@dataclass(frozen=True)
-class Minimum(Quantile):
-    """The least value; a noisy one is better asked for as a small quantile."""
-
-    at: Fraction = Fraction(0)
-
-
-@dataclass(frozen=True)
-class Maximum(Quantile):
-    """The greatest value; a noisy one is better asked for as a large quantile."""
-
-    at: Fraction = Fraction(1)

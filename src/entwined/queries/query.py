@@ -16,6 +16,7 @@ from entwined.queries.predicate import Predicate, everything
 from entwined.queries.sensitivity import Reach, Sensitivity
 from entwined.queries.shapes import Shapes
 from entwined.queries.statistic import Statistic
+from entwined.queries.terms import Scale
 from entwined.queries.where import Where, bound, checked, settled
 from entwined.schema import Schema
 
@@ -108,6 +109,10 @@ class Query(ABC):
     def plain(self, schema: Schema) -> PlainSum | None:  # noqa: ARG002
         """Give the one sum over all rows that the answer is made of, if it is made of one alone."""
         return None
+
+    def scale(self, schema: Schema) -> Scale:  # noqa: ARG002  (every query is asked the same way)
+        """Give the level of measurement of the answer: by default twice as much is twice as much."""
+        return "share" if self.is_share else "ratio"
 
     @property
     def counts_rows(self) -> bool:

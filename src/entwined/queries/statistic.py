@@ -18,6 +18,10 @@ class Scores(Protocol):
     def of_a_rank(self) -> int:
         """By how much a score falls for each rank that its place is off."""
 
+    @property
+    def tail(self) -> Fraction:
+        """The share of rows on the lesser side of the place that is sought."""
+
     def scores(self, counts: Sequence[int] | IntArray) -> IntArray:
         """Score every place by the exact integers; 0 is best."""
 

@@ -22,7 +22,16 @@ from entwined.queries.query import Answer, Field, Numbers, Query, Sampled, T, Ti
 from entwined.queries.sensitivity import Sensitivity
 from entwined.queries.shapes import Quotient, Shapes
 from entwined.queries.statistic import Statistic
-from entwined.queries.terms import codes_inside, grid_of, grid_value, middle_term, moves, total_term
+from entwined.queries.terms import (
+    Scale,
+    codes_inside,
+    grid_of,
+    grid_value,
+    middle_term,
+    moves,
+    scale_of,
+    total_term,
+)
 from entwined.queries.weighted import Weighable, sum_of
 from entwined.schema import Moment, Schema
 
@@ -241,6 +250,10 @@ class Mean(_Summed):
         """Give millionths of the column's step; means of times lie on microseconds."""
         column = schema.coded(self.column)
         return None if isinstance(column, Moment) else grid_of(column)[1] * FINENESS
+
+    def scale(self, schema: Schema) -> Scale:
+        """Give the level of measurement of the column."""
+        return scale_of(schema.coded(self.column))
 
     def needs_public_rows(self, schema: Schema) -> bool:  # noqa: ARG002
         """Say whether the sum is divided by the public number of rows."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
+from typing import Final, Literal, TypeAlias
 
 from entwined.errors import BadQuery
 from entwined.queries.axes import Term
@@ -15,6 +16,11 @@ from entwined.queries.diagram import Range
 from entwined.queries.predicate import Predicate
 from entwined.queries.sensitivity import Sensitivity
 from entwined.schema import Boolean, Coded, Moment, Numeric, Schema
+
+LEAST_FACTOR: Final = Fraction(231, 100)
+"""From 1 to 2.31: the standard error of a 95 % interval of that length is 1/3 of its lower end."""
+Scale: TypeAlias = Literal["ratio", "interval", "share"]
+"""What a relative error is relative to: the number; nothing, where zero is arbitrary; or a share and its complement."""
 
 
 def grid_of(column: Coded, *, moments: bool = False) -> tuple[Fraction, Fraction]:
@@ -30,6 +36,22 @@ def grid_of(column: Coded, *, moments: bool = False) -> tuple[Fraction, Fraction
     raise BadQuery(
         f"Column {column.name!r} is {column.kind}: its values do not add up. Take a column of type {wanted}."
     )
+
+
+def scale_of(column: Coded) -> Scale:
+    """Give the level of measurement of a column's values, by its type and its declared range.
+
+    A zero far below the range, as of years, makes every relative error small; it is taken to be arbitrary where that of
+    an interval as long as the whole range would be.
+    """
+    match column:
+        case Boolean():
+            return "share"
+        case Numeric():
+            low, high = column.origin, column.origin + (column.levels - 1) * column.spacing
+            nearest, farthest = sorted((abs(low), abs(high)))
+            return "ratio" if low <= 0 <= high or farthest > LEAST_FACTOR * nearest else "interval"
+    return "interval"
 
 
 def grid_value(column: Coded, steps: Fraction) -> Fraction | datetime:

@@ -14,6 +14,7 @@ from entwined.errors import BadInput
 from entwined.estimate.answers import Answered, Release
 from entwined.estimate.parts import Dividing, Wholes
 from entwined.estimate.population import Estimated, populations
+from entwined.estimate.quality import Level, tallied, tally_words
 from entwined.estimate.spans import Ranks
 from entwined.queries import Axis, Query
 from entwined.queries.counts import labels
@@ -24,6 +25,12 @@ from entwined.schema import Ordered, Schema
 
 PEOPLE: Final = "of the population"
 LONGEST_CONDITION: Final = 400
+SINGLE: Final[dict[Level, str]] = {
+    "publish": "Can be published.",
+    "with care": "To be published with care.",
+    "not": "Not to be published alone.",
+    "unknown": "Quality unknown.",
+}
 
 Number: TypeAlias = int | Fraction | datetime
 
@@ -36,6 +43,8 @@ class Cell(NamedTuple):
     value: Number
     low: Number | None
     high: Number | None
+    quality: Level = "unknown"
+    relative_error: float | None = None
 
     @property
     def name(self) -> str:
@@ -94,14 +103,16 @@ class Finding:
         return self.answer.span.within if isinstance(self.answer.span, Ranks) else None
 
     @property
-    def usable(self) -> bool:
-        """Whether it says more than what is public already."""
-        return self.answer.usable
+    def is_drowned(self) -> bool:
+        """Whether none of its numbers could be published, even with care."""
+        return {"not"} == set(self.answer.levels)
 
     @property
-    def why(self) -> str:
-        """Why it is not usable; nothing where it is."""
-        return "" if self.usable else self.answer.usefulness.why
+    def quality_words(self) -> str:
+        """Say how many of its numbers can be published, or what a single one can be used for, and why."""
+        counts = tallied(self.answer.levels)
+        words = f"{tally_words(counts)}." if self.size > 1 else SINGLE[self.answer.levels[0]]
+        return f"{words} {readable(self.answer.quality.reason, LONGEST_CONDITION)}".rstrip()
 
     @property
     def unit(self) -> str:
@@ -117,15 +128,23 @@ class Finding:
         """Give every released number in its order."""
         value: Any = self.answer.value
         ends: Any = self.answer.interval or (None, None)
+        quality = self.answer.quality
+        classes = self.answer.levels, map(quality.relative_error, range(self.size))
         if not isinstance(value, tuple):
-            yield Cell((), (), value, *ends)
+            yield Cell((), (), value, ends[0], ends[1], self.answer.levels[0], quality.relative_error(0))
             return
+        for parts in zip(*self._called(), value, *ends, *classes, strict=False):  # some are endless
+            yield Cell(*parts)
+
+    def _called(self) -> tuple[Iterator[tuple[str, ...]], Iterator[tuple[Any, ...]]]:
+        """Give the names and keys of all cells."""
         if self.query.numbered:
-            yield from map(Cell, zip(self.query.numbered, strict=True), itertools.repeat(()), value, *ends)
-            return
+            return ((name,) for name in self.query.numbered), itertools.repeat(())
         sides = [side_names(axis, self.schema) for axis in self.axes]
-        names, keys = (itertools.product(*([one[at] for one in side] for side in sides)) for at in (0, 1))
-        yield from map(Cell, names, keys, value, *ends)
+        return (
+            itertools.product(*([name for name, _ in side] for side in sides)),
+            itertools.product(*([key for _, key in side] for side in sides)),
+        )
 
     @property
     def question(self) -> str:
@@ -149,9 +168,10 @@ class Finding:
     @property
     def of_people(self) -> Cell | None:
         """The number as one of the population that the rows were drawn from, where its sampling error was released."""
-        return (
-            None if self.people is None else Cell((PEOPLE,), (), self.people.value, *self.people.population)
-        )
+        if self.people is None:
+            return None
+        quality = self.answer.levels[0], self.answer.quality.relative_error(0)
+        return Cell((PEOPLE,), (), self.people.value, *self.people.population, *quality)
 
     @property
     def is_ordered(self) -> bool:

@@ -9,6 +9,7 @@ from entwined.door.certificate import Sealed
 from entwined.door.door import Door, Passed
 from entwined.errors import BadInput
 from entwined.estimate.answers import Answered, Release
+from entwined.estimate.quality import quality_counts
 from entwined.estimate.spans import CONFIDENCE
 from entwined.ledger import History
 from entwined.mechanisms.batch import Batch
@@ -54,10 +55,10 @@ def _numbers(caption: str, found: tuple[Finding, ...], alarms: tuple[str, ...]) 
     few = total <= MOST_LINES
     lines = _each(found) if few or len(found) == 1 else map(_together, found)
     shown = list(islice(lines, MOST_LINES))
-    names, values, intervals = zip(*shown, strict=True) if shown else ((), (), ())
+    names, values, intervals, quality = zip(*shown, strict=True) if shown else ((), (), (), ())
     return Glance(
         caption,
-        {"statistic": names, "value": values, "95 % interval": intervals},
+        {"statistic": names, "value": values, "95 % interval": intervals, "quality": quality},
         total if few or len(found) == 1 else len(found),
         lambda: arrow_table(found),
         alarms,
@@ -78,14 +79,14 @@ def _cells(one: Finding) -> Iterator[Cell]:
         yield one.of_people
 
 
-def _line(one: Finding, cell: Cell) -> tuple[str, str]:
+def _line(one: Finding, cell: Cell) -> tuple[str, str, str]:
     line = line_of(cell)
     rank = "" if one.ranks is None else f"rank ± {one.ranks:,}"
     said = " to ".join(line["interval"]) if line["interval"] else rank
-    return line["value"], said + ("" if one.usable else "  not usable")
+    return line["value"], said, cell.quality
 
 
-def _each(found: tuple[Finding, ...]) -> Iterator[tuple[str, str, str]]:
+def _each(found: tuple[Finding, ...]) -> Iterator[tuple[str, str, str, str]]:
     for one in found:
         for cell in _cells(one):
             yield (_name(one, cell), *_line(one, cell))
@@ -95,16 +96,17 @@ def _name(one: Finding, cell: Cell) -> str:
     return readable(one.name, LONGEST_NAME) + (f" · {readable(cell.name, LONGEST_NAME)}" if cell.name else "")
 
 
-def _together(one: Finding) -> tuple[str, str, str]:
+def _together(one: Finding) -> tuple[str, str, str, str]:
     """The first numbers of a statistic, each with the name of its cell."""
     cells = list(islice(_cells(one), FEW))
     more = ["…"] if _size(one) > FEW else []
     lines = [(readable(cell.name, LONGEST_NAME // 2), *_line(one, cell)) for cell in cells]
-    values = [f"{name}: {value}" if name else value for name, value, _ in lines]
+    values = [f"{name}: {value}" if name else value for name, value, *_ in lines]
     return (
         readable(one.name, LONGEST_NAME),
         "; ".join(values + more),
         "; ".join([line[2] for line in lines] + more),
+        quality_counts(one.answer.levels),
     )
 
 

@@ -27,8 +27,8 @@ AFTER: Final = {
     **dict.fromkeys(("share", "share_low", "share_high"), "float64"),
     "ranks_within": "int64",
     "unit": "string",
-    "usable": "bool",
-    "why_not": "string",
+    "quality": "string",
+    "relative_error": "float64",
     "confidence": "float64",
     "noise": "string",
 }
@@ -101,8 +101,6 @@ def _common(one: Finding) -> dict[str, Any]:
         "population_high": None if people is None else people.high,
         "ranks_within": one.ranks,
         "unit": one.unit,
-        "usable": one.usable,
-        "why_not": one.why or None,
         "confidence": float(CONFIDENCE),
         "noise": "; ".join(map(noise_words, one.answer.noise)),
     }
@@ -112,6 +110,8 @@ def _common(one: Finding) -> dict[str, Any]:
 def _there(one: Finding) -> Iterator[str]:
     """Name the columns that a statistic has something for."""
     first = next(one.cells())
+    if any(cell.relative_error is not None for cell in one.cells()):
+        yield "relative_error"
     yield from _common(one)
     yield from _answers([first])
     yield from (name for name, found in _numbers(one, [first], 0).items() if found[0] is not None)
@@ -133,6 +133,8 @@ def _numbers(one: Finding, cells: list[Cell], start: int) -> dict[str, list[Any]
     columns: dict[str, list[Any]] = {f"value{mark}": [cell.value for cell in cells]}
     if cells[0].low is not None:
         columns |= {f"low{mark}": [cell.low for cell in cells], f"high{mark}": [cell.high for cell in cells]}
+    columns["quality"] = [cell.quality for cell in cells]
+    columns["relative_error"] = [cell.relative_error for cell in cells]
     if one.dividing is not None:
         found = one.dividing(slice(start, start + len(cells)))
         named = zip(("share", "share_low", "share_high"), found, strict=True)

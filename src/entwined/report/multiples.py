@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Final, TypeAlias
 
 from entwined.canonical import Document
-from entwined.estimate.usefulness import Usefulness
 from entwined.report.cells import MOST_LINES, ShareShown, line_of, shares_of
 from entwined.report.drawings import Drawing, drawing_of, suits_bars
 from entwined.report.findings import Cell, Finding
@@ -32,6 +31,7 @@ class CardLine:
     share: str
     share_interval: str
     style: str
+    quality: str
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,14 @@ class Card:
         return len(self.finding.sides) == 1 and self.finding.query.words == self.finding.name
 
     @property
-    def fit(self) -> Usefulness:
-        """Whether it is of use, and why not."""
-        return self.finding.answer.usefulness
+    def quality(self) -> str:
+        """How many of its numbers can be published."""
+        return self.finding.quality_words
+
+    @property
+    def is_drowned(self) -> bool:
+        """Whether none of its numbers could be published."""
+        return self.finding.is_drowned
 
     @property
     def drawing(self) -> Drawing | None:
@@ -136,6 +141,7 @@ class Card:
             share.value,
             share.interval,
             _style(cell, self.scale),
+            cell.quality,
         )
 
 
@@ -181,7 +187,7 @@ def _cards(section: Section, found: Sequence[Finding]) -> Iterator[Card]:
 
 def _shape(finding: Finding) -> Shape:
     """Say what must be alike for one scale; noise that drowns one answer must not flatten the others."""
-    return finding.unit, finding.size, finding.usable
+    return finding.unit, finding.size, finding.is_drowned
 
 
 def _ends(finding: Finding) -> Iterator[float]:

@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from entwined.canonical import Document
 from entwined.errors import BadInput
-from entwined.estimate.usefulness import Usefulness
 from entwined.progress import said
 from entwined.report import charts
 from entwined.report.claims import SOURCES
@@ -15,8 +14,8 @@ from entwined.report.model_checks import checks_in
 from entwined.report.multiples import FEW
 from entwined.report.page import rendered
 from entwined.report.plan_sheet import sheet
+from entwined.report.quality_note import plan_note, quality_words
 from entwined.report.stronger import stronger_in
-from entwined.report.useful import useful_plan
 from entwined.report.ways import WayShown, budget_of, exploratory, leaks_drawing, promised, ways_of
 from entwined.report.words import figure, readable
 from entwined.request.tasks_outlook import FORMAT as FORMAT_OF_MECHANISMS
@@ -75,7 +74,7 @@ def _content(document: Mapping[str, Any]) -> Document:
         "remarks": _remarks(document),
         "further": _further(document),
         "budget": budget_of(document),
-        "useful": useful_plan(document),
+        "note": plan_note(document),
         "again": bool((document.get("budget") or {}).get("again")),
     }
 
@@ -138,7 +137,8 @@ def _statistic(document: Mapping[str, Any], at: int, *, drawn: bool) -> Document
         "text": readable(asked.get("sql_or_text") or ""),
         "cells": int(asked.get("cells") or 1),
         "wanted": None if wanted is None else figure(float(wanted)),
-        "fit": Usefulness.from_document(asked),
+        "quality": asked["quality"],
+        "quality_words": quality_words(asked),
         "lines": lines,
         "assumes": _assumed(document, at),
         "drawing": _drawing(lines) if drawn else None,

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from entwined.estimate.usefulness import Usefulness
 from entwined.report.multiples import title_of
+from entwined.report.quality_note import quality_words
 from entwined.report.scales import Scale, sums
 from entwined.report.sections import Labelled, Section, sections
 from entwined.report.words import figure, readable
@@ -19,7 +19,8 @@ class Expected:
     title: str
     code: str
     cells: str
-    fit: Usefulness
+    quality: str
+    quality_words: str
     mine: Mapping[str, Any] | None
     part: str
     others: tuple[str, ...]
@@ -73,7 +74,8 @@ def _expected(
         title=title,
         code="" if asked.column in title else readable(asked.column, 60),
         cells=figure(shown["cells"]),
-        fit=Usefulness.from_document(statistic),
+        quality=statistic["quality"],
+        quality_words=quality_words(statistic),
         mine=mine or None,
         part="0%" if half_width is None else f"{scale.at(half_width):.4g}%",
         others=tuple(_other(line) for line in shown["lines"] if not line["mine"]),

@@ -21,7 +21,8 @@ SAID: Final = {
     "population_low": "lower end of the interval for the population, by noise and sampling",
     "population_high": "upper end of the interval for the population, by noise and sampling",
     "share": "share of the rows in the same table, or of all rows",
-    "usable": "whether it says more than what is public already",
+    "quality": "class of its relative standard error: publish, with care, not, unknown",
+    "relative_error": "relative standard error at the end of its interval nearest to zero",
     "ranks_within": "rank within so many rows of the one asked for",
 }
 SCRIPT: Final = """\

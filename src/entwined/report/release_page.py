@@ -16,8 +16,8 @@ from entwined.report.findings import Finding, findings
 from entwined.report.model_checks import checks_of, failed_in
 from entwined.report.multiples import FEW, topics
 from entwined.report.page import rendered
+from entwined.report.quality_note import release_note
 from entwined.report.stronger import Stronger, stronger_of
-from entwined.report.useful import useful_release
 from entwined.report.ways import BudgetShown, exploratory, leaks_drawing, ways_of
 from entwined.report.words import figure, noise_words, readable
 from entwined.request.computed import Computation
@@ -60,7 +60,7 @@ def report_page(  # noqa: PLR0913  (all that a page shows)
         leaks=leaks_drawing(outlook) if promise.models else None,
         stronger=_stronger(promise),
         budget=_budget(promise, budget),
-        useful=useful_release(release.under(schema), outlook),
+        note=release_note(release.under(schema), outlook),
         computed=shown_computed(computed),
         compared=[compared_line(one) for one in compared],
     )
@@ -117,7 +117,8 @@ def _shown(finding: Finding) -> Document:
         "shares": bool(shares),
         "name": readable(finding.name),
         "question": finding.question,
-        "fit": finding.answer.usefulness,
+        "quality": finding.quality_words,
+        "is_drowned": finding.is_drowned,
         "drawing": drawing_of(finding),
         "sides": finding.headings,
         "unit": readable(finding.unit, 60),

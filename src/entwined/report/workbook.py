@@ -25,9 +25,9 @@ MOST_LINES: Final = 1_000_000  # a sheet holds 1,048,576 rows
 FORBIDDEN: Final = re.compile(r"[\[\]:*?/\\\x00-\x1f\x7f]")
 UNSEEN: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 OF_THE_SHEET: Final = (
-    "statistic", "kind", "condition", "unit", "usable", "why_not", "confidence", "noise",
+    "statistic", "kind", "condition", "unit", "confidence", "noise",
 )  # fmt: skip
-PERCENT: Final = {"share", "share_low", "share_high"}
+PERCENT: Final = {"share", "share_low", "share_high", "relative_error"}
 WIDE: Final = 40
 NARROW: Final = 13
 SURE: Final = f"Low and high hold the truth with {float(CONFIDENCE):.0%} confidence."
@@ -65,7 +65,7 @@ def write_workbook(findings: Sequence[Finding], path: Path) -> None:
         _fill(book.create_sheet(SINGLE), _sheet(single, names, names, [SURE]), map(_width, names))
     for one, name in named:
         names = [name for name in LongTable([one]).kinds if name not in _common_to(one)]
-        about = [one.name, *_not_usable(one), one.question, f"In {one.unit}. {SURE}"]
+        about = [one.name, one.quality_words, one.question, f"In {one.unit}. {SURE}"]
         _fill(book.create_sheet(name), _sheet([one], names, _headings(one, names), about), map(_width, names))
     book.save(path)
 
@@ -94,10 +94,6 @@ def _called(one: Finding) -> str:
     return one.name if one.condition else " × ".join(one.sides) or one.name
 
 
-def _not_usable(one: Finding) -> list[str]:
-    return [] if one.usable else [f"Not usable. {one.why}"]
-
-
 def _common_to(one: Finding) -> Collection[str]:
     """Name the columns that would say the same on every line of a sheet."""
     questions = (sided(name, at) for at in range(max(len(one.sides), 1)) for name in SIDE[:2])
@@ -113,11 +109,16 @@ def _headings(one: Finding, names: Sequence[str]) -> list[str]:
 
 def _contents(single: Sequence[Finding], named: Sequence[tuple[Finding, str]]) -> Iterator[list[Styled]]:
     """List all sheets, each with a link."""
-    yield [Styled("Sheet", bold=True), Styled("Question", bold=True), Styled("Numbers", bold=True)]
+    yield [
+        Styled("Sheet", bold=True),
+        Styled("Question", bold=True),
+        Styled("Numbers", bold=True),
+        Styled("Quality", bold=True),
+    ]
     if single:
         yield [Styled(SINGLE, to=SINGLE), Styled("Numbers that stand alone"), Styled(len(single))]
     for one, name in named:
-        more = [*_not_usable(one), *([TOO_LONG] if one.size > MOST_LINES else [])]
+        more = [one.quality_words, *([TOO_LONG] if one.size > MOST_LINES else [])]
         yield [Styled(name, to=name), Styled(one.question), Styled(one.size), *map(Styled, more)]
 
 

@@ -11,7 +11,7 @@ from entwined.bounds.drivers import says_no_more_than_the_group, spread_words
 from entwined.bounds.theorem import ROUNDING
 from entwined.canonical import Document
 from entwined.errors import BadNoise
-from entwined.estimate.usefulness import TableSize
+from entwined.estimate.quality import TableSize
 from entwined.forecast.draft import Draft
 from entwined.forecast.forecast import Forecast, forecasts
 from entwined.forecast.prospects import Prospects, prospects
@@ -72,6 +72,7 @@ class Outlook:
             TableSize.of(self.request.schema, self.request.rows),
             leakage=self.request.leakage,
             beside=self.rivals,
+            wanted=[question.within for question in self.request.questions],
         )
 
     @property
@@ -92,7 +93,7 @@ class Outlook:
             "asked": _asked(self.request),
             "ways": [_way(way, found) for way, found in self.ways],
             "statistics": list(_statistics(self.request, self.prospects)),
-            "usefulness": self.prospects.document,
+            "quality": self.prospects.document,
             "proposed": self.proposed.name,
             "because": self.because,
             "rivals": [one.document for one in self.rivals],

@@ -17,15 +17,26 @@ import numpy as np
 from entwined.bounds.profiles.gaussian import gaussian_epsilon
 from entwined.canonical import Document
 from entwined.errors import EntwinedError
-from entwined.estimate.usefulness import figure
-from entwined.forecast.remedies import DIGITS, ENOUGH, HARDLY_A_PROMISE
+from entwined.estimate.quality import (
+    Level,
+    figure,
+    level_of,
+    relative_error,
+    smallest,
+    tallied,
+    tally_words,
+)
+from entwined.forecast.remedies import DIGITS, HARDLY_A_PROMISE
 from entwined.forecast.rivals import USUAL_DELTA
+from entwined.numbers import FloatArray
 from entwined.survey.survey import MOVED, SurveyPlan, plan_survey
 
 LAPLACE_REACH: Final = math.log(20)  # scales, for 95 %
 GAUSSIAN_REACH: Final = 1.96  # deviations, for 95 %
 BELOW_A_GUESS: Final = 0.7  # what an error is to be of a guess's
 FINE: Final = 0.05  # of the table: with so short intervals no guess is better but by chance
+ENOUGH: Final = 0.15  # of the table, for a half-width
+AMPLE: Final = 0.93  # of the noise that is enough, since options and noise are rounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +88,20 @@ class Worth:
         return math.sqrt(self.plan.squared_error)
 
     @cached_property
+    def shares(self) -> Mapping[str, FloatArray]:
+        """The shares of all answers in the pilot, by question."""
+        pilot, shares = self.plan.survey.pilot, {}
+        for name, cells in self.plan.survey.cells.items():
+            codes = pilot.values[:, pilot.place(name)]
+            shares[name] = np.bincount(codes[(codes >= 0) & (codes < cells)], minlength=cells) / pilot.rows
+        return shares
+
+    @cached_property
     def guess(self) -> float:
         """The L2 error of a uniform guess at all histograms, by the pilot."""
-        survey, pilot = self.plan.survey, self.plan.survey.pilot
+        pilot = self.plan.survey.pilot
         total = 0.0
-        for name, cells in survey.cells.items():
-            codes = pilot.values[:, pilot.place(name)]
-            shares = np.bincount(codes[(codes >= 0) & (codes < cells)], minlength=cells) / pilot.rows
+        for shares in self.shares.values():
             chance = float((shares * (1 - shares)).sum()) / max(pilot.rows - 1, 1)
             total += max(float(((shares - shares.mean()) ** 2).sum()) - chance, 0.0)
         return self.plan.rows * math.sqrt(total)
@@ -93,16 +111,28 @@ class Worth:
         """The L2 error with plain Gaussian noise for whole rows at the same leakage."""
         return math.sqrt(self.plan.row_noise_error(self.plan.delta or USUAL_DELTA))
 
+    @property
+    def _deviation(self) -> float:
+        """The standard error of a count in half-widths of its interval."""
+        return 1 / GAUSSIAN_REACH if self.plan.delta else math.sqrt(2) / LAPLACE_REACH
+
     @cached_property
-    def unusable(self) -> tuple[str, ...]:
-        """The questions whose intervals are wider than the table, or that are worse than any uniform guess."""
+    def unpublishable(self) -> tuple[str, ...]:
+        """The questions whose counts could not be published, even with care, if all answers were equally frequent."""
         rows, cells = self.plan.rows, self.plan.survey.cells
-        deviation = 1 / GAUSSIAN_REACH if self.plan.delta else math.sqrt(2) / LAPLACE_REACH
         return tuple(
             name
             for name, reach in self.reaches.items()
-            if 2 * reach >= rows
-            or (cells[name] > 1 and deviation * reach >= rows * math.sqrt(cells[name] - 1) / cells[name])
+            if rows / cells[name] < smallest(self._deviation * reach, reach, "with care")
+        )
+
+    @cached_property
+    def levels(self) -> Mapping[Level, int]:
+        """How many counts would be in each class with the shares of the pilot."""
+        return tallied(
+            level_of(relative_error(count, self._deviation * reach, count - reach))
+            for name, reach in self.reaches.items()
+            for count in (self.plan.rows * self.shares[name]).tolist()
         )
 
     @property
@@ -114,10 +144,10 @@ class Worth:
     def warning(self) -> str:
         """Say that the noise drowns the answers; nothing where it does not."""
         said = []
-        if self.unusable:
+        if self.unpublishable:
             said.append(
-                f"{len(self.unusable):,} of {len(self.reaches):,} questions will not be usable: counts are within "
-                f"± {figure(self.widest)} in a table of {self.plan.rows:,} rows."
+                f"{len(self.unpublishable):,} of {len(self.reaches):,} questions could not be published: counts are "
+                f"within ± {figure(self.widest)} in a table of {self.plan.rows:,} rows."
             )
         if self.is_worse_than_a_guess:
             said.append(
@@ -131,7 +161,8 @@ class Worth:
         """Say what the errors are held against."""
         delta = float(self.plan.delta or USUAL_DELTA)
         return (
-            f"Counts are within ± {figure(self.widest)} of {self.plan.rows:,} rows. A uniform guess would have an L2 "
+            f"Counts are within ± {figure(self.widest)} of {self.plan.rows:,} rows: with the shares of "
+            f"{self.plan.survey.table}, {tally_words(self.levels)}. A uniform guess would have an L2 "
             f"error of about {figure(self.guess)}, by {self.plan.survey.table}; plain Gaussian noise for whole rows at "
             f"δ = {delta:g} one of {figure(self.row_noise)}{', which is less' * (self.row_noise < self.error)}."
         )
@@ -152,9 +183,9 @@ class Worth:
             "widest": self.widest,
             "uniform_guess_l2": self.guess,
             "row_level_gaussian_l2": self.row_noise,
-            "usable": len(self.reaches) - len(self.unusable),
+            "levels": dict(self.levels),
             "of": len(self.reaches),
-            "unusable": list(self.unusable),
+            "unpublishable": list(self.unpublishable),
             "warning": self.warning or None,
             "best": self.proposals[0].words if self.proposals else None,
             "helps": [one.document for one in self.proposals],
@@ -185,8 +216,11 @@ class Worth:
 
     def _enough(self, error: float, reach: float) -> float:
         """Give how many times an error would be enough: short intervals, and below a guess but where noise is fine."""
-        rows = self.plan.rows
-        return min(ENOUGH * rows / reach, max(BELOW_A_GUESS * self.guess / error, FINE * rows / reach))
+        rows, cells = self.plan.rows, max(self.plan.survey.cells.values())
+        publishable = AMPLE * rows / cells / smallest(self._deviation * reach, reach, "with care")
+        return min(
+            publishable, ENOUGH * rows / reach, max(BELOW_A_GUESS * self.guess / error, FINE * rows / reach)
+        )
 
     def _more(self, options: str) -> Iterator[Advice]:
         """Take these options, and as much more leakage as it takes."""

@@ -10,10 +10,10 @@ Aggregates, of declared columns only:
     avg(CASE WHEN … THEN 1 ELSE 0 END)                a share of rows; of those left out where CASE says NULL
     count(*) FILTER (WHERE …) * 1.0 / count(*)        the same; sum(CASE …) above, count(x) or a FILTER below the line
     avg(flag)                        of a column of truth values: the share of TRUE among those that are not missing
-    min(x)  max(x)  median(x)        as quantiles at 0, 1 and 1/2
+    median(x)                        as the quantile at 1/2; min(x) and max(x) are refused
     quantile_cont(x, p)              a value of the grid whose rank is nearest to p·(n − 1): it lies
     percentile_cont(p) WITHIN GROUP (ORDER BY x)      between the two values that SQL would interpolate
-    percentile_disc(p) WITHIN GROUP (ORDER BY x)      for p = 0, 1/2 and 1, where it means the same
+    percentile_disc(p) WITHIN GROUP (ORDER BY x)      for p = 1/2, where it means the same
 
 Conditions have SQL's three outcomes, and rows are inside where the outcome is true:
 

@@ -33,7 +33,11 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["count", "sum", "avg", "var_pop", "quantile", "share"]
 
 SIMPLE: Final[dict[str, Kind]] = {"count": "count", "sum": "sum", "avg": "avg", "variancepop": "var_pop"}
-RANKS: Final = {"min": Fraction(0), "median": Fraction(1, 2), "max": Fraction(1)}
+RANKS: Final = {
+    "min": Fraction(0),
+    "median": Fraction(1, 2),
+    "max": Fraction(1),
+}  # extremes are refused there
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ REASONS: Final = {
 }
 ALLOWED: Final = (
     "Write SELECT keys, aggregates FROM table WHERE condition GROUP BY keys. Aggregates: count(*), count(x), "
-    "sum(x), sum(w * x) with weights w, avg(x), var_pop(x), min(x), max(x), median(x), quantile_cont(x, 0.9), "
+    "sum(x), sum(w * x) with weights w, avg(x), var_pop(x), median(x), quantile_cont(x, 0.9), "
     "percentile_cont(0.9) WITHIN GROUP (ORDER BY x), count(*) FILTER (WHERE condition), and as shares of rows "
     "avg(CASE WHEN condition THEN 1 ELSE 0 END), count(*) FILTER (WHERE condition) * 1.0 / count(*) and avg(flag), "
     "each with AS name or without. Conditions: = <> < <= > >= "
