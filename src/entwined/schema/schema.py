@@ -22,6 +22,7 @@ from entwined.signing import Key, Signature
 MOST_COLUMNS: Final = 10_000
 MOST_ROWS: Final = 2**53 - 1
 USUAL_ROWS: Final = 1_000_000_000
+NOT_CODES: Final = ("label", "labels", "bands", "public")  # what says nothing of which code a value has
 
 
 @dataclass(frozen=True, repr=False)
@@ -206,6 +207,15 @@ class Schema(Tabled):
     def digest(self) -> str:
         """The SHA-256 of the content, approval left out."""
         return digest_of(self.document)
+
+    @cached_property
+    def sampling_key(self) -> str:
+        """The public key of the lots by which rows are picked: a digest of the columns' names and codes alone."""
+        columns = [
+            {name: value for name, value in column.document.items() if name not in NOT_CODES}
+            for column in self.columns
+        ]
+        return digest_of({"columns": columns})[:16]
 
     @property
     def approved(self) -> bool:
