@@ -80,6 +80,6 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def spelled_id(value: str | int) -> str:
+def spelled_id(value: str | int | None) -> str:
     """Spell what is compared of an id, as `spelled` does in SQL."""
-    return str(value).removesuffix(".0")
+    return "" if value is None else str(value).removesuffix(".0")

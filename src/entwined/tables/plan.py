@@ -182,7 +182,7 @@ class _Wanted(Asking[Maker]):
         return lambda found: found.moves[at]
 
     def bounded(self, one: BoundedDegreesOf) -> Maker:
-        """Have edges come in order, each once."""
+        """Have edges come in their fixed order, each once."""
         self.cut.append(one)
         at = len(self.cut) - 1
         return lambda found: found.bounded[at]
