@@ -12,9 +12,9 @@ over as they are, or times k/m where that is more than one. Which rows are seen 
 another pair of rows to each: a condition is therefore charged as if every row were inside it, as below, and then losses
 of different pairs add up. With a δ losses do not grow in proportion, so there it is refused.
 
-Rows that are picked by other lots. Where a person or a group has more rows than its bound, lots that hang on the codes of
-all columns say which of them count. Under a schema with other columns or codes other rows count, and one changed row may
-be another pair of rows to what was released than to what will be: again a condition is charged as if every row were
+Rows that are picked by other lots. Where a person or a group has more rows than its bound, lots that hang on the codes
+of all columns say which of them count. Under a schema with other columns or codes other rows count, and one changed row
+may be another pair of rows to what was released than to what will be: again a condition is charged as if every row were
 inside it. Sums of losses of any pairs are bounded by it, with a δ too.
 
 Rows and persons: a condition that can no longer be said is charged as if every row were inside it. The cost of a

@@ -79,6 +79,11 @@ class Schema(Tabled):
     def _check_unit(self) -> None:
         if self.neighbours not in get_args(Neighbours):
             raise BadSchema(f'neighbours = {self.neighbours!r}. Give "replace" or "add_remove".')
+        if self.unit.row_share is not None and self.unit.row_share.name in self._by_name:
+            raise BadSchema(
+                f"A column is named {self.unit.row_share.name!r}, as is what a row counts where rows are scaled. "
+                "Rename it."
+            )
         person = self.unit.id_column
         if person is not None:
             if person not in self._by_name:
@@ -122,7 +127,10 @@ class Schema(Tabled):
         return tuple(column.name for column in self.columns)
 
     def column(self, name: str) -> Column:
-        """Give a declared column."""
+        """Give a declared column, or what a row counts where the rows of a person are scaled."""
+        share = self.unit.row_share
+        if share is not None and name == share.name:
+            return share
         if name not in self._by_name:
             shown = ", ".join(self.names[:20]) + (", …" if len(self.columns) > 20 else "")  # noqa: PLR2004  (enough to see)
             raise BadQuery(f"There is no column {name!r}. The schema declares {shown}.")

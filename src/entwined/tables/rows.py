@@ -11,6 +11,7 @@ from typing import Final
 
 from entwined.errors import BadTable
 from entwined.schema import Coded, Person, Rows, Schema, Text
+from entwined.schema.unit import WHOLE_ROW
 from entwined.tables.coding import fits_a_case, is_dear, long_list
 from entwined.tables.comparing import is_certain, refuse_uncertain, together
 from entwined.tables.compiling import MOST_REMEMBERED, Raw, coding_steps
@@ -78,7 +79,9 @@ class CodedRows:
 
     @cached_property
     def _places(self) -> Mapping[str, int]:
-        return {name: at for at, name in enumerate(self.schema.names)}
+        share = self.schema.unit.row_share
+        names = self.schema.names if share is None else (*self.schema.names, share.name)
+        return {name: at for at, name in enumerate(names)}
 
     def raw(self, name: str) -> str:
         """Name a column while it is raw."""
@@ -104,7 +107,7 @@ class CodedRows:
     def resident(self) -> "CodedRows":
         """Give the same rows, kept as codes in the engine's memory where there is room and it can."""
         coded = coded_columns(self.schema)
-        if self.kept_as or not coded or not is_small(self.schema):
+        if self.kept_as or not coded or not is_small(self.schema) or self.schema.unit.row_share is not None:
             return self
         steps, last = self.steps([one.name for one in coded])
         small = ", ".join(
@@ -142,6 +145,8 @@ class CodedRows:
         if person is None:
             steps, last = self._coded(tuple(coded), tuple(raw))
             return steps, last
+        if self.schema.unit.row_share is not None:
+            return self._scaled(person, self.schema.unit.row_share.name, coded, raw)
         everything = tuple(column.name for column in self.schema.columns if isinstance(column, Coded))
         named = {one.column for one in (person, self.homes) if one is not None}.union(raw, self._ids)
         kept = tuple(self.in_order(named - set(everything)))
@@ -236,21 +241,46 @@ class CodedRows:
 
         With a column that orders steps, so is a row without a step, and one row a step is kept.
         """
-        who = self._together(person.column)
-        ids = "".join(f", {self._together(name)} AS id_of_{self.raw(name)}" for name in self._ids)
+        grouped = self._grouped(person, rows, self._ids)
         lots, kind = self._lots(coded), self._kind(person.column)
-        if self.homes is None:
-            grouped = [("grouped", f"SELECT {rows}.*, {who} AS who{ids} FROM {rows}")]
-        else:
-            home = f"{self._together(self.homes.column)} AS home_of_row"
-            grouped = [
-                ("named", f"SELECT {rows}.*, {who} AS who, {home}{ids} FROM {rows}"),
-                ("grouped", f"SELECT named.*, {HOME}{self._step()} FROM named"),
-            ]
         if self.first is None or self.homes is not None:
             return [*grouped, *few_rows(lots, "grouped", kind, person.most, before)]
         step, missing = self.code(self.first), self.schema.coded(self.first).missing_code
         return [*grouped, *few_steps(lots, "grouped", kind, step, missing, person.most)]
+
+    def _grouped(self, person: Person, rows: str, ids: Sequence[str]) -> Steps:
+        """Add who each row is of and what else it names, and where persons have a group and a step, those of theirs."""
+        who = self._together(person.column)
+        named = "".join(f", {self._together(name)} AS id_of_{self.raw(name)}" for name in ids)
+        if self.homes is None:
+            return [("grouped", f"SELECT {rows}.*, {who} AS who{named} FROM {rows}")]
+        home = f"{self._together(self.homes.column)} AS home_of_row"
+        return [
+            ("named", f"SELECT {rows}.*, {who} AS who, {home}{named} FROM {rows}"),
+            ("grouped", f"SELECT named.*, {HOME}{self._step()} FROM named"),
+        ]
+
+    def _scaled(
+        self, person: Person, share: str, coded: Sequence[str], raw: Sequence[str]
+    ) -> tuple[Steps, str]:
+        """Give all rows of every person, with what each counts: see `Person`. Rows that name no person are left out."""
+        ids = {one.column for one in (person, self.homes) if one is not None}
+        steps_by = set() if self.first is None else {self.first}
+        read = tuple(self.in_order({*coded, *steps_by, *filter(self.is_coded, ids)} - {share}))
+        steps, last = self._coded(read, tuple(self.in_order({*raw, *ids} - set(read))))
+        steps = [*steps, *self._grouped(person, last, ())]
+        window = "OVER (PARTITION BY who)"
+        turn = "ROW_NUMBER() OVER (PARTITION BY who ORDER BY who) AS turn_picked"
+        counted = f"SELECT grouped.*, COUNT(*) {window} AS rows_of, {turn} FROM grouped WHERE who IS NOT NULL"
+        whole = person.most * WHOLE_ROW
+        weight = f"CAST(({whole} - {whole} % rows_of) / rows_of AS INTEGER)"
+        scaled = (
+            f"CASE WHEN rows_of <= {person.most} THEN {WHOLE_ROW} ELSE {weight} END AS {self.code(share)}"
+        )
+        steps += [("counted_rows", counted), ("picked", f"SELECT counted_rows.*, {scaled} FROM counted_rows")]
+        if self.homes is None:
+            return steps, "picked"
+        return [*steps, *self._few_a_home(self.homes, person, ())], "at_home"
 
     def is_coded(self, name: str) -> bool:
         """Say whether a column has codes."""
