@@ -23,7 +23,7 @@ from entwined.promise.price import Price
 from entwined.promise.promise import Promise
 from entwined.queries import Histogram, codes_in, everything
 from entwined.request.verbs import release
-from entwined.schema import Boolean, Categorical, Cells, Integer, Person, Schema, Text
+from entwined.schema import Boolean, Categorical, Cells, Household, Integer, Person, Schema, Text
 from support.ledger_worker import Named, Sum, charge, drawn
 from support.memory_table import MemoryTable
 from support.postgres import new_schema
@@ -332,6 +332,25 @@ def test_a_condition_that_can_no_longer_be_said_is_charged_on_every_row():
         assert carried(ROWS, now, part(), part(where=everything())) == [
             Part(key_of(everything(), None), 3 * ONE, 4 * ONE)
         ], "the larger of both losses, added to what was charged on every row"
+
+
+@pytest.mark.parametrize(
+    "how", [{"unit": Person("who", 2), "neighbours": "add_remove"}, {"unit": Household("who", 2)}]
+)
+def test_where_other_rows_are_picked_losses_are_charged_on_every_row(how):
+    """A new column draws other lots: what was released of the old and what will be of the young may be one person's."""
+    who = Text("who", compare="exact")
+    before, now = (Schema((who, *columns), **how) for columns in ((AGE, PLACE), (AGE, PLACE, Boolean("new"))))
+    (taken,) = carried(before, now, part())
+    assert taken == Part(key_of(everything(), None), 2 * ONE, 2 * ONE)
+    young = part(where=~OLD)
+    both = Promise.of(now).price({one.key: one for one in (taken, young)}).worst
+    assert (
+        both
+        == Promise.of(now).price({taken.key: taken}).worst + Promise.of(now).price({young.key: young}).worst
+    )
+    labelled = Schema((who, Integer("age", 0, 120, label="years"), PLACE), **how)
+    assert carried(before, labelled, part()) == [part()]
 
 
 @pytest.mark.parametrize("neighbours", ["replace", "add_remove"])

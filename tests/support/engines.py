@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter, defaultdict
+from decimal import Decimal
 from functools import cache
 
 import numpy as np
@@ -22,6 +23,7 @@ import pyarrow.parquet as pq
 
 from entwined.queries import CountOf, DegreesOf, FoldOf, MovesOf, SumOf, TotalsOf
 from entwined.schema import Coded, Person, Rows
+from support import lots
 from support.postgres import new_schema
 
 TYPES = {
@@ -119,9 +121,8 @@ def pandas_frame(columns, _folder):
 def pandas_objects(columns, _folder):
     import pandas as pd
 
-    return pd.DataFrame(
-        {name: pd.Series(values, dtype=object) for name, (_, values) in columns.items()}
-    ), columns
+    frame = pd.DataFrame({name: pd.Series(values, dtype=object) for name, (_, values) in columns.items()})
+    return frame, {name: ("object", values) for name, (_, values) in columns.items()}
 
 
 def polars_frame(columns, _folder):
@@ -217,16 +218,15 @@ def coded(schema, columns):
 
 def picked(schema, columns, rows, by, most, first=None):
     """The rows of each group that are kept, one group after another."""
-    names = [column.name for column in schema.columns if isinstance(column, Coded)]
     mine = defaultdict(list)
-    for row, raw in zip(rows, columns[by][1], strict=True):
-        if by in names:
-            who = None if row[by] == schema.coded(by).missing_code else row[by]
-        else:
-            who = compared(raw, schema.column(by).compare)
+    for at, row in enumerate(rows):
+        who = shared(schema, columns, row, at, by)
         if who is not None and (first is None or row[first] < schema.coded(first).levels):
-            mine[who].append(row)
-    ordered = [sorted(group, key=lambda row: [row[name] for name in names]) for group in mine.values()]
+            mine[who].append((row, held(schema, columns, row, at, by)))
+    ordered = [
+        lots.in_order(schema, spelled(schema, columns, by, who), *zip(*group, strict=True))
+        for who, group in mine.items()
+    ]
     if first is not None:
         steps = [{row[first]: row for row in reversed(group)} for group in ordered]
         ordered = [[found[step] for step in sorted(found)] for found in steps]
@@ -235,28 +235,51 @@ def picked(schema, columns, rows, by, most, first=None):
 
 def persons(schema, columns, by, most, step=None):
     """The persons who are kept of each group, by who they are, each with the rows that count; one a step if there are."""
-    names = [column.name for column in schema.columns if isinstance(column, Coded)]
+    own = schema.unit.column
     rows = coded(dataclasses.replace(schema, unit=Rows()), columns)
     mine, homes, steps = defaultdict(list), defaultdict(set), defaultdict(set)
     for at, row in enumerate(rows):
-        who, home = (shared(schema, columns, row, at, name) for name in (schema.unit.column, by))
+        who, home = (shared(schema, columns, row, at, name) for name in (own, by))
         if who is not None:
-            mine[who].append([row[name] for name in names])
+            mine[who].append((row, held(schema, columns, row, at, own)))
             homes[who] |= set() if home is None else {home}
             there = None if step is None else shared(schema, columns, row, at, step)
             steps[who] |= set() if there is None else {there}
     groups = defaultdict(list)
-    for who, found in mine.items():
+    for who in mine:
         if homes[who] and (step is None or steps[who]):
-            groups[min(homes[who])].append((sorted(found)[: schema.unit.most], who))
-    ordered = [sorted(group, key=lambda one: (one[0][0], one[1])) for group in groups.values()]
+            home = min(homes[who])
+            lot = lots.lot_of_person(
+                schema, spelled(schema, columns, by, home), spelled(schema, columns, own, who)
+            )
+            groups[home].append((lot, who))
+    ordered = [[who for _, who in sorted(group)] for group in groups.values()]
     if step is not None:
-        taken = [{min(steps[one[1]]): one for one in reversed(group)} for group in ordered]
+        taken = [{min(steps[who]): who for who in reversed(group)} for group in ordered]
         ordered = [[group[at] for at in sorted(group)] for group in taken]
-    first = [group[:most] for group in ordered]
     return {
-        who: [dict(zip(names, row, strict=True)) for row in found] for group in first for found, who in group
+        who: lots.in_order(schema, spelled(schema, columns, own, who), *zip(*mine[who], strict=True))[
+            : schema.unit.most
+        ]
+        for group in ordered
+        for who in group[:most]
     }
+
+
+def held(schema, columns, row, at, column):
+    """What a row of a group holds: its codes, and its ids as they are hashed."""
+    names, ids = lots.columns_of(schema, column)
+    found = [spelled(schema, columns, name, shared(schema, columns, row, at, name)) for name in ids]
+    return (*(row[name] for name in names), *found)
+
+
+def spelled(schema, columns, name, who):
+    """An id as it is hashed: a number by its parts, or by its digits where it is a Python object."""
+    kind = "code" if isinstance(schema.column(name), Coded) else columns[name][0]
+    number = next((raw for raw in columns[name][1] if isinstance(raw, float)), None)
+    if who is None or kind in ("code", "text") or number is None:
+        return lots.spelled(who)
+    return lots.spelled(float(who) if kind == "number" else format(Decimal(repr(float(who))), "f"))
 
 
 def shared(schema, columns, row, at, name):

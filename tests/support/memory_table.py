@@ -1,6 +1,7 @@
 """An engine in a few lines of plain Python, which the tests of the door release from."""
 
 from entwined.schema import Categorical, Coded, Integer, Person, Text
+from support import lots
 from support.exact_answers import exact_answer
 
 
@@ -35,7 +36,7 @@ class MemoryTable:
         return [exact_answer(aggregate, rows) for aggregate in aggregates]
 
     def persons(self, rows, unit, column, most, first):
-        """Of the persons at one place only the first; who is at several is at the least of them, and so with steps."""
+        """Of the persons at one place some, by lot; who is at several is at the least of them, and so with steps."""
         none = {one.name: one.missing_code for one in self.schema.columns if isinstance(one, Coded)}
         homes, steps, groups = {}, {}, {}
         for row in rows:
@@ -43,15 +44,13 @@ class MemoryTable:
                 homes.setdefault(row[unit.column], set()).add(row[column])
             if first is not None and row[first] != none[first]:
                 steps.setdefault(row[unit.column], set()).add(row[first])
-        for row in self.picked(
-            rows, unit.column, unit.most, None
-        ):  # person after person, by their first rows
+        for row in self.picked(rows, unit.column, unit.most, None):
             who = row[unit.column]
             if who in homes:
                 groups.setdefault(min(homes[who]), {}).setdefault(who, []).append(row)
         kept = []
-        for group in groups.values():
-            order = sorted(group, key=lambda who: ([group[who][0][name] for name in none], who))
+        for home, group in groups.items():
+            order = sorted(group, key=lambda who, home=home: lots.lot_of_person(self.schema, home, who))
             if first is not None:
                 there = {min(steps[who]): who for who in reversed(order) if who in steps}
                 order = [there[step] for step in sorted(there)]
@@ -71,12 +70,15 @@ class MemoryTable:
     def picked(self, rows, column, most, first):
         none = {one.name: one.missing_code for one in self.schema.columns if isinstance(one, Coded)}
         groups = {}
-        for row in sorted(rows, key=lambda row: [row[name] for name in none]):
+        for row in rows:
             if row[column] != none.get(column) and row.get(first, "") != none.get(first):
                 groups.setdefault(row[column], []).append(row)
-        for who, group in groups.items() if first else ():
-            steps = {row[first]: row for row in reversed(group)}
-            groups[who] = [steps[step] for step in sorted(steps)]
+        codes, ids = lots.columns_of(self.schema, column)
+        for who, group in groups.items():
+            contents = [tuple(lots.spelled(row[name]) for name in (*codes, *ids)) for row in group]
+            order = lots.in_order(self.schema, who, group, contents)
+            steps = {row[first]: row for row in reversed(order)} if first else {}
+            groups[who] = [steps[step] for step in sorted(steps)] if first else order
         return [row for group in groups.values() for row in group[:most]]
 
 

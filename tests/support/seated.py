@@ -8,6 +8,7 @@ from entwined.mechanisms.households.masses import asked, masses, parts_of
 from entwined.mechanisms.households.seating import Seating
 from entwined.schema import Categorical, Integer, Text
 from entwined.tables import open_table
+from support import lots
 from support.census import ROLES, census_schema
 
 SMALL = (
@@ -45,26 +46,27 @@ def by_hand(rows, schema, seating, sides):
             homes.setdefault(row["home"], []).append(
                 {one.name: one.encode(row[one.name]) for one in schema.columns[1:]}
             )
-    for members in homes.values():
-        add_household(found, seated(members, seating), seating, sides)
+    for home, members in homes.items():
+        contents = [tuple(one.values()) for one in members]
+        add_household(found, seated(lots.in_order(schema, home, members, contents), seating), seating, sides)
     return found.reshape(-1)
 
 
 def seated(members, seating):
-    """Members by kind: heads first, then by their codes, no more than count."""
+    """Members by kind, no more than count: heads first, then by lot; without roles the least of them is the head."""
     seats = seating.seats
     kind_of = {code: kind for kind, codes in enumerate(seats.codes) for code in codes}
     if seats.role is None:
-        kept = sorted(tuple(one.values()) for one in members)[: seats.most]
+        kept = sorted(members[: seats.most], key=lambda one: tuple(one.values()))
         kinds = [0, *[1] * (len(kept) - 1)]
     else:
-        last = seats.kinds - 1
-        ordered = sorted((kind_of.get(one["relation"], last), *one.values()) for one in members)[: seats.most]
-        kinds, kept = [one[0] for one in ordered], [one[1:] for one in ordered]
+        kind = {id(one): kind_of.get(one["relation"], seats.kinds - 1) for one in members}
+        kept = sorted(members, key=lambda one: kind[id(one)])[: seats.most]
+        kinds = [kind[id(one)] for one in kept]
     sat = {kind: [] for kind in range(seats.kinds)}
     for kind, one in zip(kinds, kept, strict=True):
         if kind not in seats.singles or not sat[kind]:
-            sat[kind].append(dict(zip(("relation", "age", "region"), one, strict=True)))
+            sat[kind].append(one)
     return sat
 
 

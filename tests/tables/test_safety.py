@@ -175,4 +175,6 @@ def test_rows_that_name_nobody_are_left_out(tmp_path):
     schema = Schema((AGE, Text("who", compare="exact")), unit=Person("who", 2), neighbours="add_remove")
     path = csv_of(b"age,who\n1,ann\n2,ann\n3,ann\n4,\n5,bob\n", tmp_path)
     with open_table(path, schema) as table:
-        assert table.answer(ASKED)[0].tolist() == [0, 1, 1, 0, 0, 1, 0]
+        ages = table.answer(ASKED)[0].tolist()
+    assert ages[4:] == [0, 1, 0]
+    assert sum(ages[1:4]) == 2  # of ann's three rows

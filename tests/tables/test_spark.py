@@ -24,6 +24,7 @@ from support.folded import SCHEMA as FOLDED
 from support.folded import WAYS as FOLDED_WAYS
 from support.folded import check_folds, fold
 from support.grouped import check_groups
+from support.picks import check_picks
 from support.random_tables import COLUMNS, random_aggregate, random_table, said
 from support.raw_values import RAW, codes_by_row, differences, table_of
 from support.seated import check_seats
@@ -52,6 +53,7 @@ def test_spark_answers_exactly(tmp_path):
     (tmp_path / "bands").mkdir()
     check_bands(engines.spark_frame, tmp_path / "bands")
     check_homes(engines.spark_frame, tmp_path, ways=WAYS[:1])
+    check_picks(engines.spark_frame, tmp_path / "picks")
     (tmp_path / "seats").mkdir()
     check_seats(engines.spark_frame, tmp_path / "seats")
     check_versions(tmp_path / "versions")

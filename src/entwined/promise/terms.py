@@ -12,6 +12,11 @@ over as they are, or times k/m where that is more than one. Which rows are seen 
 another pair of rows to each: a condition is therefore charged as if every row were inside it, as below, and then losses
 of different pairs add up. With a δ losses do not grow in proportion, so there it is refused.
 
+Rows that are picked by other lots. Where a person or a group has more rows than its bound, lots that hang on the codes
+of all columns say which of them count. Under a schema with other columns or codes other rows count, and one changed row
+may be another pair of rows to what was released than to what will be: again a condition is charged as if every row were
+inside it. Sums of losses of any pairs are bounded by it, with a δ too.
+
 Rows and persons: a condition that can no longer be said is charged as if every row were inside it. The cost of a
 pair of rows is then the larger of both losses, which no pair inside or outside the condition exceeds.
 
@@ -40,6 +45,7 @@ KEEP: Final = "Keep it as it was, or stop here: what was released cannot be forg
 def carried(before: Mapping[str, Any], now: Mapping[str, Any], totals: Mapping[str, Part]) -> dict[str, Part]:
     """Give the losses charged under some terms as losses under others, never less, or refuse."""
     old, new, times = columns_of(before), columns_of(now), _resized(before, now)
+    repicked = times is not None or _other_lots(before, now)
     if totals:
         _require_same_unit(before, now)
         _require_one_batch(before, now)
@@ -49,7 +55,7 @@ def carried(before: Mapping[str, Any], now: Mapping[str, Any], totals: Mapping[s
         column, where, together, filling, distance, number, reserved, apart, _ = place = place_of(part.key)
         for name in place.columns:
             _require_codes(name, old, new)
-        said = times is None and all(
+        said = not repicked and all(
             _same_codes(old.get(name), new.get(name))
             for name in (*where.columns, *place.columns, *filter(None, (distance,)), *_read_by(number))
         )
@@ -136,6 +142,17 @@ def _resized(before: Mapping[str, Any], now: Mapping[str, Any]) -> Fraction | No
     if was[0]["kind"] != "groups" or without(was[0], "largest") != without(is_now[0], "largest"):
         return None
     return Fraction(was[0]["largest"], is_now[0]["largest"])
+
+
+def _other_lots(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Whether rows are picked, by lots of other columns or codes."""
+    is_picked = "column" in before["schema"]["unit"] or bool(_picking(before))
+    return is_picked and _all_codes(before) != _all_codes(now)
+
+
+def _all_codes(terms: Mapping[str, Any]) -> list[tuple[str, Document]]:
+    """Give every column with its codes, in order: what lots hang on."""
+    return [(name, _coding(column)) for name, column in columns_of(terms).items()]
 
 
 def _picking(terms: Mapping[str, Any]) -> list[Any]:

@@ -50,6 +50,10 @@ class Aggregate(ABC):
         """What a row adds, if it is a sum of one term."""
         return None
 
+    def is_weighted_by(self, column: str) -> bool:
+        """Say whether whatever a row adds is multiplied by a column."""
+        return self.adds is not None and column in self.adds.columns
+
     @property
     def values(self) -> frozenset[str]:
         """The columns that are read, those of the condition left out."""

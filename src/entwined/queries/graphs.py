@@ -11,8 +11,8 @@ from entwined.queries.predicate import Predicate
 class BoundedDegreesOf(Aggregate):
     """How many ids have 1, 2, … edges, the last number of `most` or more, after all were cut to `bound` edges.
 
-    An edge is a pair of different ids that some row names, in either order and however often. Edges are taken in the
-    order of their codes, the smaller id first, and one is kept if neither of its ids has `bound` edges by then.
+    An edge is a pair of different ids that some row names, in either order and however often. Edges are taken in a
+    fixed pseudo-random order of pairs of ids, and one is kept if neither of its ids has `bound` edges by then.
     """
 
     columns: tuple[str, str]

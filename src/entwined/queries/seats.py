@@ -1,8 +1,8 @@
 """Who sits where in a household: its head, and the members of each further kind, told by a column of roles.
 
 A row whose role is the head's is the head, and so on for every kind that is named; all other rows are of the last kind.
-Without a column of roles the first row of a household, by all codes, stands for its head. Of a kind that seats one, the
-first row by all codes counts and others are left out; so is a household without a head.
+Without a column of roles the first of a household's rows that count, by all codes, stands for its head. Of a kind that
+seats one, one row counts, by lot, and others are left out; so is a household without a head.
 """
 
 import math

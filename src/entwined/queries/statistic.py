@@ -3,12 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Final, Protocol
 
+from entwined.errors import BadQuery
 from entwined.numbers import FloatArray, IntArray
 from entwined.queries.aggregates import Aggregate
 from entwined.queries.sensitivity import Reach, Sensitivity
 from entwined.schema import Schema
+
+NOT_SCALED: Final = (
+    "The schema scales the rows of a {unit} with many, and this cannot be weighted. Ask for counts, totals, means or "
+    'shares, or declare beyond = "sample" in the schema\'s unit.'
+)
 
 
 class Scores(Protocol):
@@ -56,6 +62,9 @@ class Statistic:
 
     def sensitivity(self, schema: Schema) -> Sensitivity:
         """Give the change that one unit of at most k rows can make; some statistics know it of whole units."""
+        share = schema.unit.row_share
+        if share is not None and not self.aggregate.is_weighted_by(share.name):
+            raise BadQuery(NOT_SCALED.format(unit=schema.unit.name))
         return self.row if self.aggregate.of_units else self.row * schema.unit.most_rows
 
     def squared(self, moved: Sensitivity) -> Sensitivity:

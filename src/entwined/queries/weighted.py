@@ -8,6 +8,7 @@ schema says that it is public.
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Final, Self
 
 from entwined.errors import BadQuery
 from entwined.queries.aggregates import SumOf
@@ -19,6 +20,9 @@ from entwined.queries.statistic import Statistic
 from entwined.queries.terms import moves_alone, moves_inside, total_term
 from entwined.schema import Numeric, Schema
 from entwined.schema.raw import is_text
+from entwined.schema.unit import ROW_SHARE
+
+SCALED: Final = ", rows scaled to the bound"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,9 @@ class Weight:
 
     def there(self, where: Predicate, schema: Schema) -> Predicate:
         """Leave rows without a weight out."""
+        share = schema.unit.row_share
+        if share is not None and self.term.column == share.name:  # every row has one
+            return where
         return where & is_missing(schema.coded(self.term.column)).false
 
     def of_rows(self, where: Predicate, schema: Schema) -> Statistic:
@@ -69,6 +76,18 @@ class Weighable(Query):
                 f"A {self.kind} of {self.weight!r} is weighted by the same column. Take another one."
             )
 
+    def bound(self, schema: Schema) -> Self:
+        """Give the question under this schema, weighted by what a row counts where rows are scaled."""
+        found, share = super().bound(schema), schema.unit.row_share
+        if share is None or found.weight == share.name:
+            return found
+        if found.weight is not None:
+            raise BadQuery(
+                f"A {self.kind} weighted by {self.weight!r}, and the rows of a {schema.unit.name} are scaled. Leave "
+                'weight out, or declare beyond = "sample" in the schema\'s unit.'
+            )
+        return replace(found, weight=share.name)
+
     @property
     def columns(self) -> tuple[str, ...]:
         """Every column that is read, the weights too."""
@@ -83,10 +102,14 @@ class Weighable(Query):
     @property
     def weighted_by(self) -> str:
         """Say what rows are weighted by, to follow what is asked."""
+        if self.weight == ROW_SHARE.name:
+            return SCALED
         return "" if self.weight is None else f", weighted by {self.weight}"
 
     def weighted_as(self, titled: Titled) -> str:
         """Say the same with the column called as told."""
+        if self.weight == ROW_SHARE.name:
+            return SCALED
         return "" if self.weight is None else f", weighted by {titled(self.weight)}"
 
     def weighing(self, schema: Schema) -> Weight | None:

@@ -22,6 +22,7 @@ from entwined.signing import Key, Signature
 MOST_COLUMNS: Final = 10_000
 MOST_ROWS: Final = 2**53 - 1
 USUAL_ROWS: Final = 1_000_000_000
+NOT_CODES: Final = ("label", "labels", "bands", "public")  # what says nothing of which code a value has
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,6 +79,11 @@ class Schema(Tabled):
     def _check_unit(self) -> None:
         if self.neighbours not in get_args(Neighbours):
             raise BadSchema(f'neighbours = {self.neighbours!r}. Give "replace" or "add_remove".')
+        if self.unit.row_share is not None and self.unit.row_share.name in self._by_name:
+            raise BadSchema(
+                f"A column is named {self.unit.row_share.name!r}, as is what a row counts where rows are scaled. "
+                "Rename it."
+            )
         person = self.unit.id_column
         if person is not None:
             if person not in self._by_name:
@@ -121,7 +127,10 @@ class Schema(Tabled):
         return tuple(column.name for column in self.columns)
 
     def column(self, name: str) -> Column:
-        """Give a declared column."""
+        """Give a declared column, or what a row counts where the rows of a person are scaled."""
+        share = self.unit.row_share
+        if share is not None and name == share.name:
+            return share
         if name not in self._by_name:
             shown = ", ".join(self.names[:20]) + (", …" if len(self.columns) > 20 else "")  # noqa: PLR2004  (enough to see)
             raise BadQuery(f"There is no column {name!r}. The schema declares {shown}.")
@@ -206,6 +215,15 @@ class Schema(Tabled):
     def digest(self) -> str:
         """The SHA-256 of the content, approval left out."""
         return digest_of(self.document)
+
+    @cached_property
+    def sampling_key(self) -> str:
+        """The public key of the lots by which rows are picked: a digest of the columns' names and codes alone."""
+        columns = [
+            {name: value for name, value in column.document.items() if name not in NOT_CODES}
+            for column in self.columns
+        ]
+        return digest_of({"columns": columns})[:16]
 
     @property
     def approved(self) -> bool:

@@ -1,15 +1,22 @@
 """Whose secret is protected: a row, a person or a household with a bounded number of rows, or one cell."""
 
 from abc import ABC
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal, TypeAlias
+from fractions import Fraction
+from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from entwined.canonical import Document
 from entwined.errors import BadQuery, BadSchema
+from entwined.schema.grids import Real
 from entwined.schema.raw import is_text, is_whole
 
 Neighbours: TypeAlias = Literal["replace", "add_remove"]
+Beyond: TypeAlias = Literal["sample", "scale"]
 MOST_ROWS_EACH: Final = 1_000_000
+WHOLE_ROW: Final = 100_000  # parts of a row that weights are counted in
+ROW_SHARE: Final = Real("row share", Fraction(0), Fraction(1), Fraction(1, WHOLE_ROW))
+"""What a row counts where the rows of a person are scaled: the engine makes it, in no table is it a column."""
 ENDS: Final = ("one end of an edge", "the other")
 
 
@@ -51,6 +58,11 @@ class Unit(ABC):
         return None
 
     @property
+    def row_share(self) -> Real | None:
+        """What a row counts, where rows of a person with too many are scaled; None where each counts once."""
+        return None
+
+    @property
     def nodes(self) -> "Nodes | None":
         """The unit, if it is an id of a graph with all of its edges."""
         return None
@@ -79,13 +91,27 @@ class Rows(Unit):
 
 @dataclass(frozen=True)
 class Person(Unit):
-    """All rows with the same value in `column` are one unit; at most `most` of them are used.
+    """All rows with the same value in `column` are one unit, which counts for at most `most` of them.
 
-    Which of a person's rows are used may depend on that person's rows alone, settled before any condition.
+    Of a person with n rows, more than that, either a pseudo-random sample of `most` rows is used (`beyond` = "sample"),
+    or every row, each weighted by most / n ("scale"). Both depend on that person's rows alone, settled before any
+    condition, and both are about the same: all rows, each weighted by min(1, most / n). The sample has an error of its
+    own beside the noise and serves every question; scaling has none, and serves counts, totals, means and shares.
+
+    Theorem. If a row that counts once moves some numbers by at most g (in L1, or in L2), then all rows of one person,
+    scaled, move them by at most `most` · g by entering or leaving, and by twice that if they are others than before.
+
+    Proof. Let the person have n rows, and row i contribute the vector vᵢ of size at most g if it counts once. Its
+    weight is a whole number of parts 1/S of a row, W = min(S, ⌊S·most/n⌋), the same for all n rows. All together
+    contribute Σ (W/S)·vᵢ, of size at most (n·W/S)·g ≤ most·g, for n·W ≤ S·most: by rounding down if n > most, else
+    since W = S and n ≤ most. So whatever mass falls where, it is at most that of `most` rows: losses of conditions that
+    exclude each other compose in parallel, as those of `most` whole rows do, because a loss is convex in where the mass
+    falls.
     """
 
     column: str
     most: int
+    beyond: Beyond = "sample"
     kind: ClassVar[str] = "person"
     name: ClassVar[str] = "person"
     words: ClassVar[str] = "all rows of one person"
@@ -96,6 +122,10 @@ class Person(Unit):
     def __post_init__(self) -> None:
         if not is_text(self.column):
             raise BadSchema(f"A {self.name}'s rows share the column {self.column!r}. Give a column's name.")
+        if self.beyond not in get_args(Beyond):
+            raise BadSchema(
+                f'beyond = {self.beyond!r:.60}. Give "sample", or "scale" to weight rows of a {self.name} with more.'
+            )
         if not is_whole(self.most) or not 1 <= self.most <= MOST_ROWS_EACH:
             raise BadSchema(
                 f"A {self.name} has at most {self.most!r} rows. Give a number from 1 to {MOST_ROWS_EACH:,}."
@@ -107,14 +137,20 @@ class Person(Unit):
         return self
 
     @property
+    def row_share(self) -> Real | None:
+        """What a row counts, where rows are scaled."""
+        return ROW_SHARE if self.beyond == "scale" else None
+
+    @property
     def document(self) -> Document:
         """The unit as the fields of its file."""
-        return super().document | {"column": self.column, "most": self.most}
+        fields = super().document | {"column": self.column, "most": self.most}
+        return fields | ({"beyond": self.beyond} if self.row_share else {})
 
 
 @dataclass(frozen=True)
 class Household(Person):
-    """All rows with the same value in `column` are the members of one household; at most `most` of them are used."""
+    """All rows with the same value in `column` are the members of one household, which counts for at most `most`."""
 
     kind: ClassVar[str] = "household"
     name: ClassVar[str] = "household"
@@ -190,6 +226,11 @@ class Nodes(Unit):
         return super().document | {"columns": list(self.columns), "most": self.most}
 
 
+def _beyond(fields: Mapping[object, Any]) -> Beyond:
+    beyond: Beyond = fields.get("beyond", "sample")
+    return beyond
+
+
 def unit_from(fields: object) -> Unit:
     """Make a unit of the fields of its file."""
     match fields:
@@ -197,10 +238,12 @@ def unit_from(fields: object) -> Unit:
             return Rows()
         case {"kind": "cells", **rest} if not rest:
             return Cells()
-        case {"kind": "person", "column": str(column), "most": int(most), **rest} if not rest:
-            return Person(column, most)
-        case {"kind": "household", "column": str(column), "most": int(most), **rest} if not rest:
-            return Household(column, most)
+        case {"kind": "person", "column": str(column), "most": int(most), **rest} if set(rest) <= {"beyond"}:
+            return Person(column, most, _beyond(rest))
+        case {"kind": "household", "column": str(column), "most": int(most), **rest} if set(rest) <= {
+            "beyond"
+        }:
+            return Household(column, most, _beyond(rest))
         case {"kind": "nodes", "columns": [str(one), str(other)], "most": int(most), **rest} if not rest:
             return Nodes((one, other), most)
     raise BadSchema(

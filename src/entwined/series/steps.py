@@ -6,7 +6,7 @@ what is too much in a line is left out. A step that nobody mentions is there all
 
 import csv
 import os
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path
@@ -18,6 +18,7 @@ from entwined.mechanisms.streams.stream import Late
 from entwined.queries import Aggregate
 from entwined.schema import Coded, Schema, Text
 from entwined.tables.fingerprint import RowSums
+from entwined.tables.lots import lot, spelled_id
 from entwined.tables.origin import Known
 from entwined.tables.table import Table
 
@@ -35,10 +36,11 @@ Whose: TypeAlias = int | str | None
 
 
 class IncomingRow(NamedTuple):
-    """The codes of a row, and which series it is of, where there are some."""
+    """The codes of a row, which series it is of, where there are some, and what else it names."""
 
     codes: Codes
     whose: Whose = None
+    ids: tuple[str, ...] = ()
 
 
 class IncomingLines:
@@ -119,6 +121,11 @@ class StepsIn:
         self._place_of_step = self._names.index(step) if step is not None else 0
         self._ends, self._series, self._file = ends, series, file
         self._sums = RowSums.under(schema)
+        self._ids = [
+            (lines.header.index(one.name), one)
+            for one in schema.columns
+            if isinstance(one, Text) and one.compare and one.name != series and one.name in lines.header
+        ]
         self._open: list[IncomingRow] = []
         self._done = deque[list[IncomingRow]]()
         self._coded: dict[Fields, Codes] = {}
@@ -211,7 +218,16 @@ class StepsIn:
             return
         at = self._place_of_step
         if codes[at] != self._columns[at].missing_code:  # a row of no step is in none
-            self._place(IncomingRow(codes, self._whose(fields)), codes[at] + 1)
+            self._place(IncomingRow(codes, self._whose(fields), self._named(fields)), codes[at] + 1)
+
+    def _named(self, fields: list[str]) -> tuple[str, ...]:
+        """Spell the ids that are part of what a row holds, where one row of a series is picked."""
+        if self._series is None:
+            return ()
+        return tuple(
+            spelled_id(column.form((fields[at] if at < len(fields) else "") or None) or "")
+            for at, column in self._ids
+        )
 
     def _whose(self, fields: list[str]) -> Whose:
         """Say which series a row is of."""
@@ -253,13 +269,19 @@ class StepsIn:
         return sum(self._value(aggregate, row.codes) for row in self._kept(rows))
 
     def _kept(self, rows: list[IncomingRow]) -> Sequence[IncomingRow]:
-        """Of a series one row a step: the first by all codes; a row of no series is left out."""
+        """Of a series one row a step, by lot, as `tables.picking` has it; a row of no series is left out."""
         if self._series is None:
             return rows
-        first: dict[Whose, IncomingRow] = {}
-        for row in sorted((one for one in rows if one.whose is not None), key=lambda one: one.codes):
-            first.setdefault(row.whose, row)
-        return list(first.values())
+        named = sorted((one for one in rows if one.whose is not None), key=lambda one: (one.codes, one.ids))
+        often = Counter[IncomingRow]()
+        picked: dict[Whose, tuple[int, IncomingRow]] = {}
+        for row in named:
+            often[row] += 1
+            parts = (*map(str, row.codes), *row.ids, str(often[row]))
+            drawn = lot([self._schema.sampling_key, spelled_id(row.whose), *parts])
+            if row.whose not in picked or drawn < picked[row.whose][0]:
+                picked[row.whose] = drawn, row
+        return [row for _, row in picked.values()]
 
     def _value(self, aggregate: Aggregate, codes: Codes) -> int:
         """What a row adds: nothing outside the condition, else 1 or its term."""

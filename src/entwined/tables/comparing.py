@@ -19,13 +19,18 @@ RUNS: Final = {
 
 def refuse_uncertain(column: Column, shown: Shown) -> None:
     """Refuse a column whose values in the source could not be told apart, or be called the same, for sure."""
-    if isinstance(column, Coded) or shown.kind == "nothing":
-        return
-    if shown.kind not in ("text", "whole", "number") or shown.blurs:
+    if not is_certain(column, shown):
         raise BadTable(
             f"Column {column.name!r} is of type {shown.type} in the source, and cannot say which rows belong together. "
             "Turn it into text or whole numbers there, or declare it as another type than text."
         )
+
+
+def is_certain(column: Column, shown: Shown) -> bool:
+    """Say whether a column's values in the source can be told apart, and be called the same, for sure."""
+    if isinstance(column, Coded) or shown.kind == "nothing":
+        return True
+    return shown.kind in ("text", "whole", "number") and not shown.blurs
 
 
 def together(column: Column, raw: str, code: str, shown: Shown, dialect: Dialect) -> str:

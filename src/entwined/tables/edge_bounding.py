@@ -9,7 +9,7 @@ from entwined.queries.graphs import BoundedDegreesOf
 
 
 def bounded_degrees(pairs: Iterable[Codes], ids: int, bound: int) -> IntArray:
-    """Give the degree of each id, from different pairs in rising order: an edge is kept while both its ids have room.
+    """Give the degree of each id, from different pairs in a fixed order: an edge is kept while both its ids have room.
 
     Theorem. Let two graphs differ in the edges of one id v. Then the degrees of all other ids differ by at most D in
     sum if one of the graphs has no edge of v, and by at most 2D else, where D = `bound`.
@@ -21,7 +21,8 @@ def bounded_degrees(pairs: Iterable[Codes], ids: int, bound: int) -> IntArray:
     not 0, and moves towards 0; the other id's δ moves by 1. So the sum of all |δ(u)| does not grow. For two graphs with
     edges of v go by the graph that has none of them.
 
-    The order has to be the same in both graphs, whatever edges v has: it is that of the ids themselves.
+    The order has to be the same in both graphs, whatever edges v has: it is that of the lots that edges draw for their
+    two ids (`lots`). No id is favoured by it. In the order of the ids the last ones find all others full.
     """
     degrees = np.zeros(ids, np.int64)
     for batch in pairs:

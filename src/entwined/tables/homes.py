@@ -1,7 +1,7 @@
 """Households from rows, as SQL: members are given their seats, heads stand for households, and both are counted.
 
 Whatever is made of a household is made of its own rows alone, those that were picked of it: heads first, then the
-other kinds in their order, each by all codes.
+other kinds in their order, each by lot. Without roles the first of the picked rows, by all codes, is the head.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,8 @@ def households_in(rows: CodedRows, wanted: Sequence[HomeTable]) -> str:
 def _kind(rows: CodedRows, seats: Seats) -> str:
     """Number the kind of a row: by its role, or the head first and all others after it."""
     if seats.role is None:
-        return f"CASE WHEN turn_picked = 1 THEN {HEAD} ELSE {HEAD + 1} END"
+        least = "ROW_NUMBER() OVER (PARTITION BY who ORDER BY place)"
+        return f"CASE WHEN {least} = 1 THEN {HEAD} ELSE {HEAD + 1} END"
     code = rows.code(seats.role)
     named = " ".join(
         f"WHEN {code} IN ({', '.join(map(str, codes))}) THEN {kind}"

@@ -32,6 +32,7 @@ from entwined.queries.homes import HomesOf
 from entwined.queries.predicate import Predicate, codes_in
 from entwined.queries.query import MOST_CELLS, TOO_LARGE
 from entwined.queries.seats import Seats
+from entwined.queries.statistic import NOT_SCALED
 from entwined.queries.terms import moves_inside
 from entwined.schema import Schema
 from entwined.schema.column import alike
@@ -182,7 +183,7 @@ class _Wanted(Asking[Maker]):
         return lambda found: found.moves[at]
 
     def bounded(self, one: BoundedDegreesOf) -> Maker:
-        """Have edges come in order, each once."""
+        """Have edges come in their fixed order, each once."""
         self.cut.append(one)
         at = len(self.cut) - 1
         return lambda found: found.bounded[at]
@@ -229,6 +230,9 @@ def _checked(schema: Schema, given: Aggregate) -> Aggregate:
             f"The schema protects {schema.unit.kind}, and this is no answer about them. Ask for degrees of nodes where "
             "nodes are protected, and for nothing else there."
         )
+    share = schema.unit.row_share
+    if share is not None and not given.is_weighted_by(share.name):
+        raise BadQuery(NOT_SCALED.format(unit=schema.unit.name))
     sides = given.sides
     for name, size in (*given.where.sizes.items(), *((axis.column, axis.levels + 1) for axis in sides)):
         if schema.coded(name).size != size:

@@ -10,15 +10,23 @@ from functools import cached_property
 from typing import Final
 
 from entwined.errors import BadTable
-from entwined.schema import Coded, Person, Rows, Schema
+from entwined.schema import Coded, Person, Rows, Schema, Text
+from entwined.schema.unit import WHOLE_ROW
 from entwined.tables.coding import fits_a_case, is_dear, long_list
-from entwined.tables.comparing import refuse_uncertain, together
+from entwined.tables.comparing import is_certain, refuse_uncertain, together
 from entwined.tables.compiling import MOST_REMEMBERED, Raw, coding_steps
-from entwined.tables.engine import Engine, Key, Shown
+from entwined.tables.engine import Engine, Key, Kind, Shown
+from entwined.tables.picking import Lots, few_persons, few_rows, few_steps
 from entwined.tables.resident import coded_columns, is_small, small_type, usual_type
 from entwined.tables.steps import Steps, statement
 
 FEW_JOINS: Final = 8  # of one statement
+HOME: Final = "MIN(home_of_row) OVER (PARTITION BY who) AS home"
+"""The group of a person: the least that any of the person's rows names, kept or not.
+
+It hangs on the column of groups alone, which is public, and on no code that is secret: whatever else a person's rows
+hold, and so whichever of them are kept, the person stays at home.
+"""
 
 
 @dataclass(frozen=True)
@@ -71,7 +79,9 @@ class CodedRows:
 
     @cached_property
     def _places(self) -> Mapping[str, int]:
-        return {name: at for at, name in enumerate(self.schema.names)}
+        share = self.schema.unit.row_share
+        names = self.schema.names if share is None else (*self.schema.names, share.name)
+        return {name: at for at, name in enumerate(names)}
 
     def raw(self, name: str) -> str:
         """Name a column while it is raw."""
@@ -97,7 +107,7 @@ class CodedRows:
     def resident(self) -> "CodedRows":
         """Give the same rows, kept as codes in the engine's memory where there is room and it can."""
         coded = coded_columns(self.schema)
-        if self.kept_as or not coded or not is_small(self.schema):
+        if self.kept_as or not coded or not is_small(self.schema) or self.schema.unit.row_share is not None:
             return self
         steps, last = self.steps([one.name for one in coded])
         small = ", ".join(
@@ -122,7 +132,8 @@ class CodedRows:
     def steps(self, coded: Sequence[str], raw: Sequence[str] = (), before: str = "") -> tuple[Steps, str]:
         """Give the steps from the source to rows with these codes, other columns raw, and the last step's name.
 
-        Where rows are picked, those come first that `before`, a number made of a row's own codes, puts first.
+        Where rows are picked, those come first that `before`, a number made of a row's own codes, puts first, and then
+        those with the smallest lots.
         """
         if self.kept_as and not raw and not before:
             codes = ", ".join(
@@ -134,14 +145,16 @@ class CodedRows:
         if person is None:
             steps, last = self._coded(tuple(coded), tuple(raw))
             return steps, last
+        if self.schema.unit.row_share is not None:
+            return self._scaled(person, self.schema.unit.row_share.name, coded, raw)
         everything = tuple(column.name for column in self.schema.columns if isinstance(column, Coded))
-        named = {one.column for one in (person, self.homes) if one is not None}.union(raw)
+        named = {one.column for one in (person, self.homes) if one is not None}.union(raw, self._ids)
         kept = tuple(self.in_order(named - set(everything)))
         steps, last = self._coded(everything, kept)
-        steps = [*steps, *self._picked(person, everything, last, raw, before)]
+        steps = [*steps, *self._picked(person, everything, last, before)]
         if self.homes is None:
             return steps, "picked"
-        return [*steps, *self._few_a_home(self.homes, everything)], "at_home"
+        return [*steps, *self._few_a_home(self.homes, person, everything)], "at_home"
 
     def _coded(self, coded: tuple[str, ...], raw: tuple[str, ...]) -> tuple[Steps, str]:
         needed = self.in_order((*coded, *raw))
@@ -199,26 +212,75 @@ class CodedRows:
             joins += f" LEFT JOIN {relation} AS {list_name} ON {rows}.{raw} = {list_name}.value"
         return f"SELECT {', '.join(found)} FROM {rows}{joins}"
 
-    def _picked(
-        self, person: Person, coded: Sequence[str], rows: str, raw: Sequence[str], before: str = ""
-    ) -> Steps:
-        """Keep at most so many rows a person: the first by all their codes, whatever else the table holds.
+    @property
+    def _ids(self) -> tuple[str, ...]:
+        """The columns of ids that are part of what a row holds, beside its codes: texts that say who belongs together.
 
-        Rows with equal codes are interchangeable; where ids are read `raw`, these come after codes. A row that names
-        no person belongs to nobody and is left out. With a column that orders steps, so is a row without a step, and
-        of the rows of one step the first by all codes stays: which steps are kept depends on nothing but that column.
+        They are so in every statement, read or not: so every statement is about the same rows.
         """
-        who = self._together(person.column)
-        home = "" if self.homes is None else f", {self._home(self.homes, who)} AS home{self._step(who)}"
-        steps = [("grouped", f"SELECT {rows}.*, {who} AS who{home} FROM {rows}")]
-        first = (before,) if before else ()
-        by_codes = ", ".join((*first, *map(self.code, coded), *map(self.raw, raw))) or "who"
+        person = self.by_person
+        return tuple(
+            column.name
+            for column in self.schema.columns
+            if isinstance(column, Text)
+            and column.compare
+            and (person is None or column.name != person.column)
+            and is_certain(column, self.shown(column.name))
+        )
+
+    def _lots(self, coded: Sequence[str]) -> Lots:
+        ids = tuple((f"id_of_{self.raw(name)}", self._kind(name)) for name in self._ids)
+        return Lots(self.schema.sampling_key, tuple(map(self.code, coded)), ids, self.engine.dialect)
+
+    def _kind(self, name: str) -> Kind:
+        """Say as what rows that belong together by a column share it."""
+        return "code" if self.is_coded(name) else self.shown(name).kind
+
+    def _picked(self, person: Person, coded: Sequence[str], rows: str, before: str = "") -> Steps:
+        """Keep at most so many rows a person, by lot: see `picking`. A row that names no person is left out.
+
+        With a column that orders steps, so is a row without a step, and one row a step is kept.
+        """
+        grouped = self._grouped(person, rows, self._ids)
+        lots, kind = self._lots(coded), self._kind(person.column)
         if self.first is None or self.homes is not None:
-            return [*steps, *_first("grouped", "picked", "who", by_codes, person.most, "who IS NOT NULL")]
-        step, none = self.code(self.first), self.schema.coded(self.first).missing_code
-        there = f"who IS NOT NULL AND {step} <> {none}"
-        steps += _first("grouped", "steps", f"who, {step}", by_codes, 1, there)
-        return [*steps, *_first("steps", "picked", "who", step, person.most, "1 = 1")]
+            return [*grouped, *few_rows(lots, "grouped", kind, person.most, before)]
+        step, missing = self.code(self.first), self.schema.coded(self.first).missing_code
+        return [*grouped, *few_steps(lots, "grouped", kind, step, missing, person.most)]
+
+    def _grouped(self, person: Person, rows: str, ids: Sequence[str]) -> Steps:
+        """Add who each row is of and what else it names, and where persons have a group and a step, those of theirs."""
+        who = self._together(person.column)
+        named = "".join(f", {self._together(name)} AS id_of_{self.raw(name)}" for name in ids)
+        if self.homes is None:
+            return [("grouped", f"SELECT {rows}.*, {who} AS who{named} FROM {rows}")]
+        home = f"{self._together(self.homes.column)} AS home_of_row"
+        return [
+            ("named", f"SELECT {rows}.*, {who} AS who, {home}{named} FROM {rows}"),
+            ("grouped", f"SELECT named.*, {HOME}{self._step()} FROM named"),
+        ]
+
+    def _scaled(
+        self, person: Person, share: str, coded: Sequence[str], raw: Sequence[str]
+    ) -> tuple[Steps, str]:
+        """Give all rows of every person, with what each counts: see `Person`. Rows that name no person are left out."""
+        ids = {one.column for one in (person, self.homes) if one is not None}
+        steps_by = set() if self.first is None else {self.first}
+        read = tuple(self.in_order({*coded, *steps_by, *filter(self.is_coded, ids)} - {share}))
+        steps, last = self._coded(read, tuple(self.in_order({*raw, *ids} - set(read))))
+        steps = [*steps, *self._grouped(person, last, ())]
+        window = "OVER (PARTITION BY who)"
+        turn = "ROW_NUMBER() OVER (PARTITION BY who ORDER BY who) AS turn_picked"
+        counted = f"SELECT grouped.*, COUNT(*) {window} AS rows_of, {turn} FROM grouped WHERE who IS NOT NULL"
+        whole = person.most * WHOLE_ROW
+        weight = f"CAST(({whole} - {whole} % rows_of) / rows_of AS INTEGER)"
+        scaled = (
+            f"CASE WHEN rows_of <= {person.most} THEN {WHOLE_ROW} ELSE {weight} END AS {self.code(share)}"
+        )
+        steps += [("counted_rows", counted), ("picked", f"SELECT counted_rows.*, {scaled} FROM counted_rows")]
+        if self.homes is None:
+            return steps, "picked"
+        return [*steps, *self._few_a_home(self.homes, person, ())], "at_home"
 
     def is_coded(self, name: str) -> bool:
         """Say whether a column has codes."""
@@ -248,15 +310,7 @@ class CodedRows:
         column, shown = self.schema.column(name), self.shown(name)
         return together(column, self.raw(name), self.code(name), shown, self.engine.dialect)
 
-    def _home(self, homes: Person, who: str) -> str:
-        """Give the group of a person: the first that any of the person's rows names, kept or not.
-
-        It hangs on the column of groups alone, which is public, and on no code that is secret: whatever else a person's
-        rows hold, and so whichever of them are kept, the person stays at home.
-        """
-        return f"MIN({self._together(homes.column)}) OVER (PARTITION BY {who})"
-
-    def _step(self, who: str) -> str:
+    def _step(self) -> str:
         """Give the step of a person in a series: the least that any of the person's rows names, kept or not.
 
         It hangs on the column of steps alone, which is public, as a person's group hangs on that of groups.
@@ -264,44 +318,9 @@ class CodedRows:
         if self.first is None:
             return ""
         code, none = self.code(self.first), self.schema.coded(self.first).missing_code
-        return f", MIN(CASE WHEN {code} <> {none} THEN {code} END) OVER (PARTITION BY {who}) AS step_of"
+        return f", MIN(CASE WHEN {code} <> {none} THEN {code} END) OVER (PARTITION BY who) AS step_of"
 
-    def _few_a_home(self, homes: Person, coded: Sequence[str]) -> Steps:
-        """Keep at most so many persons a group, each with all rows that were picked of them; nobody without a group.
-
-        Persons come in the order of their first rows, then of their ids: where a person stands hangs on that person's
-        own picked rows alone. So replacing all rows of a person in a group replaces at most one kept person. Take the
-        person out: if kept, the next in line moves up, and is now the last that is kept. Put the person back with
-        other rows: if those come before the last kept, that one goes again, else they are not kept; either way one
-        person took the place of one. Adding or removing a person does one half of this. Only a person who moves to
-        another group, which is public, replaces one in each.
-
-        In a series persons are steps: one a step, the first by their first rows, and the first steps. Which steps those
-        are is public, so other rows of a person put another person at one step at most, and who is there no longer lets
-        at most one later step in.
-        """
-        order = ", ".join((*map(self.code, coded), "who"))
-        persons = "turn_picked = 1 AND home IS NOT NULL"
-        if self.first is None:
-            turn = f"ROW_NUMBER() OVER (PARTITION BY home ORDER BY {order}) AS place"
-            places = [("places", f"SELECT who AS person, {turn} FROM picked WHERE {persons}")]
-        else:
-            first = _first("picked", "steps", "home, step_of", order, 1, f"{persons} AND step_of IS NOT NULL")
-            turn = "ROW_NUMBER() OVER (PARTITION BY home ORDER BY step_of) AS place"
-            places = [*first, ("places", f"SELECT who AS person, {turn} FROM steps")]
-        return [
-            *places,
-            (
-                "at_home",
-                f"SELECT picked.* FROM picked JOIN places ON who = person WHERE place <= {homes.most}",
-            ),
-        ]
-
-
-def _first(rows: str, name: str, shared: str, order: str, most: int, where: str) -> Steps:
-    """Keep the first rows of those that share something."""
-    turn = f"ROW_NUMBER() OVER (PARTITION BY {shared} ORDER BY {order}) AS turn_{name}"
-    return [
-        (f"turns_{name}", f"SELECT {rows}.*, {turn} FROM {rows} WHERE {where}"),
-        (name, f"SELECT * FROM turns_{name} WHERE turn_{name} <= {most}"),
-    ]
+    def _few_a_home(self, homes: Person, person: Person, coded: Sequence[str]) -> Steps:
+        """Keep at most so many persons a group, by lot, each with all rows that were picked of them."""
+        kinds = self._kind(homes.column), self._kind(person.column)
+        return few_persons(self._lots(coded), *kinds, homes.most, by_step=self.first is not None)

@@ -34,6 +34,7 @@ from entwined.tables.engine import Fold, Reader
 from entwined.tables.folding import Folding
 from entwined.tables.holding import Scan
 from entwined.tables.homes import households_in
+from entwined.tables.lots import lot_of, quoted, whole_text
 from entwined.tables.plan import Found, Plan, largest_term, whole
 from entwined.tables.rows import CodedRows
 from entwined.tables.steps import Steps, statement
@@ -197,14 +198,21 @@ class Statement:
         )
 
     def edges(self, one: BoundedDegreesOf) -> str:
-        """Ask for pairs of different ids, the smaller first, each pair once, in rising order."""
+        """Ask for pairs of different ids, the smaller first, each pair once, in the order of their lots."""
         steps, last = self.rows.steps(self.rows.in_order(one.columns))
         a, b = map(self.rows.code, one.columns)
         levels = self.rows.schema.coded(one.columns[0]).levels
         ends = [f"CASE WHEN {a} < {b} THEN {first} ELSE {then} END" for first, then in ((a, b), (b, a))]
         named = f"{a} <> {b} AND {a} < {levels} AND {b} < {levels}"
-        steps = [*steps, ("ends", f"SELECT {ends[0]} AS n0, {ends[1]} AS n1 FROM {last} WHERE {named}")]
-        return statement(steps, "SELECT DISTINCT n0, n1 FROM ends ORDER BY n0, n1")
+        dialect = self.rows.engine.dialect
+        parts = [quoted(self.rows.schema.sampling_key), whole_text("n0", dialect), whole_text("n1", dialect)]
+        steps = [
+            *steps,
+            ("ends", f"SELECT {ends[0]} AS n0, {ends[1]} AS n1 FROM {last} WHERE {named}"),
+            ("pairs", "SELECT DISTINCT n0, n1 FROM ends"),
+            ("lots", f"SELECT n0, n1, {lot_of(parts, dialect)} AS lot FROM pairs"),
+        ]
+        return statement(steps, "SELECT n0, n1 FROM lots ORDER BY lot, n0, n1")
 
     def _columns(self, wanted: Sequence[Aggregate]) -> list[str]:
         return self.rows.in_order(name for one in wanted for name in one.reads)
