@@ -65,7 +65,7 @@ def test_whole_numbers_obey_every_relation_and_no_part_is_above_its_whole(how, s
         exact + draws(noise, exact.shape, random)
         for exact, noise in zip(np.split(truth, edges), how.noises, strict=True)
     ]
-    found = np.concatenate(how.whole(noisy))
+    found = np.concatenate([table.numbers for table in how.whole(noisy)])
     assert found.min() >= 0
     assert conditions.projection(how.tables, np.ones(len(found)), how.impossible) @ found == pytest.approx(
         found, abs=1e-5
@@ -170,7 +170,7 @@ def whole_errors(how, exact, noisy):
         ]
         ends.append((np.array([low for low, _ in each]).T, np.array([high for _, high in each]).T))
     for release in range(releases):
-        for place, found in enumerate(how.whole([one[release] for one in noisy])):
+        for place, (found, _) in enumerate(how.whole([one[release] for one in noisy])):
             squares[place] += (found - exact[place]) ** 2 / drawn[place] / releases
             low, high = (
                 np.minimum(ends[place][0][release], found),

@@ -149,8 +149,9 @@ def _through_atoms(
     found = zip(places, given, estimates, how.whole(values, most), how.laws, strict=True)
     for place, table, estimate, whole, (kinds, laws) in found:
         shape = table.layout.shape
-        shown = estimate[0].reshape(shape), whole.reshape(shape)
-        yield place, ConsistentTable(table.layout, *shown, counts=True, kinds=kinds.reshape(shape), laws=laws)
+        both = estimate[0].reshape(shape), whole.numbers.reshape(shape)
+        law = kinds.reshape(shape), laws
+        yield place, ConsistentTable(table.layout, *both, True, *law, whole.shrinkage)  # noqa: FBT003  (they are counts)
 
 
 def _reconciliation(numbers: Sequence[Released], impossible: Sequence[Predicate]) -> Reconciliation:

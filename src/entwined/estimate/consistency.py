@@ -19,7 +19,8 @@ from entwined.estimate.error_law import ErrorLaw
 from entwined.estimate.intervals import Interval, intervals
 from entwined.estimate.layout import Layout, NoisyTable
 from entwined.estimate.least_squares import LeastSquares, least_squares
-from entwined.estimate.rounding import Loose, Rounding, loose
+from entwined.estimate.rounding import Errors, Loose, Rounding, loose
+from entwined.estimate.sparse_counts import Bias, Shrinkage, Spread
 from entwined.numbers import FloatArray, IntArray
 from entwined.progress import report
 
@@ -42,6 +43,17 @@ class ConsistentTable:
     counts: bool
     kinds: IntArray
     laws: tuple[ErrorLaw, ...]
+    shrinkage: Shrinkage | None = None
+
+    @property
+    def spread(self) -> Spread:
+        """The variances of the estimates, and of what was drawn."""
+        return Spread(variances_of((self.kinds, self.laws)), np.full(self.kinds.shape, self.layout.variance))
+
+    @property
+    def bias(self) -> Bias | None:
+        """For which counts the adjusted number has a larger mean squared error than the draw; None if for none."""
+        return None if self.shrinkage is None else self.shrinkage.bias
 
     def law(self, *cell: int) -> ErrorLaw:
         """Give the law of the error of one estimate."""
@@ -97,12 +109,20 @@ def consistent(tables: Sequence[NoisyTable], *, counts: bool, most: int | None =
     estimates = [
         found[0] for found in weights.estimates([table.values[None].astype(float) for table in tables])
     ]
-    rounding = Rounding.of(layouts, estimates, counts=counts, most=most)
+    errors = Errors.of(layouts, list(map(variances_of, laws))) if counts else None
+    rounding = Rounding.of(layouts, estimates, errors=errors, most=most)
+    whole = [rounding.table(layout, estimate) for layout, estimate in zip(layouts, estimates, strict=True)]
     made = [
-        ConsistentTable(layout, estimate, rounding.table(layout, estimate), counts, kinds, found)
-        for layout, estimate, (kinds, found) in zip(layouts, estimates, laws, strict=True)
+        ConsistentTable(layout, estimate, integers, counts, *law, rounding.shrinkage(layout))
+        for layout, estimate, integers, law in zip(layouts, estimates, whole, laws, strict=True)
     ]
     return Consistent(tuple(made), tuple(loose(layouts)), weights.apart)
+
+
+def variances_of(laws: Laws) -> FloatArray:
+    """Give the variance of every estimate in a table."""
+    kinds, found = laws
+    return np.asarray(np.array([law.variance for law in found])[kinds])
 
 
 def refuse_large(tables: Sequence[NoisyTable]) -> None:

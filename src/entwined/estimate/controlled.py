@@ -1,10 +1,11 @@
-"""Integers that keep given sums: the nearest numbers that are not negative, then controlled rounding."""
+"""Integers that have given sums: the nearest numbers, where wanted not negative, then controlled rounding."""
 
 from typing import Final
 
 import numpy as np
 
 from entwined.errors import QueryTooComplex
+from entwined.estimate.sparse_counts import shift
 from entwined.numbers import FloatArray, IntArray
 
 ROUNDS: Final = 200  # of fitting rows and columns in turn; what is left then is repaired exactly
@@ -13,10 +14,9 @@ DIGITS: Final = 9  # beyond them a fraction is the rounding of floats, which mus
 PREFERENCES: Final = (0.45, 0.35, 0.25, 0.15, 0.05, 0.0)  # fractions nearer to an integer than this go there
 
 
-def line(estimates: FloatArray, total: int, *, counts: bool) -> IntArray:
-    """Give the integers nearest to some estimates that add up to a total; counts are not negative."""
-    near = estimates + _shift(estimates, np.array(float(total)), counts=counts)
-    near = np.round(np.maximum(near, 0) if counts else near, DIGITS)
+def line(numbers: FloatArray, total: int) -> IntArray:
+    """Round numbers that add up to a total, the largest remainders upward."""
+    near = np.round(numbers, DIGITS)
     low = np.floor(near).astype(np.int64)
     left = total - int(low.sum())
     order = np.argsort(low - near, kind="stable")  # the largest remainder first
@@ -25,9 +25,14 @@ def line(estimates: FloatArray, total: int, *, counts: bool) -> IntArray:
     return low
 
 
-def rectangles(estimates: FloatArray, rows: IntArray, columns: IntArray, *, counts: bool) -> IntArray:
-    """Give integers near the estimates of a stack of tables, with given sums of their rows and columns."""
-    near = _nearest(estimates, rows, columns) if counts else _even(estimates, rows, columns)
+def rectangles(
+    estimates: FloatArray, rows: IntArray, columns: IntArray, weights: FloatArray | None = None
+) -> IntArray:
+    """Give integers near the estimates of a stack of tables, with given sums of their rows and columns.
+
+    With weights, by which the estimates give way to these sums, no number is negative.
+    """
+    near = _even(estimates, rows, columns) if weights is None else _nearest(estimates, rows, columns, weights)
     near = np.round(near, DIGITS)
     for preference in PREFERENCES:
         found = _rounded(near, rows, columns, preference)
@@ -39,38 +44,32 @@ def rectangles(estimates: FloatArray, rows: IntArray, columns: IntArray, *, coun
     )
 
 
-def _shift(estimates: FloatArray, totals: FloatArray, *, counts: bool) -> FloatArray:
-    """Find what to add along the last axis so that all, or what is above zero, adds up to the totals."""
-    if not counts:
-        return np.asarray((totals - estimates.sum(axis=-1)) / estimates.shape[-1])
-    falling = -np.sort(-estimates, axis=-1)
-    shifts = (np.expand_dims(totals, -1) - np.cumsum(falling, axis=-1)) / np.arange(1, falling.shape[-1] + 1)
-    kept = np.maximum((falling + shifts > 0).sum(axis=-1), 1)  # a total of zero keeps none, at any of these
-    return np.take_along_axis(shifts, np.expand_dims(kept - 1, -1), axis=-1)[..., 0]
+def evened(estimates: FloatArray, totals: FloatArray) -> FloatArray:
+    """Add the same to all numbers along the last axis, so that they add up to the totals."""
+    return np.asarray(estimates + ((totals - estimates.sum(axis=-1)) / estimates.shape[-1])[..., None])
 
 
 def _even(estimates: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
     """Give the nearest numbers with these sums: the same is added along a row, and along a column."""
-    near = estimates + _shift(estimates, rows.astype(float), counts=False)[..., None]
-    turned = near.swapaxes(-1, -2)
-    return near + _shift(turned, columns.astype(float), counts=False)[..., None, :]
+    near = evened(estimates, rows.astype(float))
+    return evened(near.swapaxes(-1, -2), columns.astype(float)).swapaxes(-1, -2)
 
 
-def _nearest(estimates: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
-    """Give the nearest numbers ≥ 0 with these sums.
+def _nearest(estimates: FloatArray, rows: IntArray, columns: IntArray, weights: FloatArray) -> FloatArray:
+    """Give the nearest numbers ≥ 0 with these sums, distances being divided by the weights.
 
-    They are the part above zero of estimate + something for the row + something for the column; each of the
-    two is fitted in turn, given the other.
+    They are the part above zero of estimate + weight · (something for the row + something for the column); each of
+    the two is fitted in turn, given the other.
     """
     wanted_rows, wanted_columns = rows.astype(float), columns.astype(float)
     by_column = np.zeros(columns.shape)
     for _ in range(ROUNDS):
-        by_row = _shift(estimates + by_column[..., None, :], wanted_rows, counts=True)
-        near = np.maximum(estimates + by_row[..., None] + by_column[..., None, :], 0)
+        by_row = shift(estimates + weights * by_column[..., None, :], wanted_rows, weights)
+        near = np.maximum(estimates + weights * (by_row[..., None] + by_column[..., None, :]), 0)
         if np.abs(near.sum(axis=-2) - wanted_columns).max() < CLOSE:
             break
-        turned = (estimates + by_row[..., None]).swapaxes(-1, -2)
-        by_column = _shift(turned, wanted_columns, counts=True)
+        turned = (estimates + weights * by_row[..., None]).swapaxes(-1, -2)
+        by_column = shift(turned, wanted_columns, weights.swapaxes(-1, -2))
     return _repaired(near, wanted_rows, wanted_columns)
 
 

@@ -6,7 +6,7 @@ Everything that depends on no answer is worked out once for all releases of a ba
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -16,12 +16,20 @@ from entwined.estimate.error_law import ErrorLaw
 from entwined.estimate.least_squares import AS_GOOD_AS_EXACT
 from entwined.estimate.number_of_rows import balanced
 from entwined.estimate.projection import Projection, Together
+from entwined.estimate.sparse_counts import Fit, Shrinkage, Spread, fitted
 from entwined.estimate.whole_atoms import RealAtoms, WholeAtoms
 from entwined.noise import Additive
 from entwined.numbers import FloatArray, IntArray
 from entwined.queries.predicate import Predicate
 
 KEPT: Final = 32  # reconciliations that are remembered
+
+
+class WholeTable(NamedTuple):
+    """Whole numbers of a table that are sums of atoms, and how its counts were shrunk before."""
+
+    numbers: IntArray
+    shrinkage: Shrinkage
 
 
 @dataclass(frozen=True)
@@ -75,26 +83,53 @@ class Reconciliation:
         rows = [self.together.weights(place).T for place in range(len(self.parts))]
         return [table.T for table in self._parted(rows)]
 
-    def whole(self, values: Sequence[FloatArray], most: int | None = None) -> list[IntArray]:
+    def whole(self, values: Sequence[FloatArray], most: int | None = None) -> list[WholeTable]:
         """Give whole numbers for all cells of one release: none negative, and all sums of the same atoms.
 
         The atoms have no more rows than there are at most.
         """
-        joined = self._joined([value[None] for value in values])
-        rows = [row[0] for row in self.together.estimates(joined)]
+        fits = self._fits([table[0] for table in self.estimates([value[None] for value in values])])
+        rows = self._joined([fit.counts for fit in fits])
+        weights = self._joined([fit.weights for fit in fits])
+        wholes = [whole.weighted(part) for whole, part in zip(self._whole, weights, strict=True)]
 
         @cache
         def near(total: int | None) -> list[RealAtoms]:
-            return [whole.real(row, total) for whole, row in zip(self._whole, rows, strict=True)]
+            return [whole.real(row, total) for whole, row in zip(wholes, rows, strict=True)]
 
+        joined = self._joined([value[None] for value in values])
         total = self._total(joined, most, lambda rows: sum(one.pull for one in near(rows)))
         found: dict[int, IntArray] = {}
-        for place, (part, whole) in enumerate(zip(self.parts, self._whole, strict=True)):
+        for place, (part, whole) in enumerate(zip(self.parts, wholes, strict=True)):
             numbers = whole.whole(rows[place], near(total)[place], total)
             if most is not None and numbers.sum() > most:
                 numbers = whole.whole(rows[place], whole.real(rows[place], most), most)
             found.update(zip(part.places, self.atoms[place].sums(numbers), strict=True))
-        return [found[place] for place in range(len(self.tables))]
+        return [WholeTable(found[place], fits[place].shrinkage) for place in range(len(self.tables))]
+
+    def _fits(self, estimates: Sequence[FloatArray]) -> list[Fit]:
+        """Give counts near the estimates that are not negative and add up to what is told of rows of their condition.
+
+        Where a count of these rows was released or is public, that is its estimate. Where nobody is told their number,
+        it is the least sum of a table's positive estimates.
+        """
+        totals: dict[Predicate, tuple[bool, float]] = {}
+        for table, cells in zip(self.tables, estimates, strict=True):
+            told = (bool(table.axes), float(np.maximum(cells, 0).sum()))
+            totals[table.where] = min(totals.get(table.where, told), told)
+        return [
+            fitted(cells, spread, totals[table.where][1])
+            for table, cells, spread in zip(self.tables, estimates, self._spreads, strict=True)
+        ]
+
+    @cached_property
+    def _spreads(self) -> tuple[Spread, ...]:
+        """The variances of all estimates and of what was drawn, table by table."""
+        after = [np.array([law.variance for law in laws])[kinds] for kinds, laws in self.laws]
+        drawn = (
+            np.full(table.cells, variance) for table, variance in zip(self.tables, self._drawn, strict=True)
+        )
+        return tuple(map(Spread, after, drawn))
 
     def _total(self, joined: list[FloatArray], most: int | None, pull: Callable[[int], float]) -> int | None:
         """Give the number of all rows, if it is known or can be estimated."""
@@ -121,11 +156,7 @@ class Reconciliation:
 
     @cached_property
     def _whole(self) -> tuple[WholeAtoms, ...]:
-        spreads = [np.array([law.variance for law in laws])[kinds] for kinds, laws in self.laws]
-        drawn = [
-            np.full(table.cells, variance) for table, variance in zip(self.tables, self._drawn, strict=True)
-        ]
-        gains = self._joined([before - after for before, after in zip(drawn, spreads, strict=True)])
+        gains = self._joined([spread.drawn - spread.variances for spread in self._spreads])
         return tuple(map(WholeAtoms.of, self.atoms, self._variances(1.0), gains))
 
     @cached_property

@@ -7,15 +7,16 @@ columns of one width agree on everything they share. From three columns on integ
 need not exist.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from typing import TypeAlias
 
 import numpy as np
 
-from entwined.estimate.controlled import line, rectangles
+from entwined.estimate.controlled import evened, line, rectangles
 from entwined.estimate.layout import Cuts, Layout, Starts, cuts_of, starts_of
+from entwined.estimate.sparse_counts import Shrinkage, Spread, fitted
 from entwined.numbers import FloatArray, IntArray
 
 Key: TypeAlias = tuple[tuple[str, Starts], ...]  # columns by name, with how each is cut
@@ -23,13 +24,36 @@ Loose: TypeAlias = tuple[int, int, tuple[str, ...]]  # two tables, and the colum
 
 
 @dataclass(frozen=True, slots=True)
-class Rounding:
-    """The integers found so far for the tables of one batch, and for all smaller ones that they rest on."""
+class Errors:
+    """How far estimates may be off: for tables that were measured by their cells, for all others at most so much."""
 
-    counts: bool
+    by_key: Mapping[Key, Spread]
+    largest: float
+
+    @classmethod
+    def of(cls, layouts: Sequence[Layout], variances: Sequence[FloatArray]) -> "Errors":
+        """Order the variances of estimates as the integers are."""
+        by_key = {}
+        for layout, after in zip(layouts, variances, strict=True):
+            drawn = np.full(after.shape, layout.variance)
+            by_key[_key(layout)] = Spread(*(table.transpose(_order(layout)) for table in (after, drawn)))
+        return cls(by_key, max(layout.variance for layout in layouts))
+
+    def of_cells(self, key: Key, shape: tuple[int, ...]) -> Spread:
+        """Give what is known of the errors of a table."""
+        spread = self.by_key.get(key)
+        return spread or Spread(np.full(shape, self.largest), np.full(shape, self.largest))
+
+
+@dataclass(frozen=True, slots=True)
+class Rounding:
+    """The integers of the tables of one batch, and of all smaller ones that they rest on; `errors` of counts alone."""
+
+    errors: Errors | None
     cuts: dict[str, Cuts]
     above: dict[str, dict[int, float]]  # for every column the estimated rows at or above a code
     found: dict[Key, IntArray] = field(default_factory=dict)
+    shrunk: dict[Key, Shrinkage] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -37,27 +61,39 @@ class Rounding:
         layouts: Sequence[Layout],
         estimates: Sequence[FloatArray],
         *,
-        counts: bool,
+        errors: Errors | None = None,
         most: int | None = None,
     ) -> "Rounding":
-        """Start from estimates of all tables, of at most so many rows."""
+        """Start from estimates of all tables, of at most so many rows; with `errors` they are counts, none negative.
+
+        The sum of counts is that of the estimates where it was released or is public. Where nobody is told it, it is
+        the least sum of a table's positive estimates, so that none has to be shrunk for a sum that is not shown.
+        """
         above: dict[str, dict[int, float]] = {}
         for layout, table in zip(layouts, estimates, strict=True):
             for place, axis in enumerate(layout.axes):
                 others = tuple(other for other in range(table.ndim) if other != place)
                 sums = np.cumsum(table.sum(axis=others)[::-1])[::-1]
                 above.setdefault(axis.column, {}).update(zip(starts_of(axis), sums.tolist(), strict=True))
-        start = cls(counts, cuts_of(layouts), above)
+        start = cls(errors, cuts_of(layouts), above)
         total = round(float(estimates[0].sum()))
-        possible = total if most is None else min(total, most)
-        start.found[()] = np.array(max(possible, 0) if counts else total)
+        if errors is not None:
+            is_shown = any(not layout.axes for layout in layouts)
+            least = (
+                total if is_shown else round(min(float(np.maximum(table, 0).sum()) for table in estimates))
+            )
+            total = max(least if most is None else min(least, most), 0)
+        start.found[()] = np.array(total)
         return start
 
     def table(self, layout: Layout, estimates: FloatArray) -> IntArray:
         """Round a table, its sides in the order they have."""
-        order = sorted(range(len(layout.axes)), key=lambda place: layout.axes[place].column)
-        key = tuple((layout.axes[place].column, starts_of(layout.axes[place])) for place in order)
-        return self._of(key, estimates.transpose(order)).transpose(np.argsort(order)).copy()
+        order = _order(layout)
+        return self._of(_key(layout), estimates.transpose(order)).transpose(np.argsort(order)).copy()
+
+    def shrinkage(self, layout: Layout) -> Shrinkage | None:
+        """Say how the counts of a table were shrunk, once it is rounded."""
+        return self.shrunk.get(_key(layout))
 
     def _of(self, key: Key, estimates: FloatArray) -> IntArray:
         if key not in self.found:
@@ -72,12 +108,28 @@ class Rounding:
             return np.add.reduceat(cells, np.searchsorted(cuts.fine, starts))
         total = int(self.found[()])
         if len(cuts.coarse) in (1, len(cuts.fine)):
-            return line(self._cells(column, cuts.fine), total, counts=self.counts)
-        sums = line(self._cells(column, cuts.coarse), total, counts=self.counts)
-        blocks = np.split(self._cells(column, cuts.fine), np.cumsum(cuts.sizes)[:-1])
-        return np.concatenate(
-            [line(block, int(all_), counts=self.counts) for block, all_ in zip(blocks, sums, strict=True)]
-        )
+            return self._line(column, cuts.fine, slice(None), total)
+        sums = self._line(column, cuts.coarse, slice(None), total)
+        edges = np.cumsum((0, *cuts.sizes)).tolist()
+        blocks = zip(pairwise(edges), sums.tolist(), strict=True)
+        return np.concatenate([self._line(column, cuts.fine, slice(*ends), all_) for ends, all_ in blocks])
+
+    def _line(self, column: str, starts: Starts, some: slice, total: int) -> IntArray:
+        """Give some cells of one column integers that add up to a total."""
+        cells = self._cells(column, starts)[some]
+        if self.errors is None:
+            return line(evened(cells, np.array(float(total))), total)
+        key: Key = ((column, starts),)
+        spread = self.errors.of_cells(key, (len(starts),))
+        fit = fitted(cells, Spread(spread.variances[some], spread.drawn[some]), total)
+        self._keep(key, fit.shrinkage)
+        return line(fit.counts, total)
+
+    def _keep(self, key: Key, shrinkage: Shrinkage) -> None:
+        """Remember the strongest shrinkage in a table."""
+        before = self.shrunk.get(key)
+        if before is None or shrinkage.strength > before.strength:
+            self.shrunk[key] = shrinkage
 
     def _cells(self, column: str, starts: Starts) -> FloatArray:
         """Estimate the cells of one column, cut in any way that its tables know of."""
@@ -88,14 +140,30 @@ class Rounding:
         """Round a table so that it adds up to the tables without its first side and without its last."""
         last = self._of(key[1:], estimates.sum(axis=0))
         first = self._of(key[:-1], estimates.sum(axis=-1))
+        near, weights = estimates, None
+        if self.errors is not None:
+            fit = fitted(
+                estimates.reshape(-1), self.errors.of_cells(key, estimates.shape).flat, int(self.found[()])
+            )
+            self._keep(key, fit.shrinkage)
+            near, weights = fit.counts, fit.weights
         tables = (estimates.shape[0], -1, estimates.shape[-1])
         stack = rectangles(
-            estimates.reshape(tables).swapaxes(0, 1),
+            near.reshape(tables).swapaxes(0, 1),
             first.reshape(tables[:2]).T,
             last.reshape(-1, tables[2]),
-            counts=self.counts,
+            None if weights is None else weights.reshape(tables).swapaxes(0, 1),
         )
         return stack.swapaxes(0, 1).reshape(estimates.shape)
+
+
+def _order(layout: Layout) -> list[int]:
+    """Give the sides of a table in the order of their columns' names."""
+    return sorted(range(len(layout.axes)), key=lambda place: layout.axes[place].column)
+
+
+def _key(layout: Layout) -> Key:
+    return tuple((layout.axes[place].column, starts_of(layout.axes[place])) for place in _order(layout))
 
 
 def loose(layouts: Sequence[Layout]) -> list[Loose]:

@@ -10,7 +10,7 @@ large as one row, whole numbers that agree must be further from the truth than t
 two parts is off by one, nobody can tell which, and two of three ways to mend it make it worse.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd
 from typing import Final, NamedTuple
 
@@ -60,6 +60,7 @@ class WholeAtoms:
     weights: FloatArray
     rounding: FloatArray
     least: float
+    variances: FloatArray
 
     @classmethod
     def of(cls, atoms: Atoms, variances: FloatArray, gains: FloatArray) -> "WholeAtoms":
@@ -69,7 +70,12 @@ class WholeAtoms:
         `gains` have what agreeing took away from the variance of each cell: rounding may add that much.
         """
         rounding = _weights(np.maximum(gains, TIGHT * variances))
-        return cls(incidence(atoms), _weights(variances), rounding, float(variances.min()))
+        return cls(incidence(atoms), _weights(variances), rounding, float(variances.min()), variances)
+
+    def weighted(self, weights: FloatArray) -> "WholeAtoms":
+        """Let cells give way by these weights: a cell that is almost surely empty hardly moves."""
+        variances = self.variances * weights
+        return replace(self, weights=_weights(variances), least=float(variances.min()))
 
     def whole(self, estimates: FloatArray, near: RealAtoms, total: int | None) -> IntArray:
         """Give whole numbers ≥ 0 whose sums are near the estimates, and which add up to a total if there is one."""
