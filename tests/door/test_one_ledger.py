@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from entwined.door import witnessed as witnessed_module
 from entwined.errors import BadLedger, LedgerDamaged
 from entwined.learning.chain_on_request import counts_on_request, settled_counts
 from entwined.learning.covariance import covariance_on_request, settled_moments
@@ -31,6 +32,7 @@ from entwined.schema import Categorical, Integer, Schema, Text, write_schema
 from entwined.series.following import Streaming, followed
 from entwined.series.journal import StepJournal
 from entwined.tables import open_table
+from entwined.tables import table as table_module
 from entwined.tables.fingerprint import RowSums, fingerprint_of_codes
 from entwined.web.offers import Offer
 from support import engines
@@ -305,9 +307,26 @@ def test_rows_that_come_one_by_one_have_the_fingerprint_of_their_table():
         sums.add(dict(zip(sizes, row, strict=True)))
     assert sums.fingerprint == fingerprint_of_codes(sizes, codes)
     with open_table(engines.arrow(drawn()), SCHEMA) as table:
-        found = table.fingerprint
+        found = table.fingerprint()
     sums = RowSums.under(SCHEMA)
     columns = drawn()
     for at in range(ROWS):
         sums.add({name: SCHEMA.coded(name).encode(columns[name][1][at]) for name in sizes})
     assert sums.fingerprint == found
+
+
+def test_a_large_table_is_scanned_once_for_each_version(folder, monkeypatch):
+    scans = []
+    monkeypatch.setattr(witnessed_module, "LARGE", ROWS)
+    scan = table_module.fingerprint
+    monkeypatch.setattr(table_module, "fingerprint", lambda rows: scans.append(1) or scan(rows))
+    for turn in range(3):
+        released_from(folder / "rows.csv", folder, loss=turn + 1)
+    assert len(scans) == 1
+    with pytest.raises(BadLedger, match="another one"):
+        released_from(reordered(folder), folder, "second.sqlite")
+    assert len(scans) == 2
+    (kept,) = [path for path in (folder.parent / "state/entwined/fingerprints").iterdir() if path.is_file()][
+        :1
+    ]
+    assert kept.stat().st_mode & 0o077 == 0, "a fingerprint of private rows is for their holder alone"

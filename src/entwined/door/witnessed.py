@@ -38,9 +38,8 @@ class Fingerprinted(Protocol):
     def identity(self) -> str:
         """Where the rows live and which version of them it is."""
 
-    @property
     def fingerprint(self) -> LearnedFrom | None:
-        """The fingerprint of all rows; None where they cannot be read."""
+        """Read the fingerprint of all rows; None where they cannot be read."""
 
 
 class InSource:
@@ -105,13 +104,11 @@ def _rows_name(table: object, names: tuple[str, ...]) -> tuple[str, ...]:
     kept = _kept_fingerprint(path) if is_kept else ""
     if kept:
         return (f"{SAME_ROWS} {kept}",)
-    rows = table.fingerprint
+    rows = table.fingerprint()
     if rows is None or not rows.rows:
         return ()
     if is_kept and rows.rows >= LARGE:
-        with suppress(
-            OSError, EntwinedError
-        ):  # a state folder that cannot be written is found out by the guard
+        with suppress(OSError, EntwinedError):  # the guard finds out whether the folder can be written
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_whole(path, f"{rows.fingerprint}\n", only_owner=True)
     return (f"{SAME_ROWS} {rows.fingerprint}",)

@@ -151,10 +151,9 @@ class StepsIn:
         """The folder of the file that is followed."""
         return None if self._file is None else self._file.folder
 
-    @property
     def fingerprint(self) -> LearnedFrom | None:
-        """The fingerprint of the rows that the file held when it was opened."""
-        return None if self._file is None else self._file.fingerprint
+        """Read the fingerprint of the rows that the file holds."""
+        return None if self._file is None else self._file.fingerprint()
 
     @property
     def rows_so_far(self) -> LearnedFrom | None:

@@ -181,9 +181,8 @@ class Table:
         except Exception:  # noqa: BLE001  (its words may come from private rows)
             return False
 
-    @property
     def fingerprint(self) -> LearnedFrom | None:
-        """What the same rows have under this schema in any order, spelling and format; None where it cannot be read.
+        """Give what the same rows have under this schema in any order, spelling and format; None if it cannot be read.
 
         It reads all rows, once while the table is open, and is for the holder alone.
         """
