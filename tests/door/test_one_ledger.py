@@ -186,6 +186,14 @@ def folder(tmp_path, monkeypatch):
     return project
 
 
+def slowly(form):
+    return pytest.param(form, marks=pytest.mark.slow)
+
+
+def named(value):
+    return value.__name__
+
+
 def released_from(source, folder, ledger="first.sqlite", loss=1):
     with open_desk(source, SCHEMA, ledger=folder / ledger, cap=500) as desk:
         desk.release(Histogram("x"), loss=loss)
@@ -202,7 +210,7 @@ def spent(path):
 
 
 @pytest.mark.parametrize(
-    "form", [same_file, exact_copy, reordered, parquet, frame], ids=lambda form: form.__name__
+    "form", [same_file, slowly(exact_copy), reordered, parquet, slowly(frame)], ids=named
 )
 def test_no_entry_point_takes_a_second_ledger_for_the_same_rows(folder, form):
     released_from(form(folder), folder)
@@ -213,7 +221,7 @@ def test_no_entry_point_takes_a_second_ledger_for_the_same_rows(folder, form):
 
 
 @pytest.mark.parametrize(
-    "form", [same_file, exact_copy, reordered, parquet, frame], ids=lambda form: form.__name__
+    "form", [slowly(same_file), slowly(exact_copy), slowly(reordered), parquet, slowly(frame)], ids=named
 )
 def test_no_entry_point_takes_an_old_copy_of_the_ledger(folder, form):
     """Also where the anchor was put back with it."""
@@ -236,13 +244,12 @@ def test_no_entry_point_takes_an_old_copy_of_the_ledger(folder, form):
     assert spent(folder / "first.sqlite") == 1
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.__name__)
+@pytest.mark.parametrize("entry", ENTRIES, ids=named)
 def test_every_entry_point_binds_the_rows_that_it_was_asked_about(folder, entry):
     """Whatever came first, the next ledger for the same rows is refused; the first one goes on."""
     entry(folder, "first.sqlite")
-    for form in (reordered, parquet):
-        with pytest.raises(BadLedger, match="another one"):
-            released_from(form(folder), folder, "second.sqlite")
+    with pytest.raises(BadLedger, match="another one"):
+        released_from(reordered(folder), folder, "second.sqlite")
     assert spent(folder / "second.sqlite") == 0
     released_from(parquet(folder), folder)
 
