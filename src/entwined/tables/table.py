@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from entwined.dependence import LearnedFrom
-from entwined.errors import EntwinedError, Unreadable
+from entwined.errors import EntwinedError, SlowReadingError, Unreadable
 from entwined.numbers import IntArray
 from entwined.queries.aggregates import Aggregate
 from entwined.schema import Person, Schema
@@ -23,6 +23,7 @@ FAILED: Final = (
     "Ask the holder, who finds out why with `entwined describe`."
 )
 GONE: Final = "The table cannot be reached any more. Nothing was charged. Open it again."
+UNCHARGED: Final = "Nothing was charged."
 CLOSED: Final = "The table was closed. Nothing was charged. Open it again."
 CHANGED: Final = (
     "The table is not the one that was opened: its files changed. Nothing was charged. Open it again."
@@ -141,6 +142,8 @@ class Table:
             return False
         try:
             return is_same(self._rows, public)
+        except SlowReadingError as late:
+            raise SlowReadingError(f"{late} {UNCHARGED}") from None
         except Exception:  # noqa: BLE001  (its words may come from private rows)
             return False
 
@@ -153,6 +156,8 @@ class Table:
         if self._fingerprint is None:
             try:
                 self._fingerprint = fingerprint(self._rows)
+            except SlowReadingError as late:
+                raise SlowReadingError(f"{late} {UNCHARGED}") from None
             except Exception:  # noqa: BLE001  (its words may come from private rows)
                 return None
         return self._fingerprint
