@@ -11,8 +11,9 @@ import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
+from uuid import uuid4
 
 import numpy as np
 
@@ -23,7 +24,8 @@ from entwined.tables.engine import ROWS_AT_ONCE, Dialect, Fold, Key, Shown, Tall
 from entwined.tables.frames import checked_names, places
 from entwined.tables.holding import Scan, side_by_side, small
 from entwined.tables.java import find_java
-from entwined.tables.origin import Known, of_server, sampled, version_of
+from entwined.tables.limits import TimeLimit, time_limit
+from entwined.tables.origin import Known, of_server, sampled, untouched, version_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,15 +80,32 @@ def _found(session: "SparkSession", table: str) -> "DataFrame":
         raise BadTable(f"Spark has no table {table!r}. Check its name, and that it was registered.") from None
 
 
-def _digest(frame: "DataFrame") -> str:
-    """Know rows that lie in files of this machine by the bytes of these, as every other engine does."""
+def _local_files(frame: "DataFrame") -> tuple[Path, ...]:
+    """List the files of this machine that rows lie in; none where they lie elsewhere, or Spark cannot tell."""
     try:
-        found = [urlsplit(one) for one in frame.inputFiles()]
+        places = [urlsplit(place) for place in frame.inputFiles()]
     except Exception:  # noqa: BLE001  (Java's errors have no common class, and not every Spark can tell)
-        return ""
-    if not found or len(found) > MOST_FILES or any(one.scheme not in ("", "file") for one in found):
-        return ""
-    return sampled(sorted(Path(unquote(one.path)) for one in found))
+        return ()
+    if len(places) > MOST_FILES or any(place.scheme not in ("", "file") for place in places):
+        return ()
+    return tuple(sorted(Path(unquote(place.path)) for place in places))
+
+
+class _Tagged(NamedTuple):
+    """How statements of this thread are marked and stopped, in a session far away or in one of this machine."""
+
+    begin: Callable[[str], object]
+    end: Callable[[str], object]
+    stop: Callable[[str], object]
+
+    @classmethod
+    def of(cls, session: "SparkSession") -> "_Tagged":
+        """Choose by the kind of session."""
+        if type(session).__module__.startswith("pyspark.sql.connect"):
+            return cls(session.addTag, session.removeTag, session.interruptTag)
+        context = session.sparkContext
+        context.setInterruptOnCancel(interruptOnCancel=True)
+        return cls(context.addJobTag, context.removeJobTag, context.cancelJobsWithTag)
 
 
 class Spark:
@@ -101,15 +120,23 @@ class Spark:
         self.place = place
         self.folder = None
         self.notes = ()
-        self.changed = False  # it shows no sign
+        self._files = _local_files(frame)
+        self._opened = untouched(self._files)
         self.version = version_of(version)
-        self.known = Known(tuple(name for name in (named and place, _digest(frame)) if name))
+        self.known = Known(
+            tuple(name for name in (named and place, self._files and sampled(self._files)) if name)
+        )
         self.held = HeldFrames()
         self._views: list[str] = []
         self._lists: dict[tuple[tuple[Key, int], ...], str] = {}
         types = [field.dataType.simpleString() for field in frame.schema.fields]
         self._columns = {name: shown(f"c{at}", types[at]) for at, name in enumerate(names)}
         self._relation = self._view(frame.toDF(*places(len(names))))
+
+    @property
+    def changed(self) -> bool:
+        """Whether files of this machine were touched; rows that lie elsewhere show no sign."""
+        return untouched(self._files) != self._opened
 
     @property
     def dialect(self) -> Dialect:
@@ -147,7 +174,14 @@ class Spark:
     @contextmanager
     def reading(self) -> Iterator["Spark.Reader"]:
         """Read; a frame of Spark is one moment as far as its source is."""
-        yield Spark.Reader(self._session, self.held)
+        tag = f"entwined-{uuid4().hex}"
+        running = _Tagged.of(self._session)
+        with time_limit(lambda: running.stop(tag)) as limit:
+            running.begin(tag)
+            try:
+                yield Spark.Reader(self._session, self.held, limit)
+            finally:
+                running.end(tag)
 
     def close(self) -> None:
         """Forget the views; a session that the caller made stays."""
@@ -166,12 +200,14 @@ class Spark:
     class Reader:
         """Runs statements."""
 
-        def __init__(self, session: "SparkSession", held: "HeldFrames") -> None:
+        def __init__(self, session: "SparkSession", held: "HeldFrames", limit: TimeLimit) -> None:
             self._session = session
             self._held = held
+            self._limit = limit
 
         def rows(self, statement: str) -> list[tuple[Any, ...]]:
             """Give rows as they are."""
+            self._limit.require()
             return [tuple(row) for row in self._session.sql(statement).collect()]
 
         def counts(self, statement: str) -> IntArray:
