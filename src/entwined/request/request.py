@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from entwined.bounds import Knowledge
-from entwined.errors import BadInput, BadQuery
+from entwined.errors import BadInput, BadQuery, Refused
 from entwined.estimate.compared import WantedComparison
 from entwined.forecast.forecast import Assumed
 from entwined.forecast.wanted import fitted
@@ -200,8 +200,18 @@ class Request:
         found = fitted(self.promise, wanted, self.assumed)
         return Terms(None, found.loss, found.shares)
 
+    def require_queries(self, purpose: str) -> None:
+        """Refuse a purpose that is about noisy numbers where a request has only mechanisms."""
+        if not self.questions:
+            kinds = ", ".join(dict.fromkeys(task.kind.kind for task in self.tasks)) or "nothing"
+            raise Refused(
+                f"Only the numbers of [[query]] sections can be {purpose}, and this request has none: it asks for "
+                f"{kinds}. Add a [[query]]."
+            )
+
     def plan(self) -> Batch:
         """Work out noise, charges and price; no row is read."""
+        self.require_queries("planned together")
         terms = self.terms
         return plan_batch(
             self.promise,

@@ -267,9 +267,9 @@ class ColumnSecret:
 
 def pairs_of(apart: Sequence[Any]) -> tuple[Apart, ...]:
     """Read one pair of sets, such as [[0.25, 0.5], [0.5, 0.75]] or [1, 2], or a list of pairs."""
-    nested = all(_is_list(one) and any(map(_is_list, one)) for one in apart)
+    nested = _is_list(apart) and all(_is_list(one) and any(map(_is_list, one)) for one in apart)
     listed = list(apart) if nested else [apart]
-    if any(not _is_list(pair) or len(pair) != 2 for pair in listed):  # noqa: PLR2004  (a pair)
+    if not listed or any(not _is_list(pair) or len(pair) != 2 for pair in listed):  # noqa: PLR2004  (a pair)
         raise BadInput(
             f"apart = {apart!r:.80}. Give two sets to be confused: apart = [[0.25, 0.5], [0.5, 0.75]]."
         )
