@@ -24,7 +24,9 @@ from support import warm
 from support.other_rows import forget_rows
 
 ROOT = Path(__file__).parent.parent.parent
-BLOCK = re.compile(r"<!-- file: (?P<file>\S+) -->\n```\w+\n(?P<text>.*?)```|^\$ (?P<line>[^\n]*)$", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(
+    r"<!-- file: (?P<file>\S+) -->\n```\w+\n(?P<text>.*?)```|^\$ (?P<line>[^\n]*)$", re.DOTALL | re.MULTILINE
+)
 SECONDS = 30
 CODES = {0, 1, 2}
 CALLS = (
@@ -144,7 +146,10 @@ def ended(example: Example, call: str, place: Path, *, as_json: bool, changed: d
             mock.patch.object(sys, "stdin", io.StringIO()),
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
-            mock.patch("entwined.cli.app.unforeseen_words", lambda error: traces.append("".join(traceback.format_exception(error)[-6:])) or "a defect"),
+            mock.patch(
+                "entwined.cli.app.unforeseen_words",
+                lambda error: traces.append("".join(traceback.format_exception(error)[-6:])) or "a defect",
+            ),
         ):
             main()
     except SystemExit as left:
@@ -193,13 +198,19 @@ def commands_there_are() -> set[str]:
 
 def written(fields: dict) -> str:
     """Write a document as TOML, each key on a line of its own."""
-    return "".join(f"{json.dumps(key, ensure_ascii=False)} = {_inline(value)}\n" for key, value in fields.items())
+    return "".join(
+        f"{json.dumps(key, ensure_ascii=False)} = {_inline(value)}\n" for key, value in fields.items()
+    )
 
 
 def _inline(value: object) -> str:
     match value:
         case dict():
-            return "{" + ", ".join(f"{json.dumps(k, ensure_ascii=False)} = {_inline(v)}" for k, v in value.items()) + "}"
+            return (
+                "{"
+                + ", ".join(f"{json.dumps(k, ensure_ascii=False)} = {_inline(v)}" for k, v in value.items())
+                + "}"
+            )
         case list():
             return "[" + ", ".join(map(_inline, value)) + "]"
         case bool():
@@ -211,14 +222,34 @@ def _inline(value: object) -> str:
     return value.isoformat()
 
 
-REPLACED_BY = ([], "", {}, 3, -1, 0, 1e308, 5e-324, 10**18, float("nan"), float("inf"), True, "é\u202e字", [[]], ["a", 1], {"kind": "groups"}, "x" * 5000)
+REPLACED_BY = (
+    [],
+    "",
+    {},
+    3,
+    -1,
+    0,
+    1e308,
+    5e-324,
+    10**18,
+    float("nan"),
+    float("inf"),
+    True,
+    "é\u202e字",
+    [[]],
+    ["a", 1],
+    {"kind": "groups"},
+    "x" * 5000,
+)
 
 
 def places(value: object, path: tuple = ()):
     """Give the path of everything in a document, the document itself left out."""
     if path:
         yield path
-    inner = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
+    inner = (
+        value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
+    )
     for key, one in inner:
         yield from places(one, (*path, key))
 

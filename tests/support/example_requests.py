@@ -1,5 +1,6 @@
 """Small requests of every kind, each with a table and a schema."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from entwined.schema import Boolean, Categorical, Integer, Real, Schema, Text
@@ -103,7 +104,7 @@ kind = "difference"
 one = ["by sex", "f"]
 other = ["by sex", "m"]
 """
-SECRET = """
+ABOUT_WOMEN = """
 individuals = "not protected"
 
 [[query]]
@@ -152,6 +153,63 @@ younger = [["child", "age", 15]]
 texts = {}
 leakage = 1
 """
+SECRETS = """
+individuals = "not protected"
+
+[[query]]
+kind = "count"
+where = "ill"
+
+[[query]]
+kind = "mean"
+column = "age"
+count = "public"
+
+[[secret]]
+column = "sex"
+value = "f"
+apart = [[[0.25, 0.5], [0.5, 0.75]]]
+epsilon = 1
+delta = 0.001
+correlation = [[1, 0.1], [0.1, 1]]
+
+[[secret.law]]
+column = "age"
+means = {inside = [40, 41], others = [42, 43]}
+sd = [14, 15]
+others_sd = 15
+
+[[secret.law]]
+where = "ill"
+adds = [0.6, 0.4]
+others_add = [0.7, 0.3]
+probability = 0.5
+
+[[secret.truth]]
+column = "age"
+slope = 1
+sd = 14
+
+[[secret]]
+name = "two"
+epsilon = 1
+delta = 0.001
+
+[[secret.together]]
+column = "sex"
+value = "f"
+apart = [0.3, 0.6]
+
+[[secret.together]]
+column = "weight"
+figure = "mean"
+apart = [1, 2]
+
+[[secret.law]]
+column = "age"
+slopes = {sex = [-1, 1], weight = [0, 1]}
+sd = 15
+"""
 REQUESTS = {
     "queries": (PEOPLE, ROWS, QUERIES + HOMES),
     "one count": (PEOPLE, ROWS, 'loss = 1\n[[query]]\nkind = "count"\nwhere = "ill"\n'),
@@ -163,7 +221,7 @@ REQUESTS = {
     "adaptive synthesis": (PEOPLE, ROWS, '[[mechanism]]\nkind = "synthesis"\nmode = "adaptive"\nrounds = 2\nalone = 0.5\nbins = {age = 4}\nimpossible = ["ill and age < 3"]\ndecides = [["age", "ill"]]\ntexts = {home = [3, 12]}\nleakage = 1\n'),
     "independent synthesis": (PEOPLE, ROWS, '[[mechanism]]\nkind = "synthesis"\nmode = "independent"\ntables = [["sex", "ill"]]\nloss = 1\n'),
     "households": (HOMES_OF_PEOPLE, MEMBERS, HOUSEHOLDS),
-    "SVM": (PEOPLE, ROWS, '[[mechanism]]\nkind = "linear_svm"\nlabel = "age > 40"\nmethod = "objective"\nridge = 0.1\nloss = 1\n'),
+    "SVM": (PEOPLE, ROWS, '[[mechanism]]\nkind = "linear_svm"\nlabel = "age > 40"\nmethod = "objective"\nridge = 9\nloss = 1\n'),
     "k-means from starts": (PEOPLE, ROWS, '[[mechanism]]\nkind = "k_means"\ncolumns = ["age"]\nstarts = [[20], [60]]\nrounds = 2\nloss = 1\n'),
     "identity": (DAYS, ON, '[[mechanism]]\nkind = "identity"\nby = "day"\ncolumn = "on"\nloss = 1\n'),
     "degrees": (PEOPLE, ROWS, '[[mechanism]]\nkind = "degrees"\ncolumns = ["home"]\nmost = 4\nloss = 1\n'),
@@ -171,10 +229,13 @@ REQUESTS = {
     "stream under a δ": (DAYS, ON, 'delta = 1e-6\n[[mechanism]]\nkind = "stream"\nwhere = "on"\nhorizon = 3000\nloss = 1\n'),
     "cells": (ANSWERS, FORM, 'leakage = 1\n[[query]]\nkind = "histogram"\ncolumn = "b"\n' + CELLS),
     "cells with a reserve": (ANSWERS, FORM, 'delta = 1e-6\nleakage = 0.5\n[[query]]\nkind = "histogram"\ncolumn = "b"\n' + CELLS + '[reserve]\nb = "0.05"\n'),
-    "secret": (PEOPLE, ROWS, SECRET),
+    "secrets of every form": (replace(PEOPLE, rows=60), ROWS, SECRETS),
+    "secret": (replace(PEOPLE, rows=60), ROWS, ABOUT_WOMEN),
 }  # fmt: skip
 
 
 def small_examples(place: Path) -> list[Example]:
     """Lay out one request of every kind."""
-    return [laid_out(place, name, schema, table, request) for name, (schema, table, request) in REQUESTS.items()]
+    return [
+        laid_out(place, name, schema, table, request) for name, (schema, table, request) in REQUESTS.items()
+    ]

@@ -19,6 +19,7 @@ LEAST_DELTA: Final = Fraction(1, 10**9)
 LARGEST_DELTA: Final = Fraction(1, 10)
 LARGEST_EPSILON: Final = 20
 MOST_ROWS: Final = 10**9
+LARGEST_END: Final = 10**100  # whose square is still a float
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class Span:
     high: Fraction
 
     def __post_init__(self) -> None:
+        if max(abs(self.low), abs(self.high)) > LARGEST_END:
+            raise BadInput("A span has an end beyond 1e100 in size. Give numbers below that.")
         if self.low > self.high:
             raise BadInput(
                 f"A span from {float(self.low):g} down to {float(self.high):g}. Give the lower end first."
