@@ -229,7 +229,10 @@ def test_nothing_is_read_that_the_cap_refuses(tmp_path):
         ('leakage = 1\nlate = "keep"', CHAIN, "", "late"),
         ('leakage = 1\nstep = "watts"', CHAIN, "", "public"),
         ("leakage = 1\nseed = 1", CHAIN, "", "seed"),
-        ("leakage = 1", "", 'delta = "1e-6"', "horizon"),
+        ("leakage = 1\nuse_delta = true", "", 'delta = "1e-6"', "horizon"),
+        ("leakage = 1\nuse_delta = true\nhorizon = 100001", "", 'delta = "1e-6"', "a tree takes any horizon"),
+        ("leakage = 1\nuse_delta = true\nhorizon = 30", "", "", "no delta is given"),
+        ("leakage = 1\nuse_delta = 1", "", "", "true or false"),
     ],
 )
 def test_what_cannot_be_promised_is_refused(tmp_path, about, models, head, says):

@@ -33,6 +33,7 @@ ABSENT: Final = "not in the table"
 
 def staged_release(request: Request, target: str | None = None) -> list[Stage]:
     """Set the stage for each declared model of a request; without one, for independent units."""
+    request.require_queries("attacked")
     terms = request.terms
     amount = terms.leakage or terms.loss or Fraction(1)
     promise = request.promise

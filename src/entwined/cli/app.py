@@ -39,6 +39,7 @@ from entwined.errors import EntwinedError
 from entwined.version import __version__
 
 MANY = 100_000  # objects between two collections
+UNFORESEEN = 70  # the exit code of a defect of ours, as sysexits.h has it
 
 app = typer.Typer(
     name="entwined",
@@ -113,3 +114,20 @@ def main() -> None:
     except KeyboardInterrupt:
         fail("Stopped.")
         sys.exit(130)
+    except Exception as unforeseen:  # noqa: BLE001  (the last resort: no traceback, which may quote rows)
+        fail(unforeseen_words(unforeseen))
+        sys.exit(UNFORESEEN)
+
+
+def unforeseen_words(error: Exception) -> str:
+    """Say where a defect of entwined showed, for a report; nothing of the error's own text, which may quote rows."""
+    frame, place = error.__traceback__, ""
+    while frame is not None:
+        name = frame.tb_frame.f_globals.get("__name__", "")
+        if name.startswith("entwined"):
+            place = f"{name}:{frame.tb_lineno}"
+        frame = frame.tb_next
+    return (
+        f"This is a defect of entwined {__version__}: {type(error).__name__} at {place}. Please report this line with "
+        "the command, without any rows. Charges in the ledger stand: see `entwined budget`."
+    )

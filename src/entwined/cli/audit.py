@@ -27,7 +27,9 @@ def command(
     from entwined.request.request_file import read_request
 
     with progress():
-        found = audit_batch(read_request(request_file).plan(), samples=samples, false_alarm=false_alarm)
+        request = read_request(request_file)
+        request.require_queries("audited")
+        found = audit_batch(request.plan(), samples=samples, false_alarm=false_alarm)
     if as_document:
         as_json(found.document)
     else:

@@ -4,7 +4,7 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -134,6 +134,8 @@ def show(document: "Document") -> None:
     """Print what a stream costs and gives, for people."""
     say(document["says"])
     say(f"Charged once: ε {number(document['nominal'])}, leakage {number(document['leakage'])}.")
+    for line in options_words(document["noise_options"], document.get("delta")):
+        say(line)
     rows = [
         [f"{one['step']:,}", number(one["deviation"]), number(one["within"])] for one in document["errors"]
     ]
@@ -143,3 +145,15 @@ def show(document: "Document") -> None:
         limit = model["limit"]
         rows.append(["without an end", "no bound" if limit is None else number(limit)])
         table(f"{model['name']}: what leaks of a step after so many", ["#steps", "#leakage"], rows)
+
+
+def options_words(options: "Sequence[Document]", used: float | None) -> "Iterator[str]":
+    """Say which noise was chosen where a δ was given, and what the other would give."""
+    for option in options:
+        noise = "without a δ" if option["delta"] is None else f"with δ = {number(option['delta'])}"
+        if "why_not" in option:
+            yield f"Noise {noise} cannot be had: {option['why_not']}"
+        else:
+            chosen = "Chosen" if option["delta"] == used else "Not chosen"
+            error = number(option["rms_error"])
+            yield f"{chosen}: noise {noise}, {option['strategy']}; root mean squared error {error}."

@@ -40,6 +40,8 @@ OFFERED: Final[Mapping[str, type[Offered]]] = {
     )
 }
 """What a release file may ask for."""
+WITH_NOISE_OPTIONS: Final[frozenset[str]] = frozenset({Stream.kind})
+"""What may go without the δ that a release allows, where its error is smaller so."""
 KINDS: Final[tuple[Readable, ...]] = (
     Batch,
     StructureSearch,

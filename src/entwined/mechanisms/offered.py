@@ -5,10 +5,12 @@ from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 from entwined.door.mechanism import Mechanism
+from entwined.errors import BadQuery
 from entwined.mechanisms.fitting import fitted_parts
 from entwined.mechanisms.sheet import Sheet
 from entwined.numbers import Amount
 from entwined.promise.promise import Promise
+from entwined.schema.raw import is_text
 
 Made = TypeVar("Made", bound="Offered")
 
@@ -40,6 +42,13 @@ class Offered(Mechanism[Any], Protocol):
         """What came out, for people and programs."""
 
 
+def require_columns(given: Mapping[str, Any]) -> None:
+    """Refuse columns that are no list of names, whatever mechanism they are for."""
+    columns = given.get("columns", ())
+    if not is_text(columns) and not (isinstance(columns, list | tuple) and all(map(is_text, columns))):
+        raise BadQuery(f'columns = {columns!r:.60}. Give a list of columns\' names, such as ["age", "sex"].')
+
+
 def settled(
     kind: type[Made],
     promise: Promise,
@@ -49,6 +58,7 @@ def settled(
     loss: Amount | None = None,
 ) -> Made:
     """Settle a mechanism from the fields of a file, with the most that a leakage or a nominal ε allows."""
+    require_columns(given)
     make = kind.maker(promise, given)
     each, _, _ = fitted_parts(promise, lambda one: make(one).parts(promise), leakage, loss)
     return make(each)

@@ -9,6 +9,7 @@ and a fixed total of it is never passed however releases are chosen (Smith, Thak
 discrete noise and choices keep it.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -20,7 +21,7 @@ from entwined.bounds.profiles.bits import Bits, BitsCurve
 from entwined.bounds.profiles.curves import epsilon_at_delta
 from entwined.bounds.profiles.gaussian import gaussian_epsilon, largest_gaussian_rho
 from entwined.canonical import Document
-from entwined.errors import BadInput, Refused
+from entwined.errors import BadInput, BadLoss, Refused
 from entwined.loss import Loss
 from entwined.noise import (
     Additive,
@@ -163,8 +164,15 @@ class Concentrated:
         return change**2
 
     def epsilon(self, loss: Fraction) -> Fraction:
-        """Give the ε of a loss at δ, rounded up."""
-        return Fraction(gaussian_epsilon(loss, self.delta)) if loss else loss
+        """Give the ε of a loss at δ, rounded up; refuse one whose ε is beyond all numbers."""
+        if not loss:
+            return loss
+        epsilon = gaussian_epsilon(loss, self.delta)
+        if not math.isfinite(epsilon):
+            raise BadLoss(
+                f"ρ = {float_above(loss):g} has no finite ε at δ = {float(self.delta):g}. Ask for a smaller loss."
+            )
+        return Fraction(epsilon)
 
     def alone(self, loss: Fraction, bits: Iterable[Bits]) -> Fraction:
         """Give the ε at δ of one unit: by its loss, or by the bits of each column where these are all there is."""

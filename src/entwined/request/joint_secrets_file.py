@@ -25,12 +25,8 @@ def read_together(given: Mapping[str, Any], rows: int, known: Known) -> JointGua
     )
     joint = given.get("covariance")
     if joint is not None:
-        if "law" in given or "correlation" in given or joint.keys() != {"columns", "matrix"}:
-            raise BadInput(
-                f"The secret {secret.title!r}: give covariance = {{columns = [...], matrix = [[...]]}} alone, without "
-                "other laws."
-            )
-        return JointGuard.from_covariance(secret, joint["columns"], joint["matrix"])
+        alone = "law" not in given and "correlation" not in given
+        return JointGuard.from_covariance(secret, *read_covariance(joint if alone else None, secret.title))
     names = [one.column for one in secret.parts]
     return JointGuard(
         secret, tuple(_law(one, names, known) for one in listed(given, "law")), read_correlation(given)
@@ -67,8 +63,31 @@ def _law(one: Mapping[str, Any], names: Sequence[str], known: Known) -> JointLaw
 
 def read_correlation(given: Mapping[str, Any]) -> tuple[tuple[Fraction, ...], ...] | None:
     """Read how columns correlate in a row, exactly."""
-    told = given.get("correlation")
-    return None if told is None else tuple(tuple(Fraction(str(one)) for one in row) for row in told)
+    rows = given.get("correlation")
+    if rows is None:
+        return None
+    if not isinstance(rows, list):
+        raise BadInput(f"correlation = {rows!r:.60}. Give rows of numbers, such as [[1, 0.2], [0.2, 1]].")
+    return tuple(exact_numbers(row, "correlation") for row in rows)
+
+
+def exact_numbers(given: object, key: str) -> tuple[Fraction, ...]:
+    """Read a list of numbers exactly."""
+    numbers = given if isinstance(given, list) else [None]  # which is no number
+    try:
+        return tuple(Fraction(str(number)) for number in numbers)
+    except (ValueError, ZeroDivisionError):
+        raise BadInput(f"{key} = {given!r:.60}. Give a list of numbers, such as [0.1, 0.2].") from None
+
+
+def read_covariance(given: object, title: str) -> tuple[Any, Any]:
+    """Read the columns and the matrix of a covariance that is written out."""
+    if not isinstance(given, dict) or given.keys() != {"columns", "matrix"}:
+        raise BadInput(
+            f"The secret {title!r:.60}: give covariance = {{columns = [...], matrix = [[...]]}}, or a file that was "
+            "learned, alone, without other laws."
+        )
+    return given["columns"], given["matrix"]
 
 
 def listed(given: Mapping[str, Any], key: str) -> list[Document]:

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Final
 
 from entwined.bounds import Knowledge
-from entwined.errors import BadInput, BadQuery
+from entwined.errors import BadInput, BadQuery, Refused
 from entwined.estimate.compared import WantedComparison
 from entwined.forecast.forecast import Assumed
 from entwined.forecast.wanted import fitted
 from entwined.ledger.calendar import Calendar
 from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.mechanisms.offered import Offered
+from entwined.mechanisms.streams.measures import NoiseOption
 from entwined.promise.declared import Declared
 from entwined.promise.promise import Promise, promise_of
 from entwined.promise.reserve import Reserve
@@ -103,7 +104,7 @@ class Request:
         asked = {question.name: question.query.bound(self.schema) for question in self.questions}
         for wish in self.comparisons:
             wish.check(asked, self.schema)
-        self.promise  # noqa: B018  (it refuses models that do not fit the schema)
+        self._promised(self.delta)  # it refuses models that do not fit the schema
 
     def _require_amounts(self) -> None:
         """Refuse amounts that are not what the questions need."""
@@ -147,8 +148,24 @@ class Request:
 
     @property
     def promise(self) -> Promise:
-        """What prices are asked of."""
-        return promise_of(self.schema, self.supposed, self.knowledge, self.delta, self.secrets, self.reserve)
+        """What prices are asked of: with the δ that was given, unless a lone stream is more accurate without."""
+        option = self._chosen_noise
+        return self._promised(self.delta) if option is None else option.promise
+
+    @cached_property
+    def noise_options(self) -> tuple[NoiseOption, ...]:
+        """The kinds of noise that a lone stream may have under the δ that was given, the most accurate first."""
+        if self.delta is None or self.questions or len(self.tasks) != 1 or self.secrets or self.reserve:
+            return ()
+        return self.tasks[0].noise_options([self._promised(None), self._promised(self.delta)])
+
+    @property
+    def _chosen_noise(self) -> NoiseOption | None:
+        """The most accurate kind of noise, if there is a choice."""
+        return next((option for option in self.noise_options if option.stream is not None), None)
+
+    def _promised(self, delta: Fraction | None) -> Promise:
+        return promise_of(self.schema, self.supposed, self.knowledge, delta, self.secrets, self.reserve)
 
     @property
     def first_lines(self) -> tuple[str, ...]:
@@ -158,7 +175,9 @@ class Request:
     @cached_property
     def mechanisms(self) -> tuple[Offered, ...]:
         """The mechanisms that are asked for, each with its noise worked out."""
-        promise = self.promise
+        option, promise = self._chosen_noise, self.promise
+        if option is not None and option.stream is not None:
+            return (option.stream,)
         return tuple(task.settled(promise) for task in self.tasks)
 
     @property
@@ -200,8 +219,18 @@ class Request:
         found = fitted(self.promise, wanted, self.assumed)
         return Terms(None, found.loss, found.shares)
 
+    def require_queries(self, purpose: str) -> None:
+        """Refuse a purpose that is about noisy numbers where a request has only mechanisms."""
+        if not self.questions:
+            kinds = ", ".join(dict.fromkeys(task.kind.kind for task in self.tasks)) or "nothing"
+            raise Refused(
+                f"Only the numbers of [[query]] sections can be {purpose}, and this request has none: it asks for "
+                f"{kinds}. Add a [[query]]."
+            )
+
     def plan(self) -> Batch:
         """Work out noise, charges and price; no row is read."""
+        self.require_queries("planned together")
         terms = self.terms
         return plan_batch(
             self.promise,

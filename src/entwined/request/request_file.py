@@ -160,6 +160,8 @@ def _veiled(fields: Mapping[str, Any], schema: Schema) -> VeiledTask:
             "A secret is kept for what leaves together, and that is proved for questions, or for one mechanism alone. "
             "Ask for one of the two."
         )
+    if not tasks and not questions:
+        raise BadQuery("A release of 0 queries. Add a [[query]], or one mechanism that keeps secrets.")
     asked = {question.name: question.query.by_public_rows(schema) for question in questions}
     if len(asked) < len(questions):
         raise BadQuery("Two queries have one name. Give each a name of its own.")

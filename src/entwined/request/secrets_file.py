@@ -21,7 +21,14 @@ from entwined.errors import BadInput
 from entwined.numbers import positive_fraction
 from entwined.promise.secrets import NOT_PROTECTED, KeptSecrets
 from entwined.queries import parse
-from entwined.request.joint_secrets_file import Known, listed, read_correlation, read_together
+from entwined.request.joint_secrets_file import (
+    Known,
+    exact_numbers,
+    listed,
+    read_correlation,
+    read_covariance,
+    read_together,
+)
 from entwined.schema import Schema
 from entwined.schema.raw import is_text, is_whole
 
@@ -96,12 +103,8 @@ def _guarded(given: Mapping[str, Any], schema: Schema, folder: Path, known: Know
         learned = LearnedCovariance.read(folder / joint)
         return Guarded(secret, learned.linked(secret.column), tuple(counted), None, learned.words)
     if joint is not None:
-        if linked or told or not isinstance(joint, dict) or joint.keys() != {"columns", "matrix"}:
-            raise BadInput(
-                f"The secret {secret.title!r}: give covariance = {{columns = [...], matrix = [[...]]}}, or a file that "
-                "was learned, alone, without other laws."
-            )
-        found = from_covariance(secret.column, joint["columns"], joint["matrix"])
+        columns, matrix = read_covariance(None if linked or told else joint, secret.title)
+        found = from_covariance(secret.column, columns, matrix)
         linked, told = list(found.columns), found.correlation
     return Guarded(secret, tuple(linked), tuple(counted), told)
 
@@ -116,7 +119,7 @@ def _by_network(given: Mapping[str, Any], schema: Schema, folder: Path, known: K
     model = model_from(network, folder) if isinstance(network, dict) else read_model(folder / str(network))
     secret = ParameterSecret(
         column,
-        tuple(_value_sets(column, pair) for pair in given.get("apart", [])),
+        _value_pairs(column, given.get("apart", [])),
         _rows(given, schema),
         positive_fraction(given["epsilon"], "epsilon"),
         positive_fraction(given["delta"], "delta") if "delta" in given else Fraction(0),
@@ -124,6 +127,12 @@ def _by_network(given: Mapping[str, Any], schema: Schema, folder: Path, known: K
         str(given.get("name", "")),
     )
     return QuiltGuard.of(secret, model)
+
+
+def _value_pairs(column: str, pairs: object) -> tuple[ValueSets, ...]:
+    if not isinstance(pairs, list):
+        raise BadInput(f'apart = {pairs!r:.60}. Give a list of pairs, such as apart = [[["low"], ["high"]]].')
+    return tuple(_value_sets(column, pair) for pair in pairs)
 
 
 def _value_sets(column: str, pair: object) -> ValueSets:
@@ -178,6 +187,10 @@ def _linked(given: Mapping[str, Any], known: Known) -> Linked:
         )
     column, sd, others = str(given["column"]), given["sd"], given.get("others_sd")
     if "means" in given:
+        if not isinstance(given["means"], dict) or given["means"].keys() != {"inside", "others"}:
+            raise BadInput(
+                f"means = {given['means']!r:.60}. Give means = {{inside = [40, 41], others = [42, 43]}}."
+            )
         return Linked.between(column, given["means"]["inside"], given["means"]["others"], sd, others)
     slope = given["difference"] if "difference" in given else given["slope"]
     return Linked(column, Span.of(slope), Span.of(sd), None if others is None else Span.of(others))
@@ -186,14 +199,15 @@ def _linked(given: Mapping[str, Any], known: Known) -> Linked:
 def _chances(given: Mapping[str, Any], known: Known) -> Chances:
     known(given, ABOUT_COUNT, "A law of rows with a condition")
     probability = given.get("probability")
+    certain = None if probability is None else exact_numbers([probability], "probability")[0]
     if "adds" in given or "others_add" in given:
-        adds, others_add = (tuple(Fraction(str(one)) for one in given[key]) for key in ("adds", "others_add"))
-        return RowChances(adds, others_add, None if probability is None else Fraction(str(probability)))
+        adds, others_add = (exact_numbers(given.get(key), key) for key in ("adds", "others_add"))
+        return RowChances(adds, others_add, certain)
     if "chance" not in given or "others_chance" not in given:
         raise BadInput(
             "A law of rows with a condition needs chance = 0.3 and others_chance = 0.1. Give both."
         )
     inside, others = (Span.of(given[key]) for key in ("chance", "others_chance"))
     if inside.is_point and others.is_point:
-        return RowChances.counting(inside.low, others.low, probability)
+        return RowChances.counting(inside.low, others.low, certain)
     return ChanceBox(inside, others)

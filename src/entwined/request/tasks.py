@@ -8,7 +8,9 @@ from typing import Any, Final
 
 from entwined.canonical import Document
 from entwined.errors import BadQuery, EntwinedError
+from entwined.mechanisms.kinds import WITH_NOISE_OPTIONS
 from entwined.mechanisms.offered import Offered, settled
+from entwined.mechanisms.streams.measures import NoiseOption, noise_options
 from entwined.promise.promise import Promise
 
 LONGEST: Final = 60
@@ -43,6 +45,12 @@ class Task:
     def asked(self) -> Document:
         """What it may cost, as JSON."""
         return {"leakage": float(self.leakage)} if self.leakage else {"loss": float(self.loss or 0)}
+
+    def noise_options(self, promises: Sequence[Promise]) -> tuple[NoiseOption, ...]:
+        """The kinds of noise that it may have, the most accurate first; none where there is no choice."""
+        if self.kind.kind not in WITH_NOISE_OPTIONS:
+            return ()
+        return noise_options(promises, self.settled)
 
     def settled(self, promise: Promise) -> Offered:
         """Work out its noise and what it is charged; no row is read."""

@@ -30,14 +30,14 @@ class TasksOutlook:
     @property
     def document(self) -> Document:
         """The outlook as JSON."""
-        request = self.request
+        request, delta = self.request, self.request.promise.measure.delta
         return {
             "format": FORMAT,
             "title": request.title,
             "unit": request.schema.unit.document,
             "neighbours": request.schema.neighbours,
             "knowledge": request.knowledge,
-            "delta": None if request.delta is None else float(request.delta),
+            "delta": None if delta is None else float(delta),
             "models": [
                 {"name": name, "kind": one.model.kind, "source": one.model.source}
                 for name, one in zip(request.promise.judges, request.declared, strict=True)

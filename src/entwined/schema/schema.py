@@ -14,7 +14,7 @@ from entwined.errors import BadQuery, BadSchema, Unapproved
 from entwined.schema.bands import Bands
 from entwined.schema.column import alike
 from entwined.schema.columns import Coded, Column, Ordered, Text
-from entwined.schema.raw import is_whole
+from entwined.schema.raw import is_text, is_whole
 from entwined.schema.unit import Neighbours, Nodes, Rows, Unit
 from entwined.showing import Tabled
 from entwined.signing import Key, Signature
@@ -128,6 +128,7 @@ class Schema(Tabled):
 
     def column(self, name: str) -> Column:
         """Give a declared column, or what a row counts where the rows of a person are scaled."""
+        _require_text(name)
         share = self.unit.row_share
         if share is not None and name == share.name:
             return share
@@ -153,6 +154,7 @@ class Schema(Tabled):
 
     def comparable(self, name: str) -> Coded | Bands:
         """Give what a condition compares: the bands of that name, or a column that can be queried."""
+        _require_text(name)
         return self._bands.get(name) or self.coded(name)
 
     def label(self, name: str) -> str:
@@ -166,6 +168,7 @@ class Schema(Tabled):
 
     def coded(self, name: str) -> Coded:
         """Give a declared column that can be queried."""
+        _require_text(name)
         if name in self._bands:
             raise BadQuery(
                 f"{name!r} are bands of {self._bands[name].column!r}. Histograms, marginals, group_bys and conditions "
@@ -253,3 +256,11 @@ def digest_of(document: Document) -> str:
     """The SHA-256 of what a schema says, as its document has it."""
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _require_text(name: object) -> None:
+    """Refuse what cannot be the name of a column, such as a list from a file."""
+    if not is_text(name):
+        raise BadQuery(
+            f"A column is called {name!r:.60}, which is no text. Give the name of a declared column."
+        )

@@ -31,6 +31,7 @@ def planned(streaming: Streaming) -> Document:
         **promise.measure.document,
         "nominal": float(price.nominal),
         "leakage": float(price.worst),
+        "noise_options": [option.document(streaming.unit) for option in streaming.request.noise_options],
         "errors": [_error(streaming, step) for step in _steps(stream.counter.horizon)],
         "models": [
             {"name": name, **curve}

@@ -17,6 +17,7 @@ from entwined.bounds.attributes.secrets import ColumnSecret, Span
 from entwined.canonical import Document, fraction_from, fraction_text
 from entwined.errors import BadModel, Refused
 from entwined.numbers import FloatArray
+from entwined.schema.raw import is_text
 
 MOST_COLUMNS: Final = 12
 
@@ -197,7 +198,9 @@ def given_protected(
     protected: Sequence[str], names: Sequence[str], covariance: Sequence[Sequence[float]]
 ) -> GivenProtected:
     """Give slopes V_oP V_PP⁻¹ and the rest V_oo − V_oP V_PP⁻¹ V_Po; without a correlation where nothing varies."""
-    matrix = np.array(covariance, float)
+    matrix = _matrix(covariance)
+    if not isinstance(names, list | tuple) or not all(map(is_text, names)):
+        raise BadModel(f"columns = {names!r:.60}. Give the names of the columns of a covariance, as a list.")
     if matrix.shape != (len(names), len(names)) or not set(protected) <= set(names):
         raise BadModel(
             f"A covariance of {matrix.shape} for {len(names)} columns. Name each, {', '.join(map(repr, protected))} "
@@ -227,6 +230,19 @@ def given_protected(
         [Span.of(Fraction(float(scale))) for scale in scales],
         told,
     )
+
+
+def _matrix(covariance: Sequence[Sequence[float]]) -> FloatArray:
+    """Read a table of finite numbers."""
+    try:
+        matrix = np.array(covariance, float)
+    except (TypeError, ValueError):
+        raise BadModel(
+            f"matrix = {covariance!r:.60}. Give rows of numbers, such as [[4, 2], [2, 10]]."
+        ) from None
+    if not np.isfinite(matrix).all():
+        raise BadModel("A covariance holds a number that is not finite. Give finite ones.")
+    return matrix
 
 
 def _least(matrix: FloatArray) -> float:

@@ -19,6 +19,7 @@ LEAST_DELTA: Final = Fraction(1, 10**9)
 LARGEST_DELTA: Final = Fraction(1, 10)
 LARGEST_EPSILON: Final = 20
 MOST_ROWS: Final = 10**9
+LARGEST_END: Final = 10**100  # whose square is still a float
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class Span:
     high: Fraction
 
     def __post_init__(self) -> None:
+        if max(abs(self.low), abs(self.high)) > LARGEST_END:
+            raise BadInput("A span has an end beyond 1e100 in size. Give numbers below that.")
         if self.low > self.high:
             raise BadInput(
                 f"A span from {float(self.low):g} down to {float(self.high):g}. Give the lower end first."
@@ -267,9 +270,9 @@ class ColumnSecret:
 
 def pairs_of(apart: Sequence[Any]) -> tuple[Apart, ...]:
     """Read one pair of sets, such as [[0.25, 0.5], [0.5, 0.75]] or [1, 2], or a list of pairs."""
-    nested = all(_is_list(one) and any(map(_is_list, one)) for one in apart)
+    nested = _is_list(apart) and all(_is_list(one) and any(map(_is_list, one)) for one in apart)
     listed = list(apart) if nested else [apart]
-    if any(not _is_list(pair) or len(pair) != 2 for pair in listed):  # noqa: PLR2004  (a pair)
+    if not listed or any(not _is_list(pair) or len(pair) != 2 for pair in listed):  # noqa: PLR2004  (a pair)
         raise BadInput(
             f"apart = {apart!r:.80}. Give two sets to be confused: apart = [[0.25, 0.5], [0.5, 0.75]]."
         )

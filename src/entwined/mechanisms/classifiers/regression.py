@@ -25,6 +25,7 @@ from entwined.promise.part import Part
 from entwined.promise.promise import Promise
 from entwined.queries import FoldOf
 from entwined.schema import Schema
+from entwined.schema.raw import is_text
 
 METHODS: Final[Mapping[str, type[Descent | Output | Objective]]] = {
     way.name: way for way in (Objective, Output, Descent)
@@ -66,7 +67,7 @@ class _Classifier:
         exact = positive_fraction(loss, "Loss")
         features = Features.of(promise.schema, label, None if columns is None else tuple(columns))
         chosen = method or (Objective.name if promise.measure.is_pure else Descent.name)
-        if chosen not in METHODS:
+        if not is_text(chosen) or chosen not in METHODS:
             raise BadQuery(f"method = {chosen!r:.60}. Give one of {', '.join(METHODS)}.")
         way = METHODS[chosen].of(promise, Aim(cls.curve, features), exact, Choices(ridge, rounds))
         return cls(label, features, exact, way)

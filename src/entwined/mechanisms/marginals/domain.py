@@ -68,6 +68,10 @@ class Domain:
         further where a condition of `cut_at` begins or ends.
         """
         taken = _codes_of(schema) if columns is None else tuple(schema.coded(name) for name in columns)
+        if bins is not None and not isinstance(bins, Mapping):
+            raise BadQuery(
+                f"bins = {bins!r:.60}. Give pairs of a column and its number of ranges: {{age = 5}}."
+            )
         given = dict(bins or {})
         unknown = sorted(given.keys() - {column.name for column in taken})
         if unknown:

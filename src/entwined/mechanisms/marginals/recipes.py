@@ -13,6 +13,7 @@ from entwined.mechanisms.marginals.meter import Meter, Tables, Transcript
 from entwined.noise import Additive
 from entwined.queries import Statistic
 from entwined.schema import Schema
+from entwined.schema.raw import is_text
 
 Shares: TypeAlias = list[tuple[Statistic, Fraction]]
 Expected: TypeAlias = list[tuple[str, int, int, Additive]]
@@ -123,7 +124,8 @@ def scopes_of(given: object, domain: Domain) -> tuple[tuple[str, ...], ...]:
     found: dict[tuple[str, ...], None] = {}
     for one in given:
         names = list(one) if isinstance(one, list | tuple) else []
-        if not names or len(set(names)) < len(names) or not set(names) <= set(domain.names):
+        known = all(is_text(name) and name in domain.names for name in names)
+        if not names or not known or len(set(names)) < len(names):
             raise BadQuery(f"tables has {one!r:.60}. Name columns of the synthetic table, each once.")
         found[tuple(name for name in domain.names if name in names)] = None
     return tuple(found)

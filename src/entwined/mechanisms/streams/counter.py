@@ -65,6 +65,13 @@ class StepCounter(Protocol):
     def shares(self, step: int) -> tuple[NoiseShare, ...]:
         """Which draws are in the answer of a step, the first being 1."""
 
+    def mean_copies(self) -> tuple[tuple[int, float], ...]:
+        """How many draws of each level are in an answer on average over all steps, each by its squared weight."""
+
+    @property
+    def words(self) -> str:
+        """The strategy in words, without its noise."""
+
     def begin(self) -> Any:
         """Where it is before the first step."""
 

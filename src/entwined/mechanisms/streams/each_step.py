@@ -34,6 +34,15 @@ class EachStep:
         """One draw."""
         return (NoiseShare(0, 1.0, 1),)
 
+    def mean_copies(self) -> tuple[tuple[int, float], ...]:
+        """One draw in every answer."""
+        return ((0, 1.0),)
+
+    @property
+    def words(self) -> str:
+        """The strategy in words."""
+        return "one draw a step"
+
     def begin(self) -> None:
         """It remembers nothing."""
 

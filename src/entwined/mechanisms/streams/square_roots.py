@@ -47,12 +47,13 @@ class SquareRoots:
     def __post_init__(self) -> None:
         if not 1 <= self.horizon <= LONGEST:
             raise BadQuery(
-                f"A horizon of {self.horizon} steps under a δ. Give 1 to {LONGEST:,}, or leave delta out."
+                f"A horizon of {self.horizon:,} steps with Gaussian noise: each answer reads all earlier steps, so "
+                f"{LONGEST:,} are the most. Leave use_delta out: a tree takes any horizon."
             )
         if self.bits < COARSEST:
             raise BadQuery(
                 f"Steps of up to {self.largest:,} units, {self.horizon:,} of them, leave no room for exact sums. "
-                "Declare narrower values or a coarser step, or leave delta out."
+                "Declare narrower values or a coarser step, or leave use_delta out."
             )
 
     @property
@@ -79,6 +80,15 @@ class SquareRoots:
         """A sum of normal draws is one of their joint variance, and on a grid as fine as this it is nearly so."""
         root = roots(self.horizon)[:step]
         return (NoiseShare(0, float(np.sqrt(root @ root)) / 2**self.bits, 1),)
+
+    def mean_copies(self) -> tuple[tuple[int, float], ...]:
+        """The squared length of the root up to a step, averaged over the horizon."""
+        return ((0, float(np.cumsum(roots(self.horizon) ** 2).mean()) / 4.0**self.bits),)
+
+    @property
+    def words(self) -> str:
+        """The strategy in words."""
+        return "the square root of summing"
 
     def begin(self) -> Roots:
         """No steps."""

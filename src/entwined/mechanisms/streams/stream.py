@@ -47,7 +47,7 @@ class Stream:
     """
 
     kind: ClassVar[str] = "stream"
-    fields: ClassVar[tuple[str, ...]] = ("total", "where", "answer", "horizon", "step", "late")
+    fields: ClassVar[tuple[str, ...]] = ("total", "where", "answer", "horizon", "step", "late", "use_delta")
     query: Query
     answer: Answering
     step: str | None
@@ -86,6 +86,7 @@ class Stream:
         total, answer, horizon = given.get("total"), given.get("answer", "running"), given.get("horizon")
         step, late = given.get("step"), given.get("late", "refuse")
         _check_words(answer, late, horizon)
+        _check_use(given.get("use_delta"), promise)
         about = {"query": "count"} if total is None else {"query": "total", "column": total}
         query = query_from(
             {**about, **({"where": given["where"]} if "where" in given else {})}, promise.schema
@@ -150,6 +151,17 @@ class Stream:
         shares = self.counter.shares(step)
         return math.fsum(one.copies * one.weight**2 * self.law(promise, one.level).variance for one in shares)
 
+    def mean_variance(self, promise: Promise) -> float:
+        """The variance of an answer, averaged over all steps of the horizon."""
+        return math.fsum(
+            copies * self.law(promise, level).variance for level, copies in self.counter.mean_copies()
+        )
+
+    @property
+    def strategy(self) -> str:
+        """The counter and its noise in words."""
+        return f"{self.noise.document['law']} noise through {self.counter.words}"
+
     def needs(self, schema: Schema) -> tuple[Aggregate, ...]:  # noqa: ARG002
         """It is not read at once."""
         raise Refused(FOLLOWED)
@@ -167,7 +179,7 @@ class Stream:
         """What it computes."""
         what = "running total" if self.answer == "running" else "each step"
         until = "without an end" if self.counter.horizon is None else f"for {self.counter.horizon:,} steps"
-        return f"{self.query.words} at every step ({what}), {until}"
+        return f"{self.query.words} at every step ({what}), {until}, with {self.strategy}"
 
     @property
     def expected(self) -> Sheet:
@@ -200,8 +212,8 @@ def _counter(promise: Promise, answer: Answering, horizon: int | None, statistic
         return RunningTree.best(horizon)
     if horizon is None:
         raise Refused(
-            "Running totals under a δ need a horizon: the square root of summing has an end. Give a horizon, or "
-            "leave delta out."
+            "Running totals with Gaussian noise need a horizon: the square root of summing has an end. Give a horizon, "
+            "or leave use_delta out: a tree goes on without an end."
         )
     largest = int(max(statistic.row.one, statistic.row.both)) * promise.schema.rows_at_most
     return SquareRoots(horizon, largest)
@@ -216,6 +228,15 @@ def _check_words(answer: str, late: str, horizon: int | None) -> None:
         )
     if horizon is not None and not (is_whole(horizon) and horizon >= 1):
         raise BadQuery(f"horizon = {horizon!r:.60}. Give how many steps there are at most, or leave it out.")
+
+
+def _check_use(use_delta: object, promise: Promise) -> None:
+    """Refuse to use, or to spare, a δ against what was said of it."""
+    if use_delta is not None and not isinstance(use_delta, bool):
+        raise BadQuery(f"use_delta = {use_delta!r:.60}. Give true or false, or leave it out.")
+    if use_delta is not None and use_delta == promise.measure.is_pure:
+        asked = "true, and no delta is given" if use_delta else "false, and the noise would use δ"
+        raise BadQuery(f"use_delta = {asked}. Give delta = 1e-6 with it, or leave it out.")
 
 
 def _check(promise: Promise, horizon: int | None, step: str | None) -> None:
