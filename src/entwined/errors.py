@@ -19,6 +19,7 @@ EntwinedError                 everything we raise on purpose
 │   ├── OverBudget            the total would leak more than the cap
 │   ├── ChargeClosed          a charged run failed or was overtaken: no answer comes from it
 │   ├── LedgerDamaged         a ledger that was edited, cut, or put back from an old copy
+│   │   └── NoAnchor          one without its anchor
 │   ├── LedgerUnavailable     a ledger that cannot be read or written durably now
 │   ├── Unreachable           no loss above zero meets the target
 │   ├── Unreadable            the rows could not be read; the words are the same whatever they hold
@@ -109,6 +110,10 @@ class ChargeClosed(Refused):
 
 class LedgerDamaged(Refused):
     """A ledger that was edited, cut, or put back from an old copy."""
+
+
+class NoAnchor(LedgerDamaged):
+    """There is a ledger, and no anchor that remembers how far it had come: it was moved, or is just being begun."""
 
 
 class LedgerUnavailable(Refused):

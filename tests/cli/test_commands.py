@@ -232,7 +232,7 @@ def test_a_refused_release_charges_nothing_and_writes_nothing(folder, run, chang
 
 def test_sql_through_the_request_and_by_options(folder, run):
     found = document(run("sql", "--yes", BY_SEX, "--leakage", "0.5", "--json"))
-    assert found["names"] == ["count(*) by sex"]
+    assert [record["name"] for record in found["answers"]] == ["count(*) by sex"]
     assert found["budget"]["after"]["leakage"]["households"] == pytest.approx(0.5)
     code, out, err = run(
         "sql",
@@ -245,7 +245,7 @@ def test_sql_through_the_request_and_by_options(folder, run):
     )
     assert (code, err) == (0, "")
     assert "nothing new was charged" in out
-    values = found["release"]["answers"][0]["value"]
+    values = found["answers"][0]["value"]
     assert all(f"{value:,}" in out for value in values)
     Path("model.json").write_text('{"kind": "groups", "largest": 2}')
     heading, *rows = Path("survey.csv").read_text().splitlines()

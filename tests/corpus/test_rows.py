@@ -77,7 +77,7 @@ def test_what_is_only_odd_is_answered_rightly(table, tmp_path):
         ]
         done = run(asked, place.folder)
         assert (done.code, done.err) == (0, "")
-        assert [answer["value"] for answer in json.loads(done.out)["release"]["answers"]] == [right]
+        assert [answer["value"] for answer in json.loads(done.out)["answers"]] == [right]
         assert not list(indiscreet(done.out))
 
 

@@ -235,7 +235,7 @@ def drawn(folder, number, out):
         "loss": "0.001",
         "consistent": False,
     }
-    out.put(json.loads(offer.answer(offer.wanted(wish), "holder", None))["release"]["answers"][0]["value"])
+    out.put(json.loads(offer.answer(offer.wanted(wish), "holder", None))["answers"][0]["value"])
     house.close()
 
 

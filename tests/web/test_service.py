@@ -116,8 +116,10 @@ def test_the_same_question_in_other_words_by_others_is_not_charged_again(service
     one, two = service.token("kim", "1"), service.token("lee", "1")
     _, a = service.asked(first, one)
     _, b = service.asked(other, two)
-    assert a["release"]["answers"] == b["release"]["answers"]
-    assert b["names"] == ["mine"]
+    assert [{**record, "name": ""} for record in a["answers"]] == [
+        {**record, "name": ""} for record in b["answers"]
+    ]
+    assert [record["name"] for record in b["answers"]] == ["mine"]
     assert json.loads(service.send("GET", "/api/tables/people/history", token=two)[2]) == []
 
 
@@ -147,3 +149,43 @@ def test_the_log_names_who_asked_and_no_secret(service):
     ]
     kept = b"".join(path.read_bytes() for path in service.house.folder.rglob("*") if path.is_file())
     assert token.split("_", 2)[2].encode() not in kept
+
+
+def test_the_records_of_a_reply_are_labelled_and_in_the_order_asked(tmp_path):
+    """Of 36 months asked in a shuffled order, each record has the count of the month that it names."""
+    folder = people(tmp_path, rows=360, cap=1000)
+    (folder / "people.toml").write_text(
+        (folder / "people.toml").read_text().replace("largest = 2", "largest = 3")
+    )
+    months = [f"m{age:02d}" for age in range(20, 56)]
+    asked = months[1::2][::-1] + months[::2]
+    queries = [{"kind": "count", "where": f"age = {name[1:]}", "name": name} for name in asked]
+    queries.append({"kind": "histogram", "column": "ill", "name": "by illness"})
+    with served(folder) as service:
+        body = {"queries": queries, "leakage": "900"}
+        token = service.token("ann", "1000")
+        status, reply = service.asked(body, token)
+        assert status == 200
+        _, described = service.send("GET", "/api/openapi.json")[::2]
+        door = ew.connect(service.url, token)
+        release = door.release(
+            {name: ew.Count(where=ew.col("age") == int(name[1:])) for name in asked}
+            | {"by illness": ew.Histogram("ill")},
+            leakage="900",
+        )
+    assert [record["name"] for record in reply["answers"]] == [*asked, "by illness"]
+    ages = [20 + n % 50 for n in range(360)]
+    for name, record in zip(asked, reply["answers"], strict=False):
+        (cell,) = record["cells"]
+        assert cell["labels"] == []
+        assert abs(cell["value"] - ages.count(int(name[1:]))) <= 1, name
+        assert cell["low"] <= ages.count(int(name[1:])) <= cell["high"]
+        assert str(int(name[1:])) in json.dumps(record["query"])
+    by_illness = {cell["labels"][0]: cell for cell in reply["answers"][-1]["cells"]}
+    assert set(by_illness) >= {"no", "yes"}
+    assert abs(by_illness["yes"]["adjusted"]["value"] - 52) <= 1
+    assert reply.keys().isdisjoint({"names", "asked", "release"})
+    assert [release[name].value for name in asked] == [
+        record["value"] for record in reply["answers"][: len(asked)]
+    ]
+    assert {"Reply", "AnswerRecord", "AnsweredCell"} <= json.loads(described)["components"]["schemas"].keys()

@@ -86,8 +86,10 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
 
 def _tell(asked: "Request", done: "Fulfilled", *, as_document: bool) -> None:
     if as_document:
+        from entwined.report.answer_records import labelled_document
+
         names = [question.name for question in asked.questions]
-        as_json({"names": names, "release": done.release.document(), "budget": done.funds.document})
+        as_json(labelled_document(done.release, names, asked.schema) | {"budget": done.funds.document})
         return
     for question, answer in zip(asked.questions, done.release.answers, strict=True):
         show(question, asked, answer)

@@ -8,7 +8,7 @@ after every commit and before anything is handed out: after a crash it may lag b
 from pathlib import Path
 
 from entwined.canonical import sha256
-from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable
+from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable, NoAnchor
 from entwined.ledger.entry import START, Mark
 from entwined.ledger.slots import Kept, Slots, state_folder
 
@@ -29,7 +29,7 @@ class Anchor:
         """Read the furthest mark."""
         found = self._slots.read()
         if found is None:
-            raise LedgerDamaged(
+            raise NoAnchor(
                 f"The ledger's anchor {self.path} is missing, so an old copy cannot be told from the newest. "
                 f"If this is the newest copy and was moved here on purpose: entwined budget adopt LEDGER."
             )

@@ -1,15 +1,15 @@
 """A ledger as a book: its chain can be read, checked and continued, whoever prices it."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from entwined.canonical import Document, fraction_from, sha256_of_bytes
-from entwined.errors import BadInput, BadLedger, LedgerDamaged
+from entwined.errors import BadInput, BadLedger, LedgerDamaged, NoAnchor, NoLedger
 from entwined.ledger.anchor import Anchor, default_anchor
 from entwined.ledger.calendar import Allowance
 from entwined.ledger.entry import RECEIPT_DIGITS, START, Entry, Kind, Mark
@@ -23,6 +23,8 @@ from entwined.promise.part import Part, add_up
 from entwined.promise.price import Price
 from entwined.promise.totals import NOTHING
 
+Opened = TypeVar("Opened")
+BEGINNING: Final = "the ledger is begun"
 PATIENCE: Final = 60.0
 """Seconds to wait for others before giving up."""
 CHUNK: Final = 2000
@@ -50,6 +52,25 @@ class Book:
     def __init__(self, where: str | Path, anchor: Path | None = None, patience: float = PATIENCE) -> None:
         self.store = _store(where, patience)
         self.anchor = Anchor(anchor or default_anchor(self.store.name), patience)
+
+    def opened_or_begun(self, opened: Callable[[], Opened], begun: Callable[[], Opened]) -> Opened:
+        """Open the ledger of this book or begin it, alone: whoever else would begin it meanwhile waits and opens it.
+
+        A ledger is there a moment before its anchor is, so one without an anchor is looked at again once it was begun.
+        """
+        with suppress(NoLedger, NoAnchor):
+            return opened()
+        lease = self.store.lease(BEGINNING)
+        try:
+            return opened()
+        except NoLedger:
+            return begun()
+        finally:
+            lease.release()
+
+    def await_beginning(self) -> None:
+        """Wait until nobody is beginning this ledger."""
+        self.store.lease(BEGINNING).release()
 
     def begin(self, terms: Document, document: bytes) -> None:
         """Write the first entry where no book is and none was."""
@@ -180,7 +201,7 @@ class Book:
         except LedgerDamaged:
             with self.store.reading() as pages:
                 pages.head()  # where there is no ledger either, this says so
-            raise
+            return self.anchor.read()  # perhaps both were made meanwhile
 
     def close(self) -> None:
         """Close the connections; the book opens them again when it is used."""

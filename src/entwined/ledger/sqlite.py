@@ -94,6 +94,8 @@ class SqliteStore:
 
     def lease(self, question: str) -> Lock:
         """Wait for the right to answer a question."""
+        with self._translated():
+            self._path.parent.mkdir(parents=True, exist_ok=True)  # there may be no ledger yet
         return self._lock(
             f"answer {question}", f"The same question is being answered by another process. {LATER}"
         )

@@ -1,6 +1,7 @@
 """What the ledger of a request holds and will hold: spent, left, and whether it would refuse."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -9,7 +10,15 @@ from typing import Final
 
 from entwined.canonical import Document, fraction_from
 from entwined.door.question import question_of
-from entwined.errors import BadInput, BadLedger, EntwinedError, LedgerUnavailable, NoLedger, OverBudget
+from entwined.errors import (
+    BadInput,
+    BadLedger,
+    EntwinedError,
+    LedgerUnavailable,
+    NoAnchor,
+    NoLedger,
+    OverBudget,
+)
 from entwined.ledger import Book, Kind, Ledger
 from entwined.ledger.calendar import Allowance, Calendar
 from entwined.ledger.ledger import ONE_RELEASE
@@ -109,37 +118,56 @@ def _why_unguarded(request: Request) -> str:
 
 
 def _funds(request: Request, bill: Bill) -> Funds:
+    """Ask the ledger, and ask again if it is being begun just now."""
     book = Book(request.place)
+    try:
+        return _funds_in(book, request, bill)
+    except NoAnchor:
+        book.await_beginning()
+        return _funds_in(book, request, bill)
+    except NoLedger:
+        before = _funds_before(book, request, bill)
+        if book.anchor.exists:  # it follows the ledger, so by now either both are there or the ledger is lost
+            with suppress(NoLedger):
+                return _funds_in(book, request, bill)
+        return before
+    finally:
+        book.close()
+
+
+def _funds_before(book: Book, request: Request, bill: Bill) -> Funds:
+    """Tell what there is before a ledger is begun."""
+    refused = _why_not_begun(book, request, bill)
+    begun = () if refused else _at_the_start(request, bill.price)
+    whole = bill.promise.series_in_all(bill.parts)
+    return Funds(
+        shown(book, request), request.cap, NOTHING, bill.price, refused, periods=begun, series_in_all=whole
+    )
+
+
+def _funds_in(book: Book, request: Request, bill: Bill) -> Funds:
     place = shown(book, request)
     if request.is_exploratory:
         return Funds(place, request.cap, NOTHING, NOTHING, PLANNING_ONLY)
+    cap = _cap_of(book)
+    standing = book.spent()
+    spent = standing.price
+    due = [parts for document, parts in bill.charges if not _was_answered(book, request, document, parts)]
+    again, charged = not due, _together(due)
     try:
-        cap = _cap_of(book)
-        standing = book.spent()
-        spent = standing.price
-        due = [parts for document, parts in bill.charges if not _was_answered(book, request, document, parts)]
-        again, charged = not due, _together(due)
-        try:
-            ledger = Ledger(book, request.cap or cap, bill.promise, request.calendar)
-            after, periods = ledger.price(charged), ledger.allowances(charged)
-        except (BadLedger, LedgerUnavailable) as reason:
-            return Funds(place, cap, spent, spent, str(reason))
-        if again:
-            return Funds(place, cap, spent, spent, None, again, periods=periods)
-        refused = (
-            _why_second(ledger, bill)
-            or _why_outside(ledger.outside(charged))
-            or _why_over(after, cap)
-            or _why_late(periods)
-        )
-        left = ledger.allowances() if refused else periods
-    except NoLedger:
-        refused = _why_not_begun(book, request, bill)
-        begun = () if refused else _at_the_start(request, bill.price)
-        whole = bill.promise.series_in_all(bill.parts)
-        return Funds(place, request.cap, NOTHING, bill.price, refused, periods=begun, series_in_all=whole)
-    finally:
-        book.close()
+        ledger = Ledger(book, request.cap or cap, bill.promise, request.calendar)
+        after, periods = ledger.price(charged), ledger.allowances(charged)
+    except (BadLedger, LedgerUnavailable) as reason:
+        return Funds(place, cap, spent, spent, str(reason))
+    if again:
+        return Funds(place, cap, spent, spent, None, again, periods=periods)
+    refused = (
+        _why_second(ledger, bill)
+        or _why_outside(ledger.outside(charged))
+        or _why_over(after, cap)
+        or _why_late(periods)
+    )
+    left = ledger.allowances() if refused else periods
     whole = bill.promise.series_in_all(_together([standing.parts, charged]))
     return Funds(place, cap, spent, after, refused, periods=left, series_in_all=whole)
 
@@ -240,20 +268,24 @@ def refuse_over(ledger: Ledger, request: Request, bill: Bill) -> None:
 def ledger_for(request: Request, promise: Promise, price: Price, witness: Witness | None) -> Ledger:
     """Open the ledger of a request, or begin it: not for what its cap would refuse, nor a second one for a table."""
     book = Book(request.place)
-    try:
+
+    def opened() -> Ledger:
         ledger = Ledger(book, request.cap or _cap_of(book), promise, request.calendar)
         book.check()
-    except NoLedger:
+        return ledger
+
+    def begun() -> Ledger:
         book.close()
         if request.cap is None:
-            raise BadInput("There is no ledger yet, and no cap for it. Give cap.") from None
+            raise BadInput("There is no ledger yet, and no cap for it. Give cap.")
         if witness is not None:
             witness.refuse_new()
         over = _why_over(price, request.cap) or _why_late(_at_the_start(request, price))
         if over:
-            raise OverBudget(f"{over} Nothing was charged.") from None
+            raise OverBudget(f"{over} Nothing was charged.")
         return Ledger.create(request.place, request.cap, promise, calendar=request.calendar)
-    return ledger
+
+    return book.opened_or_begun(opened, begun)
 
 
 def _cap_of(book: Book) -> Fraction:

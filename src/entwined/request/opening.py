@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from entwined.bounds import Knowledge
-from entwined.errors import NoLedger
-from entwined.ledger import Ledger
+from entwined.ledger import Book, Ledger
 from entwined.ledger.calendar import Calendar
 from entwined.numbers import Amount, positive_fraction
 from entwined.promise.promise import Dependences, promise_of
@@ -35,7 +34,7 @@ def open_ledger(  # noqa: PLR0913  (these are the terms that a ledger is made fo
     promise = promise_of(schema, dependence, knowledge, delta, secrets, reserve)
     most = positive_fraction(cap, "Cap")
     periods = None if calendar is None else calendar_of(calendar)
-    try:
-        return Ledger.open(where, most, promise, anchor, periods)
-    except NoLedger:
-        return Ledger.create(where, most, promise, anchor, periods)
+    return Book(where, anchor).opened_or_begun(
+        lambda: Ledger.open(where, most, promise, anchor, periods),
+        lambda: Ledger.create(where, most, promise, anchor, periods),
+    )

@@ -145,11 +145,9 @@ class AwayDesk:
     ) -> Release:
         amounts = {"leakage": _text(leakage), "loss": _text(loss)}
         reply = self._send("/ask", {**body, **amounts, "request": request or uuid4().hex})
-        found = Release.from_document(reply["release"])
-        by_text = {answer.asked: answer for answer in found.answers}
-        answers = tuple(by_text[asked] for asked in reply["asked"])
-        names = tuple(reply["names"]) if named else ()
-        return replace(found, answers=answers, names=names, schema=self.schema)
+        found = Release.from_document(reply)
+        names = tuple(record["name"] for record in reply["answers"]) if named else ()
+        return replace(found, names=names, schema=self.schema)
 
     @property
     def budget(self) -> AwayPurse:
@@ -167,7 +165,7 @@ class AwayDesk:
 
     def certificate(self, request: str) -> Document:
         """The certificate of an earlier request of yours."""
-        found: Document = self._send(f"/replies/{quote(request, safe='')}")["release"]["certificate"]
+        found: Document = self._send(f"/replies/{quote(request, safe='')}")["certificate"]
         return found
 
     def dummy(self, rows: int = 100) -> "pa.Table":

@@ -21,6 +21,7 @@ from entwined.mechanisms.batch import Batch
 from entwined.numbers import float_above, positive_fraction
 from entwined.promise.price import Price
 from entwined.queries.documents import KINDS, as_written
+from entwined.report.answer_records import labelled_document
 from entwined.request.desk import Desk
 from entwined.request.funds import PLANNING_ONLY, amounts, ledger_for
 from entwined.request.request import Question, Request
@@ -183,12 +184,9 @@ class Offer:
             names=tuple(one.name for one in wanted.request.questions),
             expected_rows=wanted.request.rows,
         )
-        reply = {
-            "names": list(release.names),
-            "asked": [answer.asked for answer in release.answers],
-            "price": float_above(Fraction(wanted.batch.price.worst)),
-            "release": release.document(),
-        }
+        names = [question.name for question in wanted.request.questions]
+        price = float_above(Fraction(wanted.batch.price.worst))
+        reply = {"price": price, **labelled_document(release, names, self.terms.schema)}
         return canonical(reply).encode()
 
     def history(self, analyst: str) -> list[Document]:

@@ -60,6 +60,46 @@ class AskOnce(Ask):
     request: str = Field(default_factory=lambda: uuid4().hex, pattern=REQUEST_ID)
 
 
+class AnsweredCell(BaseModel):
+    """One number: the labels of its cell along the sides, its value, and the 95 % interval of the truth.
+
+    A number that is no whole one is the nearest double; the exact one is in the answer's `value`. A time is a text.
+    """
+
+    model_config = ConfigDict(extra="allow")
+    labels: list[str]
+    value: JsonValue
+    low: JsonValue
+    high: JsonValue
+    adjusted: dict[str, JsonValue] | None = Field(
+        None,
+        description="The same number as a whole one that adds up with others: `value`, `low` and `high`.",
+    )
+
+
+class AnswerRecord(BaseModel):
+    """One answer, as it is published, under its name; answers come in the order in which they were asked."""
+
+    model_config = ConfigDict(extra="allow")
+    name: str
+    sides: list[str] = Field(description="What the labels of each cell are labels of.")
+    cells: list[AnsweredCell]
+    query: dict[str, JsonValue]
+
+
+class Reply(BaseModel):
+    """The answers to a request, its price, and the certificate of the release."""
+
+    model_config = ConfigDict(extra="allow")
+    request: str
+    price: float
+    answers: list[AnswerRecord]
+    certificate: dict[str, JsonValue]
+
+
+ANSWERED: Final[dict[int | str, dict[str, Any]]] = {200: {"model": Reply}}
+
+
 def house_of(request: Request) -> House:
     """Find what the service keeps open."""
     house: House = request.app.state.house
@@ -145,7 +185,7 @@ async def plan(request: Request, shown: Shown, table: str, wish: Ask) -> Respons
     )
 
 
-@api.post("/tables/{table}/ask")
+@api.post("/tables/{table}/ask", responses=ANSWERED)
 async def ask(request: Request, shown: Shown, table: str, wish: AskOnce) -> Response:
     """Answer a question and charge it; the same question again, by whomever, is answered alike for nothing."""
     house, offer = offer_of(request, shown, table, "ask")
@@ -159,7 +199,7 @@ async def ask(request: Request, shown: Shown, table: str, wish: AskOnce) -> Resp
     return reply
 
 
-@api.get("/tables/{table}/replies/{name}")
+@api.get("/tables/{table}/replies/{name}", responses=ANSWERED)
 async def replied(request: Request, shown: Shown, table: str, name: str) -> Response:
     """The reply to an earlier request of yours, with its certificate."""
     house, offer = offer_of(request, shown, table, "plan")
