@@ -27,6 +27,9 @@ centres = 2
 rounds = 2
 leakage = {leakage}
 """
+TWIN = (
+    '[[mechanism]]\nname = "where people, are!"\nkind = "k_means"\ncolumns = ["x"]\ncentres = 1\nloss = 1\n'
+)
 QUESTION = '\n[[query]]\nkind = "histogram"\ncolumn = "x"\nbins = 2\n'
 COLUMNS = Text("home", compare="exact"), Real("x", 0, 10, step="0.1"), Real("y", 0, 10, step="0.1")
 
@@ -152,6 +155,10 @@ def test_what_does_not_fit_under_the_cap_together_charges_nothing(folder, run):
         (('name = "Where people are"', 'name = "report"'), "another file"),
         (('columns = ["x", "y"]', 'columns = ["home"]'), "[[mechanism]] 'Where people are'"),
         (("cap = 10", "cap = 10\nleakage = 1.0"), "Give each mechanism its own"),
+        (
+            ("[[mechanism]]", TWIN + "[[mechanism]]"),
+            "Two mechanisms are called 'where people, are!' or nearly so",
+        ),
     ],
 )
 def test_what_is_no_mechanism_is_refused_in_words(folder, run, change, why):

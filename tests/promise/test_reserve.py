@@ -46,6 +46,21 @@ TERMS = {"delta": DELTA, "dependence": TREE}
 BINS = 9
 
 
+@pytest.mark.parametrize("wrong", ["p = 'x'", "zone"])
+@pytest.mark.parametrize("name", ["a", "z"])
+def test_every_column_that_a_reserve_names_is_checked(wrong, name):
+    """Whether it comes first or last: a public column, or a condition on one, takes no reserve."""
+    columns = (*(Categorical(each, LETTERS) for each in ("a", "z")), Categorical("p", LETTERS, public=True))
+    zone = Categorical("zone", LETTERS, public=True)
+    schema = Schema((*columns, zone), unit=Cells(), rows=3).approve()
+    model = Declared(
+        BayesNet.of_columns(("a", "z"), (LETTERS,) * 2, ((), ("a",)), TABLES[:2]), missing_says_nothing="az"
+    )
+    promise_of(schema, model, delta=DELTA, reserve={"a": "0.01", "z": "0.02"})
+    with pytest.raises(BadInput, match=f"reserve: .*{wrong[:4]}"):
+        promise_of(schema, model, delta=DELTA, reserve={name: "0.01", wrong: "0.02"})
+
+
 class Adversary:
     """Asks how many more rows have one code than another, of some column, chosen with its noise by all that was seen.
 

@@ -141,6 +141,28 @@ def test_survey_files_bring_labels_and_missing_codes(tmp_path):
         assert [n.tolist() for n in table.answer(asked)] == [[20, 40, 40], [20, 20, 20, 40], [40, 20, 20, 20]]
 
 
+def test_labelled_text_values_of_a_survey_file_are_answers(tmp_path):
+    """Codes of text have labels too ("M" = male), and only what is declared missing is missing."""
+    import pyreadstat
+
+    path = tmp_path / "survey.sav"
+    pyreadstat.write_sav(
+        pd.DataFrame({"sex": ["M", "F", "F", "X"] * 25, "region": ["n", "s", "e", "w"] * 25}),
+        str(path),
+        variable_value_labels={"sex": {"M": "male", "F": "female", "X": "refused"}},
+        missing_ranges={"sex": ["X"]},
+    )
+    found = describe(path).schema
+    sex = found.column("sex")
+    assert sorted(zip(sex.values, sex.labels, strict=True)) == [("F", "female"), ("M", "male")]
+    assert sex.missing_codes == ("X",)
+    asked = [TableOf((Axis(name, found.coded(name).levels),), everything()) for name in ("sex", "region")]
+    with open_table(path, found) as table:
+        counted = [n.tolist() for n in table.answer(asked)]
+    by_value = dict(zip(sex.values, counted[0], strict=False))
+    assert (by_value, counted[0][-1], counted[1]) == ({"M": 25, "F": 50}, 25, [25, 25, 25, 25, 0])
+
+
 def test_a_scale_with_some_labels_keeps_all_its_answers_and_missing_codes_widen_nothing(tmp_path):
     """A scale from 1 to 7 is often labelled at 1, 4 and 7 alone; ranges of codes may stand for missing."""
     import pyreadstat
