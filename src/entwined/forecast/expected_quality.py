@@ -16,6 +16,8 @@ from entwined.estimate.judged import ALL_ROWS, ARBITRARY, rank_error
 from entwined.estimate.quality import (
     DEVIATIONS,
     MISS,
+    PUBLISH,
+    WITH_CARE,
     Level,
     TableSize,
     figure,
@@ -28,6 +30,7 @@ from entwined.forecast.forecast import Assumed, Forecast
 from entwined.queries import Effective, Query, Quotient, Scores
 from entwined.queries.extents import End, extent
 from entwined.queries.shapes import Number
+from entwined.queries.weighted import Weight
 from entwined.schema import Schema
 
 TYPICAL: Final = 0.5  # of the largest possible number, where nothing else is known
@@ -102,7 +105,12 @@ class _Expected:
         if self.size.rows is not None:
             ends = extent(aggregate, self.schema, self.size.rows)
             found = self._possible(found, 0.0, max(map(_farthest, ends)) * unit, error, reach)
-        return self._frequent(found, error, reach, aggregate.cells) if counts else found
+        if counts:
+            return self._frequent(found, error, reach, aggregate.cells)
+        rows = Assumed(self.size.expected, consistent=False).inside(aggregate.where, self.schema)
+        weights = None if aggregate.adds is None else aggregate.adds.times
+        weight = 1.0 if weights is None else float(Weight.mean(weights.column, self.schema))
+        return self._by_mean(found, None if rows is None else rows * weight)
 
     def _frequent(self, found: ExpectedQuality, error: float, reach: float, cells: int) -> ExpectedQuality:
         """Judge a cell of a table if all its possible cells were equally frequent."""
@@ -126,14 +134,29 @@ class _Expected:
             return self.share()
         column = self.schema.coded(self.query.values[0])
         ends = [column.value(0), column.value(column.levels - 1)]
-        return self._between(*sorted(_number(end) for end in ends))
+        return self._by_mean(self._between(*sorted(_number(end) for end in ends)), 1.0)
 
     def ratio(self, quotient: Quotient[Number]) -> ExpectedQuality:
         """Judge a mean by what is possible."""
         if self.query.scale(self.schema) == "interval":
             return self._between(0.0, float((quotient.most - quotient.least) * quotient.step))
         ends = [quotient.value(Fraction(end)) for end in (quotient.least, quotient.most)]
-        return self._between(*map(_number, ends))
+        return self._by_mean(self._between(*map(_number, ends)), 1.0)
+
+    def _by_mean(self, found: ExpectedQuality, rows: float | None) -> ExpectedQuality:
+        """Judge a mean, or the total of so many rows, by the declared mean of its column."""
+        names = self.query.values
+        declared = self.schema.coded(names[0]).declared_mean if len(names) == 1 else None
+        if declared is None or rows is None or found.level != "unknown" or found.publish_from is None:
+            return found
+        number = abs(float(declared)) * rows
+        error, reach = _error_of(found)
+        ratio = relative_error(number, error, number - reach)
+        said = f"If the mean of {names[0]} is {figure(float(declared))}, as declared."
+        needed = number / found.publish_from
+        return replace(
+            found, level=level_of(ratio), relative_error=_finite(ratio), reason=said, needed=needed
+        )
 
     def variance(self, quotient: Quotient[Number]) -> ExpectedQuality:
         """Judge a variance by the largest that the range allows."""
@@ -221,6 +244,13 @@ def _sure_reach(law: ErrorLaw, cells: int) -> float:
 def _whole(found: ExpectedQuality) -> ExpectedQuality:
     ends = [None if end is None else math.ceil(end) for end in (found.publish_from, found.with_care_from)]
     return replace(found, publish_from=ends[0], with_care_from=ends[1])
+
+
+def _error_of(found: ExpectedQuality) -> tuple[float, float]:
+    """Give the standard error and the half-width that the smallest numbers of both classes follow from."""
+    publish, care = found.publish_from or 0.0, found.with_care_from or 0.0
+    error = (publish - care) / (1 / PUBLISH - 1 / WITH_CARE)
+    return error, publish - error / PUBLISH
 
 
 def _farthest(end: End) -> int:

@@ -27,15 +27,19 @@ from entwined.noise import Additive, Law, additive
 from entwined.numbers import FloatArray
 from entwined.queries import Effective, Predicate, Query, Quotient, Scores
 from entwined.queries.shapes import Number
-from entwined.queries.terms import codes_inside
+from entwined.queries.terms import grid_of
+from entwined.queries.weighted import Weight
 from entwined.schema import Schema
+from entwined.schema.exact import number_text
 
 BETAS: Final = (Fraction(1, 10), Fraction(1, 20), Fraction(1, 100))
 PERIOD: Final = 64.0  # in deviations and steps: what is beyond half of it has no chance to speak of
 TERMS: Final = 2048
 AGREED: Final = "Counts are taken to be well above zero, and rounding to whole numbers is left out."
 QUARTER: Final = "their values a quarter of the range off its middle."
-WEIGHED: Final = " Weights are taken to be in the middle of their range on average."
+AS_DECLARED: Final = "their mean as declared."
+WEIGHED: Final = " {column} is taken to be {mean} on average: declare its mean in the schema if it is not."
+DECLARED: Final = " {column} is {mean} on average, as declared."
 UNEVEN: Final = "How uneven the weights are is not said, so this is not predicted."
 UNSAID: Final = "How many rows there may be is not said, so this is not predicted: give expected_rows."
 
@@ -147,12 +151,12 @@ class _Forecasts:
 
     @property
     def _each(self) -> float:
-        """What a row adds to the last statistic on average: 1, or the middle of the weights that can be inside."""
-        aggregate = self.asked[-1].statistic.aggregate
-        if aggregate.adds is None:
+        """What a row adds to the last statistic on average: 1, or what rows weigh on average as far as is public."""
+        term = self.asked[-1].statistic.aggregate.adds
+        if term is None:
             return 1.0
-        codes = codes_inside(aggregate.where, aggregate.adds.column, self.schema)
-        return (aggregate.adds.value(codes[0][0]) + aggregate.adds.value(codes[-1][1])) / 2
+        low, step = grid_of(self.schema.coded(term.column))
+        return float(term.factor * (Weight.mean(term.column, self.schema) - low) / step + term.offset)
 
     def lattice(self, step: int | Fraction) -> Forecast:
         """Predict the errors of single numbers or the cells of a table by the law of their noise."""
@@ -185,9 +189,13 @@ class _Forecasts:
 
     def ratio(self, quotient: Quotient[Number]) -> Forecast:
         """Predict the error of a sum over a count."""
-        middle = _off_middle(quotient)
+        declared = self.schema.coded(self.query.values[0]).declared_mean
+        zero = quotient.value(Fraction(0))
+        middle, said = _off_middle(quotient), QUARTER
+        if declared is not None and isinstance(zero, Fraction):
+            middle, said = float((declared - zero) / quotient.step), AS_DECLARED
         largest = float((quotient.most - quotient.least) * quotient.step)
-        return self._first_order([middle, 1.0], [1.0, middle], float(quotient.step), largest)
+        return self._first_order([middle, 1.0], [1.0, middle], float(quotient.step), largest, said)
 
     def variance(self, quotient: Quotient[Number]) -> Forecast:
         """Predict the error of a variance of values with a deviation of a quarter of their range."""
@@ -211,12 +219,17 @@ class _Forecasts:
         return replace(self._named, exact=False, assumes=UNEVEN)
 
     def _first_order(
-        self, numbers: Sequence[float], weights: Sequence[float], unit: float, largest: float
+        self,
+        numbers: Sequence[float],
+        weights: Sequence[float],
+        unit: float,
+        largest: float,
+        said: str = QUARTER,
     ) -> Forecast:
         rows = self._rows(self.asked[-1])
         if rows is None:
             return replace(self._named, exact=False, assumes=UNSAID)
-        return self._at(numbers, weights, unit, largest, max(round(rows), 1), QUARTER)
+        return self._at(numbers, weights, unit, largest, max(round(rows), 1), said)
 
     def _at(
         self,
@@ -238,8 +251,18 @@ class _Forecasts:
             half_width=self._half(where),
             accuracy=tuple((min(law.half_width(1 - beta), largest), float(beta)) for beta in BETAS),
             exact=False,
-            assumes=f"{rows:,} rows are taken to be inside, {said}{'' if self._each == 1 else WEIGHED}",
+            assumes=f"{rows:,} rows are taken to be inside, {said}{self._weighed}",
         )
+
+    @property
+    def _weighed(self) -> str:
+        """Say what rows are taken to weigh."""
+        term = self.asked[-1].statistic.aggregate.adds
+        if term is None:
+            return ""
+        mean = number_text(Weight.mean(term.column, self.schema))
+        is_declared = self.schema.coded(term.column).declared_mean is not None
+        return (DECLARED if is_declared else WEIGHED).format(column=term.column, mean=mean)
 
     def _half(self, where: Span) -> float | None:
         """Give half the length of an interval."""

@@ -49,8 +49,8 @@ def query_from(given: Mapping[str, object], schema: Schema) -> Query:
     ('age',)
     """
     kind = given.get("query")
-    if kind in INSTEAD:
-        refuse_extreme(str(kind), str(given.get("column", "column")))
+    if isinstance(kind, str) and kind in INSTEAD:
+        refuse_extreme(kind, str(given.get("column", "column")))
     if not isinstance(kind, str) or kind not in KINDS:
         raise BadQuery(f"query = {kind!r}. Ask for one of {', '.join(KINDS)}.")
     known = {field.name: field for field in fields(KINDS[kind])}

@@ -17,7 +17,7 @@ from entwined.queries.conditions import is_missing
 from entwined.queries.predicate import Predicate
 from entwined.queries.query import Field, Query, Titled
 from entwined.queries.statistic import Statistic
-from entwined.queries.terms import moves_alone, moves_inside, total_term
+from entwined.queries.terms import grid_of, moves_alone, moves_inside, total_term
 from entwined.schema import Numeric, Schema
 from entwined.schema.raw import is_text
 from entwined.schema.unit import ROW_SHARE
@@ -42,6 +42,19 @@ class Weight:
                 "range starts at 0 or above and has more than one value."
             )
         return cls(*total_term(column))
+
+    @staticmethod
+    def mean(name: str, schema: Schema) -> Fraction:
+        """Give what rows weigh on average as far as is public: declared, else 1 if that can be, else half of the most.
+
+        Weights of a survey are usually scaled to a mean of 1. Where they are larger, a plan that takes 1 promises too
+        little.
+        """
+        column = schema.coded(name)
+        low, step = grid_of(column)
+        high = low + (column.levels - 1) * step
+        declared = column.declared_mean
+        return declared if declared is not None else Fraction(1) if low <= 1 <= high else (low + high) / 2
 
     def there(self, where: Predicate, schema: Schema) -> Predicate:
         """Leave rows without a weight out."""

@@ -79,6 +79,11 @@ class Coded(Column):
         return self.name
 
     @property
+    def declared_mean(self) -> Fraction | None:
+        """The mean of the values as far as it is declared; columns without numbers have none."""
+        return None
+
+    @property
     def has_order(self) -> bool:
         """Whether one value can be above another."""
         return False

@@ -98,7 +98,9 @@ class Ordered(Coded):
 
 @dataclass(frozen=True)
 class Numeric(Ordered):
-    """Numbers low + code · step."""
+    """Numbers low + code · step; `mean` is what they are on average as far as is public, which only plans use."""
+
+    mean: Fraction | None = field(default=None, kw_only=True)
 
     @property
     @abstractmethod
@@ -109,6 +111,28 @@ class Numeric(Ordered):
     @abstractmethod
     def spacing(self) -> Fraction:
         """The step from one code to the next."""
+
+    @property
+    def declared_mean(self) -> Fraction | None:
+        """The mean of the values as far as it is declared."""
+        return self.mean
+
+    def _check_mean(self) -> None:
+        """Refuse a declared mean that no values in range have."""
+        if self.mean is None:
+            return
+        mean, last = exact_number(self.mean), self.origin + (self.levels - 1) * self.spacing
+        if mean is None or not self.origin <= mean <= last:
+            raise BadSchema(
+                f"Column {self.name!r} has mean = {self.mean!r:.40}. Give a number from {number_text(self.origin)} to "
+                f"{number_text(last)}, or leave it out."
+            )
+        object.__setattr__(self, "mean", mean)
+
+    @property
+    def document(self) -> Document:
+        """The column as the fields of its file."""
+        return super().document | ({} if self.mean is None else {"mean": number_text(self.mean)})
 
     def _stands_for_missing(self, raw: object) -> bool:
         return number_of(raw) in self._missing_numbers
@@ -173,6 +197,7 @@ class Integer(Numeric):
             raise BadSchema(
                 f"Integer column {self.name!r} goes from {self.low} to {self.high}. Swap low and high."
             )
+        self._check_mean()
         self._cut()
 
     @property
@@ -228,6 +253,7 @@ class Real(Numeric):
             )
         if max(abs(self.low), abs(self.high)) > FINEST:
             raise BadSchema(f"{name} has a bound beyond 10^30. Measure it in a larger unit.")
+        self._check_mean()
         self._cut()
 
     @property

@@ -16,8 +16,8 @@ LISTS: Final = ("values", "labels", "missing_codes")
 OF_KIND: Final[Mapping[str, tuple[str, ...]]] = {
     "categorical": ("values", "labels", "missing", "missing_codes"),
     "boolean": ("missing",),
-    "integer": ("low", "high", "outside", "missing", "missing_codes"),
-    "real": ("low", "high", "step", "outside", "missing", "missing_codes"),
+    "integer": ("low", "high", "mean", "outside", "missing", "missing_codes"),
+    "real": ("low", "high", "step", "mean", "outside", "missing", "missing_codes"),
     "moment": ("low", "high", "step", "outside", "missing", "missing_codes"),
     "text": ("compare",),
 }
