@@ -20,20 +20,20 @@ GROUPED: Final = (
     "of them are used, a pseudo-random sample that is the same for every question."
 )
 TOGETHER: Final = (
-    "{units} that share a value of {by} count for at most {most:,} {units_}; of more a pseudo-random sample of {most:,} "
-    "is used, the same for every question."
+    "{units} that share a value of {by} count for at most {most:,} {units_}; of more a pseudo-random sample of "
+    "{most:,} is used, the same for every question."
 )
 STEPS: Final = (
-    "A series of {by} counts with its first {most:,} steps by {order}, not with later ones; of several {many} at a step "
-    "one is used, picked pseudo-randomly."
+    "A series of {by} counts with its first {most:,} steps by {order}, not with later ones; of several {many} at a "
+    "step one is used, picked pseudo-randomly."
 )
 ONE_A_STEP: Final = (
     "Of several {many} at a step of {order} in a series of {by} one is used, picked pseudo-randomly."
 )
 CUT: Final = "Every node keeps at most {most:,} edges; edges are taken in a pseudo-random order, which favours no node."
 SAMPLE_ERROR: Final = (
-    "Intervals hold for the rows that are used: they cover the noise, not the error of the sample, whose standard error "
-    "is at most √c for a count of c."
+    "Intervals hold for the rows that are used: they cover the noise, not the error of the sample, whose standard "
+    "error is at most √c for a count of c."
 )
 
 
