@@ -73,7 +73,7 @@ def show(document: Document) -> None:
     for sentence in (*document.get("first_lines", ()), *document["failed_checks"]):
         say(sentence)
     say(document["title"] or "A release")
-    if document["counted_rows"]:
+    if document.get("counted_rows"):
         say(f"Rows that count: {' '.join(document['counted_rows'])}")
     if "ways" not in document:
         show_mechanisms(document["mechanisms"])

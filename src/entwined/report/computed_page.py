@@ -70,7 +70,7 @@ def planned_page(document: Mapping[str, Any]) -> str:
         title=readable(document.get("title") or "Planned computations"),
         first=[readable(one, 600) for one in document.get("first_lines", ())],
         failed=[readable(one, 600) for one in document.get("failed_checks", ())],
-        counted_rows=[readable(one, 600) for one in document["counted_rows"]],
+        counted_rows=[readable(one, 600) for one in document.get("counted_rows", ())],
         unit=unit_from(document["unit"]),
         computed=planned(document.get("mechanisms", ())),
         budget=budget_of(document),

@@ -192,7 +192,7 @@ def findings(release: Release, names: Sequence[str], schema: Schema) -> tuple[Fi
         )
     people = populations(release.under(schema))
     wholes = Wholes.of(release, schema)
-    counted = " ".join(release.certificate["counted_rows"])
+    counted = " ".join(release.certificate.get("counted_rows", ()))
     return tuple(
         Finding(name, answer, schema, people.get(answer.asked), wholes, counted)
         for name, answer in zip(names, release.answers, strict=True)
