@@ -16,7 +16,7 @@ def test_the_engine_codes_and_counts():
 def test_the_engine_keeps_groups_small_by_their_own_rows():
     table = MemoryTable(Schema(PEOPLE, unit=Rows()), ROWS).keeping("home", 2)
     assert table.answer([GENDERS]) == [[0, 2, 1]]  # of h1 both women, by lot
-    assert MemoryTable(Schema(PEOPLE, unit=Person("home", 1)), ROWS).answer([GENDERS]) == [[1, 0, 1]]
+    assert MemoryTable(Schema(PEOPLE, unit=Person("home", 1)), ROWS).answer([GENDERS]) == [[0, 1, 1]]
     first = MemoryTable(Schema(PEOPLE), ROWS).keeping("home", 1, "age")
     assert first.answer([GENDERS]) == [[0, 1, 1]]
     twins = [

@@ -73,6 +73,8 @@ def show(document: Document) -> None:
     for sentence in (*document.get("first_lines", ()), *document["failed_checks"]):
         say(sentence)
     say(document["title"] or "A release")
+    if document.get("counted_rows"):
+        say(f"Rows that count: {' '.join(document['counted_rows'])}")
     if "ways" not in document:
         show_mechanisms(document["mechanisms"])
         unprotected = any("individuals" in one["asked"] for one in document["mechanisms"])

@@ -109,6 +109,7 @@ def release_computed(
     request: "Request", output: Path, key: "Key | None", receipt: str | None, *, as_document: bool, yes: bool
 ) -> None:
     """Release what mechanisms give, where no question is asked beside them."""
+    from entwined.promise.counted_rows import counted_rows
     from entwined.report import write_computed
     from entwined.request.bill import bill_of
     from entwined.request.computed import compute
@@ -134,6 +135,7 @@ def release_computed(
         as_json({**there, "budget": done.funds.document})
         return
     show_computed(done.found)
+    show_counted(counted_rows(request.promise))
     say(f"Released {', '.join(one.name for one in done.found)} into {output}: {', '.join(names)}.")
     rows = request.promise.protects_individuals
     say(spent(done.funds.document, stored=done.was_stored, protected=rows))
@@ -226,6 +228,7 @@ def _say(output: Path, files: "list[Path]", done: "Fulfilled", key: "Key | None"
     """Say what was written, what it cost, and how to check it."""
     names = ", ".join(path.name for path in files)
     say(f"Released {len(done.release.answers)} statistics into {output}: {names}.")
+    show_counted(done.release.certificate["counted_rows"])
     show_compared(done.compared)
     say(spent(done.funds.document, stored=done.was_stored))
     say(f"receipt {done.funds.receipt}")
@@ -233,6 +236,12 @@ def _say(output: Path, files: "list[Path]", done: "Fulfilled", key: "Key | None"
         say(f"The certificate is signed with the key {key.public.fingerprint}.")
     say(f"Check the promise with: entwined verify {output / 'certificate.json'}")
     show_quality(done.release, ahead)
+
+
+def show_counted(sentences: "Sequence[str]") -> None:
+    """Print which rows the numbers are about, where not every row counts once."""
+    if sentences:
+        say(f"Rows that count: {' '.join(sentences)}")
 
 
 def show_compared(compared: "Sequence[ComparedNumbers]") -> None:

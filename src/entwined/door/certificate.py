@@ -15,6 +15,7 @@ from entwined.bounds.certificate import digest
 from entwined.canonical import Document, fraction_text
 from entwined.ledger import Standing
 from entwined.promise.base_loss import BaseLoss
+from entwined.promise.counted_rows import counted_rows
 from entwined.promise.part import Part
 from entwined.promise.promise import Promise
 from entwined.promise.secrets import NOT_PROTECTED
@@ -102,6 +103,7 @@ def content(
         **({} if promise.secrets is None else {"secrets": promise.secrets.document}),
         **({} if promise.reserve is None else {"reserve": promise.reserve.document}),
         "models": models,
+        "counted_rows": list(counted_rows(promise)),
         "trusted": _trusted(promise, schema),
         "losses_so_far": [list(row) for row in standing.rows],
         "total": standing.price.document | {"cap": fraction_text(standing.cap)},

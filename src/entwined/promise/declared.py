@@ -349,6 +349,11 @@ def _check_steps_of_persons(given: Declared, person: Person, order: Coded) -> No
             "is shown of a course without an end adds up for ever. Protect rows, each of which is a step, or declare "
             "a panel with an end."
         )
+    if given.panel and person.row_share is not None:
+        raise Refused(
+            f"The model {given.title!r} is over a panel, of which one row a step counts, and the schema scales the "
+            f'rows of a {person.name}. Declare beyond = "sample" in the unit.'
+        )
     if given.panel:
         check_panel_of_persons(given.title, str(given.by), order, person)
     elif given.by == person.column:

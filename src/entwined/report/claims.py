@@ -10,6 +10,7 @@ from entwined.dependence.gaussian import GaussianLaws, members_of
 from entwined.report.words import figure, readable
 from entwined.schema.unit import Unit, unit_from
 
+LONGEST_SENTENCE: Final = 600
 BELIEFS: Final = (0.01, 0.1, 0.5)
 NEARLY: Final = 0.999
 ADVERSARIES: Final = {
@@ -110,16 +111,9 @@ class Claims:
         ]
 
     @property
-    def kept(self) -> str:
-        """Which rows count, where not all do."""
-        said = [
-            f"of those that share a value of {readable(declared['by'])} at most {_most(declared['model']):,}"
-            for declared in (model["declared"] for model in self.models)
-            if declared.get("by")
-        ]
-        if self.unit.person is not None:
-            said.append(f"of each person at most {self.unit.most_rows:,}")
-        return ", ".join(said) + "." if said else ""
+    def counted_rows(self) -> list[str]:
+        """Which rows the numbers are about, where not every row counts once."""
+        return [readable(sentence, LONGEST_SENTENCE) for sentence in self.certificate["counted_rows"]]
 
     @property
     def trusted(self) -> list[str]:
@@ -128,11 +122,6 @@ class Claims:
         for model in self.models:
             said += model["certificate"]["trusted"]
         return list(dict.fromkeys(said))
-
-
-def _most(model: Mapping[str, Any]) -> int:
-    """How many rows of a group, a series or a node are kept, as the door keeps them."""
-    return members_of(model) if _is_gaussian(model) else int(model.get("largest", model.get("length", 1)))
 
 
 def _is_gaussian(model: Mapping[str, Any]) -> bool:

@@ -67,6 +67,7 @@ class Finding:
     schema: Schema
     people: Estimated | None = None
     wholes: Wholes | None = None
+    counted_rows: str = ""
 
     @cached_property
     def query(self) -> Query:
@@ -191,8 +192,9 @@ def findings(release: Release, names: Sequence[str], schema: Schema) -> tuple[Fi
         )
     people = populations(release.under(schema))
     wholes = Wholes.of(release, schema)
+    counted = " ".join(release.certificate.get("counted_rows", ()))
     return tuple(
-        Finding(name, answer, schema, people.get(answer.asked), wholes)
+        Finding(name, answer, schema, people.get(answer.asked), wholes, counted)
         for name, answer in zip(names, release.answers, strict=True)
     )
 

@@ -1,6 +1,7 @@
 """What is seen of plans, releases, answers, certificates of releases, budgets and open doors."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -37,7 +38,8 @@ def _release(shown: Release) -> Glance:
     if shown.schema is None:
         return Glance(f"{caption}; give its schema to name its cells: release.under(schema)", {})
     alarms = failed_in(shown.certificate["models"]) if shown.certificate else ()
-    return _numbers(caption, named_findings(shown), alarms)
+    counted = shown.certificate.get("counted_rows", ())
+    return replace(_numbers(caption, named_findings(shown), alarms), notes=tuple(counted))
 
 
 @glance.register

@@ -31,6 +31,7 @@ AFTER: Final = {
     "relative_error": "float64",
     "confidence": "float64",
     "noise": "string",
+    "counted_rows": "string",
 }
 
 
@@ -103,6 +104,7 @@ def _common(one: Finding) -> dict[str, Any]:
         "unit": one.unit,
         "confidence": float(CONFIDENCE),
         "noise": "; ".join(map(noise_words, one.answer.noise)),
+        "counted_rows": one.counted_rows or None,
     }
     return {name: value for name, value in {**common, **questions, **labels}.items() if value is not None}
 

@@ -53,6 +53,7 @@ def _content(document: Mapping[str, Any]) -> Document:
         "unit": unit_from(document["unit"]),
         "title": readable(document.get("title") or "Planned release"),
         "exploratory": exploratory(document),
+        "counted_rows": [readable(sentence, 600) for sentence in document.get("counted_rows", ())],
         "failed": [readable(sentence, 600) for sentence in document.get("failed_checks", ())],
         "checks": checks_in(document),
         "asked": _asked(document),

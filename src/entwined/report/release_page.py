@@ -48,7 +48,7 @@ def report_page(  # noqa: PLR0913  (all that a page shows)
         checks=checks_of(promise.models),
         promise=promise,
         longest_belief=LONGEST_BELIEF,
-        kept=promise.kept,
+        counted_rows=promise.counted_rows,
         factor=times(promise.leakage),
         schema=schema,
         **_numbers(found),

@@ -20,6 +20,7 @@ from entwined.forecast.ways import Crossing, Way, reasons
 from entwined.mechanisms.batch import Batch
 from entwined.numbers import float_below
 from entwined.progress import said
+from entwined.promise.counted_rows import counted_rows
 from entwined.promise.declared import Declared
 from entwined.promise.ruled_out import ruled_out
 from entwined.queries import Query
@@ -90,6 +91,7 @@ class Outlook:
             "rows": self.request.assumed.rows,
             "models": list(self._models()),
             "failed_checks": list(self.planned.promise.failures),
+            "counted_rows": list(counted_rows(self.planned.promise)),
             "asked": _asked(self.request),
             "ways": [_way(way, found) for way, found in self.ways],
             "statistics": list(_statistics(self.request, self.prospects)),

@@ -5,6 +5,7 @@ from typing import Final
 
 from entwined.bounds import Bound, Exposure
 from entwined.canonical import Document
+from entwined.promise.counted_rows import counted_rows
 from entwined.promise.part import add_up
 from entwined.request.bill import bill_of
 from entwined.request.funds import Funds, amounts, funds_of
@@ -44,6 +45,7 @@ class TasksOutlook:
             ],
             "first_lines": list(request.first_lines),
             "failed_checks": list(request.promise.failures),
+            "counted_rows": list(counted_rows(request.promise)),
             "mechanisms": planned(request),
             "budget": self.funds.document,
         }

@@ -1,0 +1,72 @@
+"""What released numbers are about, where not every row counts once: a sentence for each bound on rows."""
+
+from typing import Final
+
+from entwined.dependence import EndlessChain
+from entwined.promise.declared import Declared
+from entwined.promise.promise import Promise
+from entwined.schema import Person, Schema
+
+SAMPLED: Final = (
+    "Every {unit} counts for at most {most:,} rows; the rows of a {unit} with more share these {most:,} equally: "
+    "{most:,} of them are used, a pseudo-random sample that is the same for every question."
+)
+SCALED: Final = (
+    "Every {unit} counts for at most {most:,} rows; the rows of a {unit} with more share these {most:,} equally: each "
+    "is weighted by {most:,} over their number."
+)
+GROUPED: Final = (
+    "Rows that share a value of {by} count for at most {most:,} rows; more rows share these {most:,} equally: {most:,} "
+    "of them are used, a pseudo-random sample that is the same for every question."
+)
+TOGETHER: Final = (
+    "{units} that share a value of {by} count for at most {most:,} {units_}; of more a pseudo-random sample of "
+    "{most:,} is used, the same for every question."
+)
+STEPS: Final = (
+    "A series of {by} counts with its first {most:,} steps by {order}, not with later ones; of several {many} at a "
+    "step one is used, picked pseudo-randomly."
+)
+ONE_A_STEP: Final = (
+    "Of several {many} at a step of {order} in a series of {by} one is used, picked pseudo-randomly."
+)
+CUT: Final = "Every node keeps at most {most:,} edges; edges are taken in a pseudo-random order, which favours no node."
+SAMPLE_ERROR: Final = (
+    "Intervals hold for the rows that are used: they cover the noise, not the error of the sample, whose standard "
+    "error is at most √c for a count of c."
+)
+
+
+def counted_rows(promise: Promise) -> tuple[str, ...]:
+    """Say which rows the numbers of a release are about, and what their intervals cover; nothing if all rows count."""
+    schema, kept = promise.schema, promise.kept
+    person = schema.unit.person
+    sentences = [] if person is None or _is_panel(kept, person) else [_of_person(person)]
+    if kept is not None:
+        sentences.append(_of_groups(kept, schema))
+    if schema.unit.nodes is not None:
+        sentences.append(CUT.format(most=schema.unit.nodes.most))
+    is_sampled = any("sample" in sentence for sentence in sentences)
+    return (*sentences, SAMPLE_ERROR) if is_sampled else tuple(sentences)
+
+
+def _is_panel(kept: Declared | None, person: Person) -> bool:
+    """Whether steps are a person's rows, of which each counts with one row."""
+    return kept is not None and kept.panel and kept.by == person.column
+
+
+def _of_person(person: Person) -> str:
+    sentence = SAMPLED if person.row_share is None else SCALED
+    return sentence.format(unit=person.name, most=person.most)
+
+
+def _of_groups(kept: Declared, schema: Schema) -> str:
+    units = "Rows" if schema.unit.person is None else f"{schema.unit.name}s".capitalize()
+    many = "rows" if schema.unit.person is None or kept.panel else f"{schema.unit.name}s"
+    named = {"by": repr(kept.by), "order": repr(kept.order), "most": kept.most, "many": many}
+    if kept.order is not None:
+        all_steps = kept.panel or isinstance(kept.model, EndlessChain)
+        return (ONE_A_STEP if all_steps else STEPS).format(**named)
+    if schema.unit.person is None:
+        return GROUPED.format(**named)
+    return TOGETHER.format(units=units, units_=units.lower(), **named)
