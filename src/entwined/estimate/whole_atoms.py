@@ -120,7 +120,7 @@ class WholeAtoms:
             places, before = np.union1d(places[real > UNUSED * real.max()], best[pulls[best] > 0]), now
 
     def _pull(self, off: FloatArray, inside: FloatArray, real: FloatArray, total: int | None) -> float:
-        """Say how hard cells pull at the number of rows: where atoms have rows, cells and that number are in balance."""
+        """Say how hard cells pull at the number of rows: where atoms have rows, both are in balance."""
         rows = float(real.sum())
         if total is None:
             return 0.0
