@@ -13,10 +13,11 @@ import numpy as np
 from entwined.estimate.atoms import Atoms, Component, Counting, atoms_of, components
 from entwined.estimate.collected_laws import Laws, Noises, collected
 from entwined.estimate.error_law import ErrorLaw
+from entwined.estimate.known_sums import Shrinking
 from entwined.estimate.least_squares import AS_GOOD_AS_EXACT
 from entwined.estimate.number_of_rows import balanced
 from entwined.estimate.projection import Projection, Together
-from entwined.estimate.sparse_counts import Fit, Shrinkage, Spread, fitted
+from entwined.estimate.sparse_counts import Fit, Shrinkage, Spread
 from entwined.estimate.whole_atoms import RealAtoms, WholeAtoms
 from entwined.noise import Additive
 from entwined.numbers import FloatArray, IntArray
@@ -97,8 +98,7 @@ class Reconciliation:
         def near(total: int | None) -> list[RealAtoms]:
             return [whole.real(row, total) for whole, row in zip(wholes, rows, strict=True)]
 
-        joined = self._joined([value[None] for value in values])
-        total = self._total(joined, most, lambda rows: sum(one.pull for one in near(rows)))
+        total = self._total(rows, most, lambda rows: sum(one.pull for one in near(rows)))
         found: dict[int, IntArray] = {}
         for place, (part, whole) in enumerate(zip(self.parts, wholes, strict=True)):
             numbers = whole.whole(rows[place], near(total)[place], total)
@@ -108,19 +108,31 @@ class Reconciliation:
         return [WholeTable(found[place], fits[place].shrinkage) for place in range(len(self.tables))]
 
     def _fits(self, estimates: Sequence[FloatArray]) -> list[Fit]:
-        """Give counts near the estimates that are not negative and add up to what is told of rows of their condition.
+        """Give counts near the estimates that are not negative, and shrunk where their sum is known.
 
-        Where a count of these rows was released or is public, that is its estimate. Where nobody is told their number,
-        it is the least sum of a table's positive estimates.
+        Where nobody is told how many rows meet a condition, that is the least sum of a table's positive estimates.
         """
         totals: dict[Predicate, tuple[bool, float]] = {}
-        for table, cells in zip(self.tables, estimates, strict=True):
-            told = (bool(table.axes), float(np.maximum(cells, 0).sum()))
+        sums = [float(np.maximum(cells, 0).sum()) for cells in estimates]
+        for table, total in zip(self.tables, sums, strict=True):
+            told = bool(table.axes), total
             totals[table.where] = min(totals.get(table.where, told), told)
-        return [
-            fitted(cells, spread, totals[table.where][1])
-            for table, cells, spread in zip(self.tables, estimates, self._spreads, strict=True)
+        known = [
+            totals[table.where][1] if totals[table.where] < (True, total) else None
+            for table, total in zip(self.tables, sums, strict=True)
         ]
+        found: dict[int, Fit] = {}
+        joined = self._joined(estimates)
+        for part, cells, shrinking in zip(self.parts, joined, self._shrinking, strict=True):
+            spreads = [self._spreads[place] for place in part.places]
+            fits = shrinking.fits(cells, spreads, [known[place] for place in part.places])
+            found.update(zip(part.places, fits, strict=True))
+        return [found[place] for place in range(len(self.tables))]
+
+    @cached_property
+    def _shrinking(self) -> tuple[Shrinking, ...]:
+        """Which sums are known in each component."""
+        return tuple(map(Shrinking.of, self.atoms))
 
     @cached_property
     def _spreads(self) -> tuple[Spread, ...]:
@@ -131,11 +143,11 @@ class Reconciliation:
         )
         return tuple(map(Spread, after, drawn))
 
-    def _total(self, joined: list[FloatArray], most: int | None, pull: Callable[[int], float]) -> int | None:
-        """Give the number of all rows, if it is known or can be estimated."""
+    def _total(self, counts: list[FloatArray], most: int | None, pull: Callable[[int], float]) -> int | None:
+        """Give the number of all rows, if it is known or can be estimated, near what counts of components say."""
         if not self.together.knows_rows:
             return None
-        total = max(round(float(self.together.rows(joined)[0])), 0)
+        total = max(round(float(self.together.rows([cells[None] for cells in counts])[0])), 0)
         start = total if most is None else min(total, most)
         return balanced(pull, start, self.together.rows_variance, most)
 

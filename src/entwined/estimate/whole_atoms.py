@@ -111,14 +111,21 @@ class WholeAtoms:
             left = wanted - matrix @ real
             now = float(left @ left)
             if len(places) == len(atoms) or np.abs(left / roots).max() < NEAR or now > NO_NEARER * before:
-                pull = 0.0 if total is None else WHOLE * (float(real.sum()) - total) / self.least
-                return RealAtoms(places, real, pull)
+                return RealAtoms(places, real, self._pull(goal - some @ real, some, real, total))
             pulls = (roots * left)[: len(goal)] @ self.inside + (
                 0.0 if total is None else roots[-1] * left[-1]
             )
             pulls[places] = -np.inf
             best = np.argsort(-pulls, kind="stable")[:MORE]
             places, before = np.union1d(places[real > UNUSED * real.max()], best[pulls[best] > 0]), now
+
+    def _pull(self, off: FloatArray, inside: FloatArray, real: FloatArray, total: int | None) -> float:
+        """Say how hard cells pull at the number of rows: where atoms have rows, both are in balance."""
+        rows = float(real.sum())
+        if total is None:
+            return 0.0
+        pull = real @ ((self.weights * off) @ inside) / rows if rows > 0 else -WHOLE * total
+        return float(pull) / self.least
 
 
 def _weights(variances: FloatArray) -> FloatArray:
