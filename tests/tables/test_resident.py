@@ -76,6 +76,9 @@ def test_what_was_kept_while_the_rows_changed_is_thrown_away(tmp_path):
             table.answer(ASKED)
         path.write_text("age\n1\n2\n")
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        with pytest.raises(Unreadable):
+            table.answer(ASKED)
+    with open_table(path, AGES, resident=True) as table:
         assert list(table.answer(ASKED)[0][:6]) == [0, 1, 1, 0, 0, 0]
 
 

@@ -11,6 +11,7 @@ again.
 
 import hashlib
 import io
+import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -84,19 +85,26 @@ IN_MEMORY: Final = Origin("", None, "", str)  # its contents are its version
 
 
 def in_files(place: str, path: Path, parts: Callable[[], Sequence[Path]] | None = None) -> Origin:
-    """Name a table in a file, or in several of them, as it is now: before anything is read of it."""
+    """Name a table in a file, or in several of them, as it is now: before anything is read of it.
 
-    def now() -> str:
-        return stamp((path,) if parts is None else parts())
+    Its version is told by sizes and times alone, so that a file which was copied back is the same one. While it is open
+    nothing may happen to it at all: a change that keeps size and time is seen by its inode and its time of change.
+    """
 
     def files() -> Sequence[Path]:
         return (path,) if parts is None else parts()
+
+    opened = untouched(files())
+
+    def now() -> str:
+        state = untouched(files())
+        return stamp(files()) if state == opened else f"touched {state}"
 
     def each() -> tuple[str, ...]:
         found = files()
         return tuple(sampled([one]) for one in found) if 1 < len(found) <= MOST_PARTS else ()
 
-    return Origin(place, path.parent, now(), now, lambda: sampled(files()), each)
+    return Origin(place, path.parent, stamp(files()), now, lambda: sampled(files()), each)
 
 
 def sampled(paths: Sequence[Path]) -> str:
@@ -117,16 +125,25 @@ def sampled(paths: Sequence[Path]) -> str:
 
 
 def stamp(paths: Sequence[Path]) -> str:
-    """Tell by size and time of change whether files are still the same."""
+    """Tell by size and time of writing whether files are still the same."""
+    return _told_by(paths, lambda about: (about.st_size, about.st_mtime_ns))
+
+
+def untouched(paths: Sequence[Path]) -> str:
+    """Tell whether anything was done to files: the system sets the time of change, and nobody can set it back."""
+    return _told_by(
+        paths, lambda about: (about.st_size, about.st_mtime_ns, about.st_dev, about.st_ino, about.st_ctime_ns)
+    )
+
+
+def _told_by(paths: Sequence[Path], tell: Callable[[os.stat_result], tuple[int, ...]]) -> str:
     found = hashlib.sha256()
     for path in paths:
         try:
-            about = path.stat()
-            found.update(
-                f"{path.name}\0{about.st_size} {about.st_mtime_ns}\0".encode(errors="surrogateescape")
-            )
+            about = " ".join(map(str, tell(path.stat())))
         except OSError:
-            found.update(f"{path.name}\0gone\0".encode(errors="surrogateescape"))
+            about = "gone"
+        found.update(f"{path.name}\0{about}\0".encode(errors="surrogateescape"))
     return found.hexdigest()
 
 

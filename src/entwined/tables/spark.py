@@ -23,7 +23,7 @@ from entwined.tables.engine import ROWS_AT_ONCE, Dialect, Fold, Key, Shown, Tall
 from entwined.tables.frames import checked_names, places
 from entwined.tables.holding import Scan, side_by_side, small
 from entwined.tables.java import find_java
-from entwined.tables.origin import Known, of_server, sampled, version_of
+from entwined.tables.origin import Known, of_server, sampled, untouched, version_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,15 +78,15 @@ def _found(session: "SparkSession", table: str) -> "DataFrame":
         raise BadTable(f"Spark has no table {table!r}. Check its name, and that it was registered.") from None
 
 
-def _digest(frame: "DataFrame") -> str:
-    """Know rows that lie in files of this machine by the bytes of these, as every other engine does."""
+def _local_files(frame: "DataFrame") -> tuple[Path, ...]:
+    """List the files of this machine that rows lie in; none where they lie elsewhere, or Spark cannot tell."""
     try:
-        found = [urlsplit(one) for one in frame.inputFiles()]
+        places = [urlsplit(place) for place in frame.inputFiles()]
     except Exception:  # noqa: BLE001  (Java's errors have no common class, and not every Spark can tell)
-        return ""
-    if not found or len(found) > MOST_FILES or any(one.scheme not in ("", "file") for one in found):
-        return ""
-    return sampled(sorted(Path(unquote(one.path)) for one in found))
+        return ()
+    if len(places) > MOST_FILES or any(place.scheme not in ("", "file") for place in places):
+        return ()
+    return tuple(sorted(Path(unquote(place.path)) for place in places))
 
 
 class Spark:
@@ -101,15 +101,23 @@ class Spark:
         self.place = place
         self.folder = None
         self.notes = ()
-        self.changed = False  # it shows no sign
+        self._files = _local_files(frame)
+        self._opened = untouched(self._files)
         self.version = version_of(version)
-        self.known = Known(tuple(name for name in (named and place, _digest(frame)) if name))
+        self.known = Known(
+            tuple(name for name in (named and place, self._files and sampled(self._files)) if name)
+        )
         self.held = HeldFrames()
         self._views: list[str] = []
         self._lists: dict[tuple[tuple[Key, int], ...], str] = {}
         types = [field.dataType.simpleString() for field in frame.schema.fields]
         self._columns = {name: shown(f"c{at}", types[at]) for at, name in enumerate(names)}
         self._relation = self._view(frame.toDF(*places(len(names))))
+
+    @property
+    def changed(self) -> bool:
+        """Whether files of this machine were touched; rows that lie elsewhere show no sign."""
+        return untouched(self._files) != self._opened
 
     @property
     def dialect(self) -> Dialect:
