@@ -137,3 +137,7 @@ class Unapproved(Refused):
 
 class HolderError(EntwinedError):
     """A message built from private rows: the holder may see it, an analyst never."""
+
+
+class SlowReadingError(HolderError):
+    """A reading of rows that was stopped when its time was over, which tells of the rows."""

@@ -36,7 +36,7 @@ Output = TypeVar("Output")
 
 FAILED: Final = (
     "The rows could not be read, and no answer comes from this request. What was charged stays charged. "
-    "The holder finds out why by opening the table again."
+    "The holder finds out why by opening the table again; reading is stopped after ENTWINED_READING_SECONDS (600)."
 )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from entwined.numbers import Codes, IntArray
 from entwined.tables.engine import FAR, ROWS_AT_ONCE, Dialect, Fold, Key, Shown, Tallying
 from entwined.tables.holding import Held, Scan, side_by_side
+from entwined.tables.limits import TimeLimit, time_limit
 from entwined.tables.origin import Known, Origin, contents, once
 from entwined.tables.resident import Resident
 from entwined.tables.spill import Spill, new_spill
@@ -128,19 +129,27 @@ class Duck:
     def reading(self) -> Iterator["Duck.Reader"]:
         """Read on a connection of its own, so that several threads may ask at once; what is held needs none."""
         frames = self._loaded()
+        cursors: list[duckdb.DuckDBPyConnection] = []
+
+        def stop() -> None:
+            for cursor in cursors:
+                cursor.interrupt()
+
         with ExitStack() as ending:
+            limit = ending.enter_context(time_limit(stop))
 
             def begun() -> tuple["duckdb.DuckDBPyConnection", int]:
                 with self._lock:
                     turn = self._mending.begun(self._now()) if self._mending else 0
                     cursor = self._connection.cursor()
                 ending.callback(cursor.close)
+                cursors.append(cursor)
                 for name, frame in frames.items():
                     cursor.register(name, frame)
                 cursor.execute("BEGIN TRANSACTION")
                 return cursor, turn
 
-            yield Duck.Reader(begun, self._mended, self.held)
+            yield Duck.Reader(begun, self._mended, self.held, limit)
 
     def _mended(self, turn: int) -> bool:
         """Make malformed rows readable, if that was not done since a reader began."""
@@ -179,10 +188,12 @@ class Duck:
             begun: Callable[[], tuple["duckdb.DuckDBPyConnection", int]],
             mended: Callable[[int], bool],
             held: Held,
+            limit: TimeLimit,
         ) -> None:
             self._begun = begun
             self._mended = mended
             self._held = held
+            self._limit = limit
             self._moment: tuple[duckdb.DuckDBPyConnection, int] | None = None
 
         @property
@@ -219,7 +230,9 @@ class Duck:
             return self._run(lambda: fold(self._batches(statement)))
 
         def _batches(self, statement: str) -> Iterator[Codes]:
-            yield from map(side_by_side, self._cursor.sql(statement).to_arrow_reader(ROWS_AT_ONCE))
+            for batch in self._cursor.sql(statement).to_arrow_reader(ROWS_AT_ONCE):
+                self._limit.require()
+                yield side_by_side(batch)
 
         def _at_once(self, statement: str) -> Iterator[Codes]:
             """Give few rows as arrays: a stream of them would load Arrow, which takes more memory than they do."""
@@ -230,6 +243,7 @@ class Duck:
             """Ask, and ask again if rows were malformed and could be mended."""
             import duckdb
 
+            self._limit.require()
             try:
                 return ask()
             except (
@@ -237,6 +251,7 @@ class Duck:
                 duckdb.NotImplementedException,
                 OSError,
             ):  # a stream's is OSError
+                self._limit.require()
                 self._cursor.execute("ROLLBACK")
                 if self._moment is None or not self._mended(self._moment[1]):
                     raise

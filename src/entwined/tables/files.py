@@ -34,6 +34,9 @@ MOST_COLUMNS: Final = 10_000
 LARGEST_PIECE: Final = 100_000_000  # bytes of one column in one row group
 MOST_PACKED: Final = 1000
 BYTES_A_VALUE: Final = 2.5  # a text written out takes 4 and its letters
+PACKED_START: Final = 1 << 18  # bytes of a packed file that are unpacked when it is opened
+MOST_UNPACKED: Final = 1 << 27
+MOST_TIMES: Final = 200
 WILD: Final = set("*?[")  # DuckDB would look for several files
 
 
@@ -57,6 +60,8 @@ def open_csv(given: str | os.PathLike[str]) -> Duck:
     path = checked_path(given)
     origin = in_files(f"csv {path}", path)
     line, ending = _first_line(path)
+    if path.suffix == ".gz":
+        _refuse_packed(path)
     names, delimiter = _header(line, path)
     columns = {name: Shown("text", f"c{at}", "CSV text") for at, name in enumerate(names)}
     layout = LineLayout(len(names), delimiter.encode(), ending.encode())
@@ -72,6 +77,27 @@ def open_csv(given: str | os.PathLike[str]) -> Duck:
     with _opening(place, path):
         mending = Mending(place, CSV_ROWS, relation, mended)
         return Duck(CSV_ROWS, columns, place, origin, mending=mending)
+
+
+def _refuse_packed(path: Path) -> None:
+    """Refuse, before anything is charged, a file that is unpacked to far more than tables are.
+
+    Its start tells how much it is unpacked to, and its last bytes what it says of itself; a file that lies is stopped
+    when the time for reading is over.
+    """
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        unpacker = zlib.decompressobj(wbits=31)
+        packed = file.read(PACKED_START)
+        start = unpacker.decompress(packed, MOST_UNPACKED)
+        read = len(packed) - len(unpacker.unconsumed_tail) - len(unpacker.unused_data)
+        file.seek(max(size - 4, 0))
+        claimed = int.from_bytes(file.read(4), "little")
+    times = max(len(start) / max(read, 1), claimed / max(size, 1))
+    if times > MOST_TIMES and times * size > LARGEST_PIECE:
+        raise BadTable(
+            f"{path} is unpacked to {times:,.0f} times its size, over {MOST_TIMES}. Unpack it, and give the plain file."
+        )
 
 
 def _read_csv(path: Path, layout: LineLayout, **more: str) -> str:

@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, NamedTuple, cast
 
+from entwined.tables.limits import require_time
+
+ROWS_AT_ONCE: Final = 4096
 LONGEST_ROW: Final = 2_000_000  # bytes
 PIECE: Final = 1 << 20
 QUOTE: Final = b'"'
@@ -164,7 +167,9 @@ def mend(source: Path, layout: LineLayout, target: Path) -> int:
         lines = lines_of(file, layout.last)
         next(lines, None)
         written.write(layout.delimiter.join([b"c"] * layout.columns) + b"\n")
-        for row, malformed in layout.rows(lines):
+        for at, (row, malformed) in enumerate(layout.rows(lines)):
+            if at % ROWS_AT_ONCE == 0:
+                require_time()
             written.write(row + b"\n")
             wrong += malformed
     draft.replace(target)

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from math import ceil
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -11,6 +12,7 @@ from entwined.errors import BadTable
 from entwined.numbers import IntArray
 from entwined.tables.engine import FAR, ROWS_AT_ONCE, Dialect, Fold, Key, Kind, Shown, Tallying
 from entwined.tables.holding import Held, Scan
+from entwined.tables.limits import require_time, time_limit
 from entwined.tables.origin import Known, version_of
 from entwined.tables.postgres_notes import RowNotes, relations
 from entwined.tables.reading import LARGEST, TINY
@@ -140,9 +142,11 @@ class Postgres:
         with self._lock:
             link = self._connected()
             try:
-                link.execute(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                yield Postgres.Reader(link, self.held)
-                link.execute(b"COMMIT")
+                with time_limit(link.cancel) as limit:
+                    link.execute(f"SET statement_timeout = {ceil(limit.seconds * 1000)}".encode())
+                    link.execute(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                    yield Postgres.Reader(link, self.held)
+                    link.execute(b"COMMIT")
             except BaseException:
                 self._drop()
                 raise
@@ -205,6 +209,7 @@ class Postgres:
                 cursor.execute(statement.encode())
                 parts = [np.zeros((0, 3), dtype=np.int64)]
                 while rows := cursor.fetchmany(100_000):
+                    require_time()
                     parts.append(np.array(rows, dtype=np.int64))
             return np.concatenate(parts)
 
@@ -224,6 +229,7 @@ class Postgres:
             with self._link.cursor("fold", binary=True) as cursor:
                 cursor.execute(statement.encode())
                 while rows := cursor.fetchmany(ROWS_AT_ONCE):
+                    require_time()
                     yield np.array(rows, np.int64)
 
 

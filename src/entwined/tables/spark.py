@@ -11,8 +11,9 @@ import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
+from uuid import uuid4
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from entwined.tables.engine import ROWS_AT_ONCE, Dialect, Fold, Key, Shown, Tall
 from entwined.tables.frames import checked_names, places
 from entwined.tables.holding import Scan, side_by_side, small
 from entwined.tables.java import find_java
+from entwined.tables.limits import TimeLimit, time_limit
 from entwined.tables.origin import Known, of_server, sampled, untouched, version_of
 
 if TYPE_CHECKING:
@@ -87,6 +89,23 @@ def _local_files(frame: "DataFrame") -> tuple[Path, ...]:
     if len(places) > MOST_FILES or any(place.scheme not in ("", "file") for place in places):
         return ()
     return tuple(sorted(Path(unquote(place.path)) for place in places))
+
+
+class _Tagged(NamedTuple):
+    """How statements of this thread are marked and stopped, in a session far away or in one of this machine."""
+
+    begin: Callable[[str], object]
+    end: Callable[[str], object]
+    stop: Callable[[str], object]
+
+    @classmethod
+    def of(cls, session: "SparkSession") -> "_Tagged":
+        """Choose by the kind of session."""
+        if type(session).__module__.startswith("pyspark.sql.connect"):
+            return cls(session.addTag, session.removeTag, session.interruptTag)
+        context = session.sparkContext
+        context.setInterruptOnCancel(interruptOnCancel=True)
+        return cls(context.addJobTag, context.removeJobTag, context.cancelJobsWithTag)
 
 
 class Spark:
@@ -155,7 +174,14 @@ class Spark:
     @contextmanager
     def reading(self) -> Iterator["Spark.Reader"]:
         """Read; a frame of Spark is one moment as far as its source is."""
-        yield Spark.Reader(self._session, self.held)
+        tag = f"entwined-{uuid4().hex}"
+        running = _Tagged.of(self._session)
+        with time_limit(lambda: running.stop(tag)) as limit:
+            running.begin(tag)
+            try:
+                yield Spark.Reader(self._session, self.held, limit)
+            finally:
+                running.end(tag)
 
     def close(self) -> None:
         """Forget the views; a session that the caller made stays."""
@@ -174,12 +200,14 @@ class Spark:
     class Reader:
         """Runs statements."""
 
-        def __init__(self, session: "SparkSession", held: "HeldFrames") -> None:
+        def __init__(self, session: "SparkSession", held: "HeldFrames", limit: TimeLimit) -> None:
             self._session = session
             self._held = held
+            self._limit = limit
 
         def rows(self, statement: str) -> list[tuple[Any, ...]]:
             """Give rows as they are."""
+            self._limit.require()
             return [tuple(row) for row in self._session.sql(statement).collect()]
 
         def counts(self, statement: str) -> IntArray:

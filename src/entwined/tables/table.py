@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Final, Self, TypeVar
 
 from entwined.dependence import LearnedFrom
-from entwined.errors import EntwinedError, SourceLost, Unreadable
+from entwined.errors import EntwinedError, SlowReadingError, SourceLost, Unreadable
 from entwined.numbers import IntArray
 from entwined.queries.aggregates import Aggregate
 from entwined.schema import Person, Schema
@@ -28,6 +28,7 @@ LOST: Final = "The connection to the rows broke, and could not be made again. As
 WAITS: Final = (0.0, 0.5)
 """Seconds before a broken connection is made again, each time."""
 GONE: Final = "The table cannot be reached any more. Nothing was charged. Open it again."
+UNCHARGED: Final = "Nothing was charged."
 CLOSED: Final = "The table was closed. Nothing was charged. Open it again."
 CHANGED: Final = (
     "The table is not the one that was opened: its files changed. Nothing was charged. Open it again."
@@ -178,6 +179,8 @@ class Table:
             return False
         try:
             return self._over_connection(lambda: is_same(self._rows, public))
+        except SlowReadingError as late:
+            raise SlowReadingError(f"{late} {UNCHARGED}") from None
         except Exception:  # noqa: BLE001  (its words may come from private rows)
             return False
 
@@ -189,6 +192,8 @@ class Table:
         if self._fingerprint is None:
             try:
                 self._fingerprint = self._over_connection(lambda: fingerprint(self._rows))
+            except SlowReadingError as late:
+                raise SlowReadingError(f"{late} {UNCHARGED}") from None
             except Exception:  # noqa: BLE001  (its words may come from private rows)
                 return None
         return self._fingerprint
