@@ -86,13 +86,10 @@ def test_a_limit_that_is_none_is_refused(tmp_path, monkeypatch, given):
         table.answer(ASKED)
 
 
-@pytest.mark.parametrize("members", [1, 40])
-def test_a_file_that_unpacks_to_hundreds_of_times_its_size_is_refused_when_it_is_opened(tmp_path, members):
-    size = 110_000_000 // members
-    member = gzip.compress(b"1\n" * (size // 2), 6)
-    (tmp_path / "rows.csv.gz").write_bytes(
-        gzip.compress(b"age\n" + b"1\n" * (size // 2), 6) + member * (members - 1)
-    )
+def test_a_file_that_unpacks_to_hundreds_of_times_its_size_is_refused_when_it_is_opened(tmp_path):
+    member = gzip.compress(b"1\n" * 10_000_000, 6)
+    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(b"age\n" + b"1\n" * 10_000_000, 6) + member * 50)
+    assert (tmp_path / "rows.csv.gz").stat().st_size < 2_000_000
     with pytest.raises(BadTable, match="unpacked to"):
         open_table(tmp_path / "rows.csv.gz", SCHEMA)
 

@@ -1,7 +1,12 @@
 """Tokens of an issuer: signed by its keys, for this service, now, or nothing; and a subject is an analyst with a slice."""
 
 import json
+import socket
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from http.client import HTTPException
 
 import pytest
 from typer.testing import CliRunner
@@ -187,6 +192,85 @@ def test_an_issuer_that_points_elsewhere_is_not_followed():
             issuer.says = says
             with pytest.raises(ValueError, match=r"issuer|https"):
                 asked(issuer.url)
+
+
+@contextmanager
+def dripping(head=b"", every=0.05):
+    """A server that begins an answer and goes on with it, byte by byte, without an end."""
+    ended, listening = threading.Event(), socket.create_server(("127.0.0.1", 0))
+
+    def drip(link):
+        with link, suppress(OSError):
+            link.sendall(head)
+            while not ended.wait(every):
+                link.sendall(b" ")
+
+    def serve():
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=drip, args=(listening.accept()[0],), daemon=True).start()
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/realm"
+    finally:
+        ended.set()
+        listening.shutdown(socket.SHUT_RDWR)
+        listening.close()
+        thread.join()
+
+
+BODY = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 900000\r\n\r\n"
+
+
+@pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\nX-Long:", BODY], ids=["nothing", "head", "body"])
+def test_an_issuer_that_answers_byte_by_byte_is_given_up_in_time(head):
+    with dripping(head) as url:
+        start = time.monotonic()
+        with pytest.raises((OSError, HTTPException, ValueError)):
+            asked(url, 0.4)
+        assert time.monotonic() - start < 2
+
+
+def test_tokens_of_an_issuer_that_does_not_answer_hold_up_nobody(tmp_path):
+    folder = people(tmp_path / "people")
+    with dripping(BODY) as url:
+        (folder / "issuer.toml").write_text(f'issuer = "{url}"\naudience = "{AUDIENCE}"\n')
+        with (
+            served(folder, issuer=Issuer.read(folder / "issuer.toml")) as service,
+            ThreadPoolExecutor(61) as pool,
+        ):
+            own, forged = service.token("bob"), EC.token(claims(url))
+            sent = [pool.submit(service.send, "GET", "/api/tables", None, forged) for _ in range(60)]
+            time.sleep(0.3)  # they are there
+            start = time.monotonic()
+            assert service.send("GET", "/api/tables", None, own)[0] == 200
+            assert time.monotonic() - start < 2
+            assert {one.result()[0] for one in sent} == {503}
+
+
+def test_one_fetch_is_shared_and_a_failed_one_is_not_repeated_at_once():
+    begun, go_on, fetched = threading.Event(), threading.Event(), []
+
+    def fetch():
+        fetched.append(1)
+        begun.set()
+        go_on.wait(5)
+        raise OSError("The issuer is away.")
+
+    keys = Keys(fetch)
+    with ThreadPoolExecutor(20) as pool:
+        waiting = [pool.submit(keys.holding, f"key {n}") for n in range(20)]
+        assert begun.wait(5)
+        go_on.set()
+        for one in waiting:
+            with pytest.raises(TurnedAway):
+                one.result()
+    for _ in range(5):
+        with pytest.raises(TurnedAway):
+            keys.holding("a")
+    assert len(fetched) == 1
 
 
 @pytest.fixture(scope="module")

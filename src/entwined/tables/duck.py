@@ -5,6 +5,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -13,7 +14,7 @@ import numpy as np
 from entwined.numbers import Codes, IntArray
 from entwined.tables.engine import FAR, ROWS_AT_ONCE, Dialect, Fold, Key, Shown, Tallying
 from entwined.tables.holding import Held, Scan, side_by_side
-from entwined.tables.limits import TimeLimit, time_limit
+from entwined.tables.limits import TimeLimit, interrupt, time_limit
 from entwined.tables.origin import Known, Origin, contents, once
 from entwined.tables.resident import Resident
 from entwined.tables.spill import Spill, new_spill
@@ -97,6 +98,10 @@ class Duck:
                 self._frames = self._load()
             return self._frames
 
+    def prepare(self) -> None:
+        """Have the rows of a frame or a survey file at hand, or fail before anything is charged."""
+        self._loaded()
+
     @property
     def dialect(self) -> Dialect:
         """DuckDB's own."""
@@ -130,13 +135,8 @@ class Duck:
         """Read on a connection of its own, so that several threads may ask at once; what is held needs none."""
         frames = self._loaded()
         cursors: list[duckdb.DuckDBPyConnection] = []
-
-        def stop() -> None:
-            for cursor in cursors:
-                cursor.interrupt()
-
         with ExitStack() as ending:
-            limit = ending.enter_context(time_limit(stop))
+            limit = ending.enter_context(time_limit(partial(interrupt, cursors)))
 
             def begun() -> tuple["duckdb.DuckDBPyConnection", int]:
                 with self._lock:

@@ -131,6 +131,14 @@ class Engine(Protocol):
 
 
 @runtime_checkable
+class Preparing(Protocol):
+    """An engine that has to convert its rows before they can be asked for."""
+
+    def prepare(self) -> None:
+        """Convert them, or fail where they cannot be; before anything is charged."""
+
+
+@runtime_checkable
 class Connected(Protocol):
     """An engine that reads over a connection, which may break while nobody reads or in the middle of a scan."""
 

@@ -37,6 +37,7 @@ BYTES_A_VALUE: Final = 2.5  # a text written out takes 4 and its letters
 PACKED_START: Final = 1 << 18  # bytes of a packed file that are unpacked when it is opened
 MOST_UNPACKED: Final = 1 << 27
 MOST_TIMES: Final = 200
+LARGEST_UNPACKED: Final = 500_000_000  # bytes up to which a file may be packed as tightly as it will
 WILD: Final = set("*?[")  # DuckDB would look for several files
 
 
@@ -94,7 +95,7 @@ def _refuse_packed(path: Path) -> None:
         file.seek(max(size - 4, 0))
         claimed = int.from_bytes(file.read(4), "little")
     times = max(len(start) / max(read, 1), claimed / max(size, 1))
-    if times > MOST_TIMES and times * size > LARGEST_PIECE:
+    if times > MOST_TIMES and times * size > LARGEST_UNPACKED:
         raise BadTable(
             f"{path} is unpacked to {times:,.0f} times its size, over {MOST_TIMES}. Unpack it, and give the plain file."
         )

@@ -64,6 +64,13 @@ def open_pandas(frame: "pd.DataFrame", declared: Mapping[str, Column]) -> Duck:
     return Duck(NAME, columns, opened(), IN_MEMORY, load)
 
 
+def arrow_column(series: "pd.Series[Any]", place: str) -> "tuple[Shown, pa.Array | pa.ChunkedArray]":
+    """Put a column of a frame into Arrow's form, and say how it shows there; Python objects become text."""
+    if series.dtype == object:
+        return Shown("text", place, "object"), coded(series, None)
+    return arrow_shown(place, _arrow_type(series)), _whole_column(series)
+
+
 def owned(table: "pa.Table") -> "pa.Table":
     """Copy rows whose memory somebody else may write to."""
     import pyarrow as pa

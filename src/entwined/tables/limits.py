@@ -7,11 +7,11 @@ holder's, set in the environment; that a reading was stopped is for the holder t
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from time import monotonic
-from typing import Final
+from typing import Final, Protocol
 
 from entwined.errors import BadInput, SlowReadingError
 
@@ -36,7 +36,7 @@ def reading_seconds() -> float:
 class TimeLimit:
     """The time of one reading; `stop` makes the engine give up whatever it does."""
 
-    def __init__(self, seconds: float, stop: Callable[[], None]) -> None:
+    def __init__(self, seconds: float, stop: Callable[[], object]) -> None:
         self.seconds = seconds
         self._deadline = monotonic() + seconds
         self._stop = stop
@@ -74,11 +74,24 @@ class TimeLimit:
             self._ended.wait(AGAIN)
 
 
+class Interruptible(Protocol):
+    """A connection whose statement can be stopped from another thread."""
+
+    def interrupt(self) -> object:
+        """Stop what it does."""
+
+
+def interrupt(connections: Iterable[Interruptible]) -> None:
+    """Stop what runs on some connections; those that come later are seen, too."""
+    for connection in connections:
+        connection.interrupt()
+
+
 _running: Final[ContextVar[TimeLimit | None]] = ContextVar("running", default=None)
 
 
 @contextmanager
-def time_limit(stop: Callable[[], None]) -> Iterator[TimeLimit]:
+def time_limit(stop: Callable[[], object]) -> Iterator[TimeLimit]:
     """Let a reading take its time and no more; whatever fails when that is over fails for this reason."""
     limit = TimeLimit(reading_seconds(), stop)
     before = _running.set(limit)

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -176,7 +177,7 @@ class Spark:
         """Read; a frame of Spark is one moment as far as its source is."""
         tag = f"entwined-{uuid4().hex}"
         running = _Tagged.of(self._session)
-        with time_limit(lambda: running.stop(tag)) as limit:
+        with time_limit(partial(running.stop, tag)) as limit:
             running.begin(tag)
             try:
                 yield Spark.Reader(self._session, self.held, limit)

@@ -12,7 +12,7 @@ from entwined.errors import EntwinedError, SlowReadingError, SourceLost, Unreada
 from entwined.numbers import IntArray
 from entwined.queries.aggregates import Aggregate
 from entwined.schema import Person, Schema
-from entwined.tables.engine import Connected, Engine
+from entwined.tables.engine import Connected, Engine, Preparing
 from entwined.tables.fingerprint import fingerprint, is_same
 from entwined.tables.origin import ONCE, Known
 from entwined.tables.plan import Plan, plan
@@ -117,6 +117,8 @@ class Table:
         try:
             if isinstance(engine, Connected):
                 engine.reconnect()
+            if isinstance(engine, Preparing):
+                engine.prepare()
             prepared(self._rows, planned)
         except EntwinedError:
             raise

@@ -17,17 +17,17 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from entwined.errors import BadInput
 from entwined.web.bearer import Verifying, Voucher, WrongToken, keys_of
+from entwined.web.key_sets import LARGEST, document_at
 from entwined.web.refusals import HOLDERS_LOG, TurnedAway
 
 FRESH: Final = 600.0
 STALE: Final = 3600.0
 PAUSE: Final = 10.0
 PATIENCE: Final = 5.0
-LARGEST: Final = 1_000_000
+MOST_WAITING: Final = 4
 FIELDS: Final = ("issuer", "audience", "keys")
 NOT_NOW: Final = "Tokens of the issuer cannot be checked now. Try again later; nothing was charged."
 WELL_KNOWN: Final = "/.well-known/openid-configuration"
@@ -35,41 +35,65 @@ WELL_KNOWN: Final = "/.well-known/openid-configuration"
 
 @dataclass(slots=True)
 class Keys:
-    """Keys that are fetched and kept for a while; several threads may ask."""
+    """Keys that are fetched and kept for a while.
+
+    One thread of their own fetches them, for all who ask. A few wait for it, for a while; whoever comes then is turned
+    away at once, so that an issuer that does not answer holds no more than these.
+    """
 
     fetch: Callable[[], Mapping[str, Verifying]]
     clock: Callable[[], float] = time.monotonic
     _kept: Mapping[str, Verifying] = field(default_factory=dict)
     _since: float = -STALE
     _tried: float = -STALE
-    _fetching: threading.Lock = field(default_factory=threading.Lock)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _fetched: threading.Event | None = None
+    _waiting: int = 0
 
     def holding(self, name: str) -> Mapping[str, Verifying]:
-        """Give the keys, fetched again if they are old or do not have this one; one thread fetches, for all."""
+        """Give the keys, fetched again if they are old or do not have this one."""
         age = self.clock() - self._since
         if age >= FRESH or name not in self._kept:
-            waits = age >= STALE  # there is nothing to go by until somebody has fetched
-            if self._fetching.acquire(blocking=waits):
-                try:
-                    self._refresh(name)
-                finally:
-                    self._fetching.release()
+            fetched = self._begun(name)
+            if fetched is not None and (age >= STALE or name not in self._kept):
+                self._wait(fetched)
         if self.clock() - self._since >= STALE:
             raise TurnedAway(503, NOT_NOW)
         return self._kept
 
-    def _refresh(self, name: str) -> None:
-        now = self.clock()
-        done = now - self._since < FRESH and name in self._kept  # by who held the lock before
-        if done or now - self._tried < PAUSE:
-            return
-        self._tried = now
+    def _begun(self, name: str) -> threading.Event | None:
+        """Have keys fetched if nobody does and nobody did just now; give what says that it is done."""
+        with self._lock:
+            now = self.clock()
+            is_known = now - self._since < FRESH and name in self._kept
+            if self._fetched is None and not is_known and now - self._tried >= PAUSE:
+                self._tried, self._fetched = now, threading.Event()
+                threading.Thread(target=self._refresh, args=(self._fetched,), daemon=True).start()
+            return self._fetched
+
+    def _wait(self, fetched: threading.Event) -> None:
+        with self._lock:
+            if self._waiting >= MOST_WAITING:
+                return
+            self._waiting += 1
         try:
-            self._kept = self.fetch()
+            fetched.wait(PATIENCE)
+        finally:
+            with self._lock:
+                self._waiting -= 1
+
+    def _refresh(self, fetched: threading.Event) -> None:
+        """Fetch, and let those who wait go on, whatever comes of it."""
+        try:
+            kept = self.fetch()
+            with self._lock:
+                self._kept, self._since = kept, self.clock()
         except (OSError, HTTPException, ValueError, RecursionError) as failed:
             HOLDERS_LOG.error("The keys of the issuer cannot be had: %s", failed)
-            return
-        self._since = now
+        finally:
+            with self._lock:
+                self._fetched = None
+            fetched.set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,33 +160,22 @@ def require_safe(url: str) -> None:
         )
 
 
-class _NoRedirect(HTTPRedirectHandler):
-    """Go nowhere but where we were told to."""
-
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        """Follow nothing."""
-
-
-def asked(issuer: str) -> Mapping[str, Verifying]:
-    """Ask an issuer for its keys, at the address that it gives for them."""
-    about = _fetched(issuer.rstrip("/") + WELL_KNOWN)
+def asked(issuer: str, patience: float = PATIENCE) -> Mapping[str, Verifying]:
+    """Ask an issuer for its keys, at the address that it gives for them; both within one deadline."""
+    deadline = time.monotonic() + patience
+    about = _document(issuer.rstrip("/") + WELL_KNOWN, deadline)
     if (
         not isinstance(about, dict)
         or about.get("issuer") != issuer
         or not isinstance(about.get("jwks_uri"), str)
     ):
         raise ValueError("The issuer does not say that it is the one, or where its keys are.")
-    return keys_of(_fetched(about["jwks_uri"]))
+    return keys_of(_document(about["jwks_uri"], deadline))
 
 
-def _fetched(url: str) -> Any:
+def _document(url: str, deadline: float) -> Any:
     try:
         require_safe(url)
     except BadInput as wrong:
         raise ValueError(str(wrong)) from None
-    opener = build_opener(_NoRedirect, ProxyHandler({}))
-    with opener.open(Request(url, headers={"Accept": "application/json"}), timeout=PATIENCE) as reply:  # noqa: S310
-        body = reply.read(LARGEST + 1)
-    if len(body) > LARGEST:
-        raise ValueError("The issuer says too much.")
-    return json.loads(body)
+    return document_at(url, deadline)
