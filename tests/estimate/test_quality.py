@@ -17,7 +17,7 @@ from entwined.queries import Count, Histogram, Marginal, Mean, Median, Quantile,
 from entwined.queries.documents import query_from
 from entwined.request.verbs import plan
 from entwined.schema import Boolean, Categorical, Integer, Schema
-from tests.support.pictures import Picture, numbers_labelled, picture
+from support.pictures import Picture, numbers_labelled, picture
 
 COLUMNS = (
     Categorical("place", ("a", "b", "c"), missing="drop"),

@@ -12,7 +12,7 @@ from entwined.queries import Count, Mean, parse
 from entwined.queries.weighted import Weight
 from entwined.request.verbs import plan
 from entwined.schema import Integer, Real, Schema, read_schema, write_schema
-from tests.support.pictures import Picture
+from support.pictures import Picture
 
 ROWS, RELEASES = 4000, 7
 RNG = np.random.default_rng(3)

@@ -326,7 +326,7 @@ def test_wild_noise_never_breaks_an_answer(query):
             assert 0 <= found <= Fraction(9, 4)
 
 
-@pytest.mark.parametrize("at", [Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(9, 10), Fraction(1)])
+@pytest.mark.parametrize("at", [Fraction(1, 4), Fraction(1, 2), Fraction(9, 10)])
 def test_the_best_score_is_a_quantile(at):
     """The best codes are those whose ranks hold the wanted one, found here by sorting."""
     query = Quantile("n", at)

@@ -27,6 +27,7 @@ from entwined.mechanisms.batch import Batch
 from entwined.numbers import IntArray
 from entwined.queries import CountOf, Predicate, Query, everything
 from entwined.queries.extents import Extent, extent
+from entwined.queries.occurring import never_missing
 from entwined.schema import Schema
 
 AGREES: Final = (
@@ -103,7 +104,9 @@ def _agreeing(batches: Sequence[Drawn], impossible: Sequence[Predicate]) -> list
     if not numbers:
         return [given for _, given in batches]
     planned = batches[0][0]
-    made = agreed([*numbers, *public_rows(planned)], impossible, planned.schema.rows_at_most)
+    read = {name for released in numbers for name in released.aggregate.reads}
+    ruled_out = (*impossible, *never_missing(planned.schema, read))
+    made = agreed([*numbers, *public_rows(planned)], ruled_out, planned.schema.rows_at_most)
     found, left = [], 0
     for (planned, given), (places, some) in zip(batches, taken, strict=True):
         by_use = dict(zip(places, made.tables[left : left + len(some)], strict=True))

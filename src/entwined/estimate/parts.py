@@ -4,11 +4,16 @@ The cells of a table are shares of the rows in that table; a single count is one
 rows is public, it divides an interval as it divides a number. Where it is not, the whole is the table itself, or
 another table or count of the same rows that was released and adds up to them with less noise. Which one that is follows
 from the laws of the noise alone. The interval has every share that the drawn integers leave possible, see `shares`.
+
+Where a column says which of its values mean "not asked" or "no answer", the cells of a table are shares of the rows
+that were asked, or that answered, and those cells have no share. Every whole is named.
 """
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, partial, reduce
+from operator import or_
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,14 +21,16 @@ import numpy as np
 from entwined.errors import BadNoise
 from entwined.estimate.agreement import Subject
 from entwined.estimate.answers import Answered, Release
+from entwined.estimate.bases import Bases
 from entwined.estimate.error_law import ErrorLaw, Weighted
 from entwined.estimate.ratios import Bounds, Noisy
 from entwined.estimate.shares import FEW, part_interval, share_interval
 from entwined.estimate.spans import CONFIDENCE
 from entwined.noise import Additive, additive
-from entwined.numbers import FloatArray
+from entwined.numbers import BoolArray, FloatArray
 from entwined.queries import Query, everything
 from entwined.queries.documents import as_written
+from entwined.queries.occurring import never_missing
 from entwined.queries.statistic import Statistic
 from entwined.schema import Schema
 
@@ -41,6 +48,18 @@ class Shares(NamedTuple):
 
 Dividing: TypeAlias = Callable[[slice], Shares]
 """Give the shares of some cells of a table; of a single number as of a table with one cell."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Division:
+    """The shares of an answer's numbers, and the rows that they are shares of, in words."""
+
+    shares: Dividing
+    base: str
+
+    def __call__(self, cells: slice) -> Shares:
+        """Give the shares of some cells."""
+        return self.shares(cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +89,10 @@ class Whole:
     def published(self) -> float:
         """The sum as it can be read from what was published."""
         return float(sum(self.values))
+
+    def published_in(self, cells: BoolArray) -> float:
+        """The sum of some cells."""
+        return float(sum(itertools.compress(self.values, cells.tolist())))
 
     def is_as_good_as(self, other: "Whole") -> bool:
         """Whether a cell's share of a quarter has no longer an interval as a share of its own table than of another."""
@@ -103,34 +126,46 @@ class Wholes:
             if query is None or not query.counts_rows:
                 continue
             found = Whole(query.statistics(schema)[0], answer)
-            subject = _subject(found.statistic)
+            subject = _subject(found.statistic, schema)
             if subject not in best or found.law.variance < best[subject].law.variance:
                 best[subject] = found
         cut = any(model["declared"].get("by") for model in release.certificate.get("models", ()))
         return cls(schema, None if cut else schema.rows, queries, best)
 
-    def dividing(self, answer: Answered) -> Dividing | None:
+    def dividing(self, answer: Answered) -> Division | None:
         """Say how the numbers of an answer become shares; not at all, where they are parts of nothing known."""
         query = self.queries.get(answer.asked)
         if query is None or not (query.counts_rows or query.is_share):
             return None
+        bases = Bases(query, self.schema)
         if query.is_share:
-            return partial(_divided, _ends(answer), 1)
+            return Division(partial(_divided, _ends(answer), 1), bases.of_share(self.rows))
         own = Whole(query.statistics(self.schema)[0], answer)
         is_table = bool(query.axes(self.schema))
-        subject = _subject(own.statistic if is_table else _everywhere(query).statistics(self.schema)[0])
+        inside = bases.cells
+        if inside is not None:
+            return Division(
+                _worked_out_once(partial(_of_some, own, inside)), bases.of_some(own.published_in(inside))
+            )
+        subject = _subject(
+            own.statistic if is_table else _everywhere(query).statistics(self.schema)[0], self.schema
+        )
         if self.rows and subject == (everything(), None):
-            return partial(_divided, _ends(answer), self.rows)
+            return Division(partial(_divided, _ends(answer), self.rows), f"{self.rows:,} rows")
         best = self.best.get(subject)
         if best is None or (best.statistic == own.statistic and not is_table):
             return None
+        whole = (own if is_table else best).published
         if is_table and own.is_as_good_as(best):
-            return _worked_out_once(partial(_of_table, own, own.published))
-        return _worked_out_once(partial(_of_another, own, (own if is_table else best).published, best.noisy))
+            return Division(_worked_out_once(partial(_of_table, own, own.published)), bases.of_all(whole))
+        shares = _worked_out_once(partial(_of_another, own, whole, best.noisy))
+        return Division(shares, bases.of_all(whole))
 
 
-def _subject(statistic: Statistic) -> Subject:
-    return statistic.aggregate.where, statistic.aggregate.adds
+def _subject(statistic: Statistic, schema: Schema) -> Subject:
+    """Give the rows that a statistic is about, those that cannot be included, and what each adds."""
+    where = statistic.aggregate.where
+    return reduce(or_, never_missing(schema, where.columns), where), statistic.aggregate.adds
 
 
 def _everywhere(query: Query) -> Query:
@@ -164,6 +199,22 @@ def _of_table(own: Whole, whole: float) -> Shares:
     rest = Noisy(sum(numbers) - inside, others)
     ends = _or_any(lambda: share_interval(Noisy(inside, one), rest, CONFIDENCE, FEW))
     return _beside(own.values, whole, ends)
+
+
+def _of_some(own: Whole, inside: BoolArray) -> Shares:
+    """Divide some cells of a table by their sum; the others have no share."""
+    drawn = np.array(own.answer.numbers[0], dtype=np.float64)[inside]
+    values = np.array([float(value) for value in own.values])[inside]
+    one, others = ErrorLaw.of([1], [own.noise]), ErrorLaw((Weighted(1.0, own.noise, len(drawn) - 1),))
+    if len(drawn) == 1:
+        some = _rounded(*[np.ones(1)] * 3)
+    else:
+        rest = Noisy(drawn.sum() - drawn, others)
+        ends = _or_any(lambda: share_interval(Noisy(drawn, one), rest, CONFIDENCE, FEW))
+        some = _beside(values, float(values.sum()), ends)
+    whole = np.full((3, len(inside)), np.nan)
+    whole[:, inside] = some
+    return Shares(*whole)
 
 
 def _of_another(own: Whole, whole: float, total: Noisy) -> Shares:

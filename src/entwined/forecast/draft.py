@@ -13,6 +13,7 @@ from entwined.mechanisms.asked import Added, Asked
 from entwined.mechanisms.batch import Batch
 from entwined.noise import Additive
 from entwined.queries import CountOf, Predicate, Query, everything
+from entwined.queries.occurring import never_missing
 from entwined.schema import Schema
 
 
@@ -82,7 +83,9 @@ class Draft:
         if self.public_rows is not None:
             numbers.append(Released(CountOf(everything()), None, [self.public_rows]))
         try:
-            return dict(zip(places, agreed_laws(numbers, impossible), strict=False))
+            read = {name for released in numbers for name in released.aggregate.reads}
+            ruled_out = (*impossible, *never_missing(self.schema, read))
+            return dict(zip(places, agreed_laws(numbers, ruled_out), strict=False))
         except (QueryTooComplex, BadNoise):
             return None
 

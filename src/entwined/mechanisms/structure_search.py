@@ -101,7 +101,7 @@ class StructureSearch:
 
 def _columns(schema: Schema) -> tuple[Coded, ...]:
     coded = tuple(column for column in schema.columns if isinstance(column, Coded))
-    dropped = [column.name for column in coded if column.missing == "drop"]
+    dropped = [column.name for column in coded if column.missing != "value"]
     if dropped:
         raise BadSchema(
             f"Column {dropped[0]!r} drops missing values, and a row that is in some tables only cannot be "

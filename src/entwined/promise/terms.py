@@ -201,5 +201,5 @@ def _only_gained(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> bool:
 
 
 def _coding(column: Mapping[str, Any]) -> Document:
-    """Leave out what is for people only, and bands: they are looks at the codes."""
-    return without(column, "label", "labels", "bands")
+    """Leave out what changes no code: labels, bands, the mean and the kinds of missing."""
+    return without(column, "label", "labels", "bands", "mean", "not_asked", "no_answer")

@@ -92,7 +92,7 @@ class Custom(Query):
         return FoldOf(self.of, self.least, self.most, function, inside, self.together)
 
     def _statistics(self, schema: Schema) -> tuple[Statistic, ...]:
-        dropped = (name for name in self.of if schema.coded(name).missing == "drop")
+        dropped = (name for name in self.of if schema.coded(name).missing != "value")
         inside = without_missing(dropped, self.inside, schema)
         fold = self._fold(inside, self.function or _not_at_hand)
         alone = tuple((name, int(fold.row.both)) for name in self.of)

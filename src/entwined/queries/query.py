@@ -115,6 +115,11 @@ class Query(ABC):
         return "share" if self.is_share else "ratio"
 
     @property
+    def base(self) -> Predicate:
+        """The rows that a share is a share of; of anything else all rows."""
+        return everything()
+
+    @property
     def counts_rows(self) -> bool:
         """Whether each of its numbers is one of rows, or of what they are weighted to: a part of some whole."""
         return False

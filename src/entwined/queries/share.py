@@ -61,6 +61,11 @@ class Share(Weighable):
         return {"where": self.where, "of": self.of, "weight": self.weight}
 
     @property
+    def base(self) -> Predicate:
+        """The rows that it is a share of."""
+        return settled(self.of)
+
+    @property
     def _whole(self) -> Predicate:
         return settled(self.of)
 

@@ -32,19 +32,20 @@ def _cells(finding: Finding) -> Iterator[Document]:
     for cell in finding.cells():
         document: Document = {"labels": list(cell.names)}
         document |= {end: _plain(getattr(cell, end)) for end in ("value", "low", "high")}
+        document |= {"quality": cell.quality, "relative_error": cell.relative_error}
         if adjusted:
-            document["adjusted"] = dict(zip(("value", "low", "high"), next(adjusted), strict=True))
+            document["adjusted"] = dict(zip(("value", "low", "high"), adjusted[cell.place], strict=True))
         yield document
 
 
-def _adjusted(finding: Finding) -> Iterator[tuple[Any, ...]] | None:
-    """Give the whole numbers that add up, and their intervals, cell by cell."""
+def _adjusted(finding: Finding) -> list[tuple[Any, ...]] | None:
+    """Give the whole numbers that add up, and their intervals, for all cells."""
     adjusted = finding.answer.adjusted
     if adjusted is None:
         return None
     parts = (adjusted.value, *adjusted.interval)
     columns = [part if isinstance(part, tuple) else (part,) for part in parts]
-    return (tuple(map(_plain, numbers)) for numbers in zip(*columns, strict=True))
+    return [tuple(map(_plain, numbers)) for numbers in zip(*columns, strict=True)]
 
 
 def _plain(number: Any) -> Any:

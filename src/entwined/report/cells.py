@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
+from itertools import islice
 from typing import Any, Final
 
 from entwined.canonical import Document
@@ -81,5 +82,6 @@ def shares_of(finding: Finding) -> list[ShareShown]:
     """Write counts as percentages of their whole; none where they are parts of nothing, or are shares themselves."""
     if finding.dividing is None or finding.query.is_share:
         return []
-    found = finding.dividing(slice(0, MOST_LINES))
-    return [ShareShown.of(*map(float, one)) for one in zip(*found, strict=True)]
+    places = [cell.place for cell in islice(finding.cells(), MOST_LINES)]
+    shares = (ends[places] for ends in finding.dividing(slice(0, places[-1] + 1)))
+    return [ShareShown.of(*map(float, ends)) for ends in zip(*shares, strict=True)]

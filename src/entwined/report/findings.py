@@ -12,13 +12,15 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 from entwined.canonical import Document
 from entwined.errors import BadInput
 from entwined.estimate.answers import Answered, Release
-from entwined.estimate.parts import Dividing, Wholes
+from entwined.estimate.parts import Division, Wholes
 from entwined.estimate.population import Estimated, populations
 from entwined.estimate.quality import Level, tallied, tally_words
 from entwined.estimate.spans import Ranks
 from entwined.queries import Axis, Query
 from entwined.queries.counts import labels
 from entwined.queries.documents import question_of
+from entwined.queries.occurring import never_missing, occurring
+from entwined.queries.predicate import Predicate, predicate_from
 from entwined.queries.spoken import condition, labels_of, text_of, titled
 from entwined.report.words import readable
 from entwined.schema import Ordered, Schema
@@ -45,6 +47,7 @@ class Cell(NamedTuple):
     high: Number | None
     quality: Level = "unknown"
     relative_error: float | None = None
+    place: int = 0
 
     @property
     def name(self) -> str:
@@ -68,6 +71,7 @@ class Finding:
     people: Estimated | None = None
     wholes: Wholes | None = None
     counted_rows: str = ""
+    impossible: tuple[Predicate, ...] = ()
 
     @cached_property
     def query(self) -> Query:
@@ -95,8 +99,15 @@ class Finding:
 
     @property
     def size(self) -> int:
-        """How many numbers there are."""
-        return len(self.answer.value) if isinstance(self.answer.value, tuple) else 1
+        """How many numbers there are, cells left out in which no row can be."""
+        whole = len(self.answer.value) if isinstance(self.answer.value, tuple) else 1
+        return whole if self._occurring is None else sum(self._occurring)
+
+    @property
+    def levels(self) -> list[Level]:
+        """The classes of all numbers."""
+        levels = self.answer.levels
+        return levels if self._occurring is None else list(itertools.compress(levels, self._occurring))
 
     @property
     def ranks(self) -> int | None:
@@ -106,12 +117,12 @@ class Finding:
     @property
     def is_drowned(self) -> bool:
         """Whether none of its numbers could be published, even with care."""
-        return {"not"} == set(self.answer.levels)
+        return {"not"} == set(self.levels)
 
     @property
     def quality_words(self) -> str:
         """Say how many of its numbers can be published, or what a single one can be used for, and why."""
-        counts = tallied(self.answer.levels)
+        counts = tallied(self.levels)
         words = f"{tally_words(counts)}." if self.size > 1 else SINGLE[self.answer.levels[0]]
         return f"{words} {readable(self.answer.quality.reason, LONGEST_CONDITION)}".rstrip()
 
@@ -121,7 +132,7 @@ class Finding:
         return self.query.unit
 
     @cached_property
-    def dividing(self) -> Dividing | None:
+    def dividing(self) -> Division | None:
         """How its counts become shares, where they are parts of a known whole."""
         return None if self.wholes is None else self.wholes.dividing(self.answer)
 
@@ -130,12 +141,25 @@ class Finding:
         value: Any = self.answer.value
         ends: Any = self.answer.interval or (None, None)
         quality = self.answer.quality
-        classes = self.answer.levels, map(quality.relative_error, range(self.size))
+        places = range(len(self.answer.levels))
+        classes = self.answer.levels, map(quality.relative_error, places), places
         if not isinstance(value, tuple):
             yield Cell((), (), value, ends[0], ends[1], self.answer.levels[0], quality.relative_error(0))
             return
-        for parts in zip(*self._called(), value, *ends, *classes, strict=False):  # some are endless
+        columns = zip(*self._called(), value, *ends, *classes, strict=False)  # some are endless
+        for parts in columns if self._occurring is None else itertools.compress(columns, self._occurring):
             yield Cell(*parts)
+
+    @cached_property
+    def _occurring(self) -> list[bool] | None:
+        """Mark the cells that some row can be in; None where that is all of them."""
+        asked = None if self.wholes is None else self.wholes.queries.get(self.answer.asked)
+        if asked is None or not self.axes:
+            return None
+        columns = {axis.column for axis in self.axes}
+        ruled_out = (*self.impossible, *never_missing(self.schema, columns))
+        marks = occurring(self.axes, asked.inside, ruled_out, self.schema)
+        return None if marks is None else marks.tolist()
 
     def _called(self) -> tuple[Iterator[tuple[str, ...]], Iterator[tuple[Any, ...]]]:
         """Give the names and keys of all cells."""
@@ -193,8 +217,9 @@ def findings(release: Release, names: Sequence[str], schema: Schema) -> tuple[Fi
     people = populations(release.under(schema))
     wholes = Wholes.of(release, schema)
     counted = " ".join(release.certificate.get("counted_rows", ()))
+    impossible = tuple(map(predicate_from, release.post_processing.get("impossible", ())))
     return tuple(
-        Finding(name, answer, schema, people.get(answer.asked), wholes, counted)
+        Finding(name, answer, schema, people.get(answer.asked), wholes, counted, impossible)
         for name, answer in zip(names, release.answers, strict=True)
     )
 

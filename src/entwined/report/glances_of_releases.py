@@ -108,7 +108,7 @@ def _together(one: Finding) -> tuple[str, str, str, str]:
         readable(one.name, LONGEST_NAME),
         "; ".join(values + more),
         "; ".join([line[2] for line in lines] + more),
-        quality_counts(one.answer.levels),
+        quality_counts(one.levels),
     )
 
 

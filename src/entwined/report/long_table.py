@@ -13,18 +13,22 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
 
+import numpy as np
+
 from entwined.estimate.spans import CONFIDENCE
 from entwined.report.findings import Cell, Finding
 from entwined.report.words import noise_words
 
 AT_ONCE: Final = 50_000
+SHARES: Final = ("share", "share_low", "share_high")
 BEFORE: Final = {"statistic": "string", "kind": "string", "condition": "string"}
 SIDE: Final = ("question", "question_label", "answer", "answer_label")
 AFTER: Final = {
     **dict.fromkeys(("value", "low", "high"), "float64"),
     **dict.fromkeys(("population_low", "population_high"), "float64"),
     **dict.fromkeys(("value_time", "low_time", "high_time"), "timestamp"),
-    **dict.fromkeys(("share", "share_low", "share_high"), "float64"),
+    **dict.fromkeys(SHARES, "float64"),
+    "share_of": "string",
     "ranks_within": "int64",
     "unit": "string",
     "quality": "string",
@@ -67,10 +71,8 @@ class LongTable:
         """Take the numbers of each statistic so many at a time, so that a large table needs little memory."""
         for one in self.findings:
             common, cells = _common(one), one.cells()
-            for start in itertools.count(0, AT_ONCE):
-                if not (some := list(itertools.islice(cells, AT_ONCE))):
-                    break
-                yield Block(len(some), common, {**_answers(some), **_numbers(one, some, start)})
+            while some := list(itertools.islice(cells, AT_ONCE)):
+                yield Block(len(some), common, {**_answers(some), **_numbers(one, some)})
 
 
 def sided(name: str, at: int) -> str:
@@ -100,6 +102,7 @@ def _common(one: Finding) -> dict[str, Any]:
         "condition": one.condition or None,
         "population_low": None if people is None else people.low,
         "population_high": None if people is None else people.high,
+        "share_of": None if one.dividing is None else one.dividing.base,
         "ranks_within": one.ranks,
         "unit": one.unit,
         "confidence": float(CONFIDENCE),
@@ -115,8 +118,10 @@ def _there(one: Finding) -> Iterator[str]:
     if any(cell.relative_error is not None for cell in one.cells()):
         yield "relative_error"
     yield from _common(one)
+    if one.dividing is not None and not np.isnan(one.dividing(slice(0, None)).value).all():
+        yield from SHARES
     yield from _answers([first])
-    yield from (name for name, found in _numbers(one, [first], 0).items() if found[0] is not None)
+    yield from (name for name, found in _numbers(one, [first]).items() if found[0] is not None)
 
 
 def _answers(cells: list[Cell]) -> dict[str, list[Any]]:
@@ -129,7 +134,7 @@ def _answers(cells: list[Cell]) -> dict[str, list[Any]]:
     return columns
 
 
-def _numbers(one: Finding, cells: list[Cell], start: int) -> dict[str, list[Any]]:
+def _numbers(one: Finding, cells: list[Cell]) -> dict[str, list[Any]]:
     """Give values, intervals and shares; times have columns of their own."""
     mark = "_time" if isinstance(cells[0].value, datetime) else ""
     columns: dict[str, list[Any]] = {f"value{mark}": [cell.value for cell in cells]}
@@ -138,7 +143,9 @@ def _numbers(one: Finding, cells: list[Cell], start: int) -> dict[str, list[Any]
     columns["quality"] = [cell.quality for cell in cells]
     columns["relative_error"] = [cell.relative_error for cell in cells]
     if one.dividing is not None:
-        found = one.dividing(slice(start, start + len(cells)))
-        named = zip(("share", "share_low", "share_high"), found, strict=True)
+        first, last = cells[0].place, cells[-1].place
+        places = [cell.place - first for cell in cells]
+        found = (ends[places] for ends in one.dividing(slice(first, last + 1)))
+        named = zip(SHARES, found, strict=True)
         columns |= {name: [None if each != each else each for each in ends.tolist()] for name, ends in named}  # noqa: PLR0124  (no number is not itself)
     return columns

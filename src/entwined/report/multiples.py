@@ -93,6 +93,11 @@ class Card:
         return shares_of(self.finding)
 
     @property
+    def base(self) -> str:
+        """The rows that the percentages are of."""
+        return "" if self.finding.dividing is None else readable(self.finding.dividing.base, LONGEST_TITLE)
+
+    @property
     def hidden(self) -> int:
         """How many numbers are not shown."""
         return max(self.finding.size - MOST_LINES, 0)

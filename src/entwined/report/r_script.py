@@ -20,7 +20,7 @@ SAID: Final = {
     "high": "upper end of its 95 % interval",
     "population_low": "lower end of the interval for the population, by noise and sampling",
     "population_high": "upper end of the interval for the population, by noise and sampling",
-    "share": "share of the rows in the same table, or of all rows",
+    "share": "share of the rows that share_of names",
     "quality": "class of its relative standard error: publish, with care, not, unknown",
     "relative_error": "relative standard error at the end of its interval nearest to zero",
     "ranks_within": "rank within so many rows of the one asked for",

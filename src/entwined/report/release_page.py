@@ -24,6 +24,7 @@ from entwined.request.computed import Computation
 from entwined.schema import Schema
 
 LONGEST_AGREEMENT: Final = 2000
+LONGEST_BASE: Final = 400
 LONGEST_BELIEF: Final = 700  # more is folded: hundreds of columns may be named
 
 
@@ -115,6 +116,7 @@ def _shown(finding: Finding) -> Document:
         line["share_interval"] = share.interval
     return {
         "shares": bool(shares),
+        "base": "" if finding.dividing is None else readable(finding.dividing.base, LONGEST_BASE),
         "name": readable(finding.name),
         "question": finding.question,
         "quality": finding.quality_words,

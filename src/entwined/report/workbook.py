@@ -25,7 +25,7 @@ MOST_LINES: Final = 1_000_000  # a sheet holds 1,048,576 rows
 FORBIDDEN: Final = re.compile(r"[\[\]:*?/\\\x00-\x1f\x7f]")
 UNSEEN: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 OF_THE_SHEET: Final = (
-    "statistic", "kind", "condition", "unit", "confidence", "noise",
+    "statistic", "kind", "condition", "unit", "share_of", "confidence", "noise",
 )  # fmt: skip
 PERCENT: Final = {"share", "share_low", "share_high", "relative_error"}
 WIDE: Final = 40
@@ -65,7 +65,7 @@ def write_workbook(findings: Sequence[Finding], path: Path) -> None:
         _fill(book.create_sheet(SINGLE), _sheet(single, names, names, [SURE]), map(_width, names))
     for one, name in named:
         names = [name for name in LongTable([one]).kinds if name not in _common_to(one)]
-        about = [one.name, one.quality_words, one.question, f"In {one.unit}. {SURE}"]
+        about = [one.name, one.quality_words, one.question, f"In {one.unit}. {SURE}", *_base(one)]
         _fill(book.create_sheet(name), _sheet([one], names, _headings(one, names), about), map(_width, names))
     book.save(path)
 
@@ -92,6 +92,11 @@ def sheet_names(wanted: Iterable[str]) -> Iterator[str]:
 def _called(one: Finding) -> str:
     """Call a sheet by its questions, as surveys do, unless it is about some rows only."""
     return one.name if one.condition else " × ".join(one.sides) or one.name
+
+
+def _base(one: Finding) -> list[str]:
+    """Name the rows that shares are of."""
+    return [] if one.dividing is None else [f"Shares are of {one.dividing.base}."]
 
 
 def _common_to(one: Finding) -> Collection[str]:

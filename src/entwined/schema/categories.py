@@ -44,6 +44,7 @@ class Categorical(Coded):
                 f"Categorical {where} has {len(self.values)} values and {len(self.labels)} labels. "
                 "Give one label a value, or none."
             )
+        self._check_kinds_of_missing()
 
     @cached_property
     def _codes(self) -> dict[str, int]:
@@ -69,6 +70,9 @@ class Categorical(Coded):
     def _value(self, code: int) -> str:
         return self.values[code]
 
+    def _declared_code(self, text: str) -> int | None:
+        return self._codes.get(text)
+
     def position(self, constant: object) -> Fraction:
         """Give the code of a declared value."""
         code = self._codes.get(constant) if isinstance(constant, str) else None
@@ -89,6 +93,10 @@ class Boolean(Coded):
     """False and true, the numbers 0 and 1, or the texts false, true, 0, 1 in any case; else missing."""
 
     kind: ClassVar[str] = "boolean"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_kinds_of_missing()
 
     @property
     def levels(self) -> int:

@@ -10,7 +10,7 @@ from entwined.canonical import Document, canonical
 from entwined.errors import BadQuery, BadSchema
 from entwined.schema.raw import number_not_text, number_of, text_of
 
-Missing: TypeAlias = Literal["value", "drop"]
+Missing: TypeAlias = Literal["value", "drop", "never"]
 Outside: TypeAlias = Literal["clamp", "missing"]
 Value: TypeAlias = object
 
@@ -42,19 +42,27 @@ class Coded(Column):
     """A column whose raw values become codes 0 … levels−1, and `levels` itself for missing.
 
     `missing` says what a table of counts does with missing values: "value" gives them a cell, "drop" leaves
-    their rows out. `missing_codes` are raw values that stand for missing, as survey files have them. What a `public`
-    column says is no secret: with unit cells it is not protected, and reading it costs nothing.
+    their rows out, and by "never" no row has one. `missing_codes` are raw values that stand for missing, as survey
+    files have them. `not_asked` are the values of those who were not asked (structural missing), `no_answer` of those
+    who gave no answer (item non-response), "" for missing itself: shares are of those who were asked, or answered. What
+    a `public` column says is no secret: with unit cells it is not protected, and reading it costs nothing.
     """
 
     missing: Missing = field(default="value", kw_only=True)
     missing_codes: tuple[str, ...] = field(default=(), kw_only=True)
+    not_asked: tuple[str, ...] = field(default=(), kw_only=True)
+    no_answer: tuple[str, ...] = field(default=(), kw_only=True)
     public: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.missing not in get_args(Missing):
-            raise BadSchema(f'Column {self.name!r}: missing = {self.missing!r}. Give "value" or "drop".')
+            raise BadSchema(
+                f'Column {self.name!r}: missing = {self.missing!r}. Give "value", "drop" or "never".'
+            )
         checked_texts(self.missing_codes, f"A missing code of column {self.name!r}")
+        checked_texts(self.not_asked, f"A value of column {self.name!r} for those not asked")
+        checked_texts(self.no_answer, f"A value of column {self.name!r} for no answer")
         if not isinstance(self.public, bool):
             raise BadSchema(f"Column {self.name!r}: public = {self.public!r}. Give true or false.")
 
@@ -98,6 +106,40 @@ class Coded(Column):
             return self.missing_code
         return self._code(raw)
 
+    @property
+    def not_asked_codes(self) -> frozenset[int]:
+        """The codes of those who were not asked."""
+        return frozenset(map(self._code_of_missing, self.not_asked))
+
+    @property
+    def unanswered_codes(self) -> frozenset[int]:
+        """The codes of those who were not asked or gave no answer; of nobody's where the column tells neither."""
+        if not self.no_answer:
+            return self.not_asked_codes
+        return self.not_asked_codes.union(map(self._code_of_missing, self.no_answer), {self.missing_code})
+
+    def _code_of_missing(self, text: str) -> int:
+        """Give the code of a kind of missing: a declared value, or missing itself."""
+        code = self._declared_code(text) if text else None
+        return self.missing_code if code is None else code
+
+    def _declared_code(self, text: str) -> int | None:  # noqa: ARG002  (most columns have no declared texts)
+        """Give the code of a declared text."""
+        return None
+
+    def _check_kinds_of_missing(self) -> None:
+        """Refuse kinds of missing that are no values, or that are two at once."""
+        for text in (*self.not_asked, *self.no_answer):
+            if text and self._declared_code(text) is None:
+                raise BadSchema(
+                    f"Column {self.name!r} has {text!r:.60} in not_asked or no_answer, which is none of its values. "
+                    'Declare it as one, or give "" for missing.'
+                )
+            if text in self.not_asked and text in self.no_answer:
+                raise BadSchema(
+                    f"Column {self.name!r} has {text!r:.60} in both not_asked and no_answer. Keep it in one list."
+                )
+
     @abstractmethod
     def _code(self, raw: object) -> int:
         """Give the code of a raw value that is there."""
@@ -125,8 +167,15 @@ class Coded(Column):
     def document(self) -> Document:
         """The column as the fields of its file."""
         codes = {"missing_codes": list(self.missing_codes)} if self.missing_codes else {}
+        kinds = {"not_asked": list(self.not_asked), "no_answer": list(self.no_answer)}
         public = {"public": True} if self.public else {}
-        return super().document | {"missing": self.missing} | codes | public
+        return (
+            super().document
+            | {"missing": self.missing}
+            | codes
+            | {kind: texts for kind, texts in kinds.items() if texts}
+            | public
+        )
 
     def wrong(self, constant: object, wanted: str) -> BadQuery:
         """Say that a constant does not belong to this column."""

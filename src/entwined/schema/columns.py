@@ -55,7 +55,7 @@ def column_from(fields: Mapping[str, Any]) -> Column:
 def _value(key: str, value: object, name: object) -> object:
     if key == "bands" and not isinstance(value, dict):
         raise BadSchema(f"Column {name!r}: bands = {value!r:.60}. Give each a name: bands = {{decade = 10}}.")
-    if key not in {"values", "labels", "missing_codes"}:
+    if key not in {"values", "labels", "missing_codes", "not_asked", "no_answer"}:
         return value
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise BadSchema(f'Column {name!r}: {key} is {value!r}. Give a list of texts such as ["a", "b"].')

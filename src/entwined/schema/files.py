@@ -36,7 +36,9 @@ HEAD: Final = """\
 # compare: when two texts that name a person or a group are the same: "loose" (spaces, the case of A to Z and zeros
 #   before a number do not count) or "exact"
 # bands: coarser looks at a column, each with a name: {stage = {child = 0, adult = 18}, decade = 10}, {month = "month"}
-# missing: "value" (missing has a cell of its own in tables of counts) or "drop" (such rows are left out)
+# missing: "value" (missing has a cell of its own in tables of counts), "drop" (such rows are left out) or "never" (no
+#   row lacks a value)
+# not_asked, no_answer: the values of those who were not asked, or gave no answer, "" for missing: shares leave them out
 """
 
 

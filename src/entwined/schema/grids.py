@@ -36,6 +36,7 @@ class Ordered(Coded):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self._check_kinds_of_missing()
         if self.outside not in get_args(Outside):
             raise BadSchema(f'Column {self.name!r}: outside = {self.outside!r}. Give "clamp" or "missing".')
 

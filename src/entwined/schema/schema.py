@@ -22,7 +22,8 @@ from entwined.signing import Key, Signature
 MOST_COLUMNS: Final = 10_000
 MOST_ROWS: Final = 2**53 - 1
 USUAL_ROWS: Final = 1_000_000_000
-NOT_CODES: Final = ("label", "labels", "bands", "public")  # what says nothing of which code a value has
+NOT_CODES: Final = ("label", "labels", "bands", "public", "mean", "not_asked", "no_answer")
+"""Fields that say nothing of which code a value has."""
 
 
 @dataclass(frozen=True, repr=False)

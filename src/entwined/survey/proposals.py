@@ -180,7 +180,7 @@ class Proposals:
 
     @property
     def _dropped(self) -> tuple[str, ...]:
-        return tuple(name for name in self.pilot.names if self.schema.coded(name).missing == "drop")
+        return tuple(name for name in self.pilot.names if self.schema.coded(name).missing != "value")
 
 
 def read_confirmed(path: Path) -> tuple[Schema, Survey]:
@@ -229,7 +229,7 @@ def _adds_up(schema: Schema, one: Decided) -> bool:
     if by.missing == "value":
         return True
     unseen = one.answers[by.missing_code]
-    return unseen < 0 or (unseen == column.missing_code and column.missing == "drop")
+    return unseen < 0 or (unseen == column.missing_code and column.missing != "value")
 
 
 def _missing(pairs: PairCounts, schema: Schema, found: tuple[Form, ...]) -> Iterator[MissingShown]:
@@ -238,7 +238,7 @@ def _missing(pairs: PairCounts, schema: Schema, found: tuple[Form, ...]) -> Iter
     blanks = ((blank.column, blank.code) for form in found for blank in form.blanks)
     away |= {name for name, code in blanks if code == schema.coded(name).missing_code}
     for name in pairs.codes.names:
-        if schema.coded(name).missing == "drop" and name not in away:
+        if schema.coded(name).missing != "value" and name not in away:
             yield missing_values(pairs, name)
 
 

@@ -139,7 +139,7 @@ def filled_questions(survey: Survey, release: Release) -> tuple[str, ...]:
 def _size(decided: Decided, schema: Schema) -> int:
     """Count the answers that the histogram of a decided column shows."""
     column = schema.coded(decided.column)
-    most = column.levels if column.missing == "drop" else column.size
+    most = column.levels if column.missing != "value" else column.size
     return min(most, max(decided.answers, default=-1) + 1)
 
 
@@ -179,7 +179,7 @@ def _histogram(schema: Schema, name: str, released: Mapping[str, Answered]) -> l
     ):
         raise BadInput(f"The release has no histogram of {name!r}. Give the release of this survey.")
     cells = _counts(answer)
-    return [*cells, NOBODY] if schema.coded(name).missing == "drop" else cells
+    return [*cells, NOBODY] if schema.coded(name).missing != "value" else cells
 
 
 def _counts(answer: Answered) -> list[DerivedCell]:

@@ -12,9 +12,9 @@ from entwined.schema.columns import KINDS, column_from
 from entwined.schema.unit import unit_from
 
 RANGED: Final = ("integer", "real", "moment")
-LISTS: Final = ("values", "labels", "missing_codes")
+LISTS: Final = ("values", "labels", "missing_codes", "not_asked", "no_answer")
 OF_KIND: Final[Mapping[str, tuple[str, ...]]] = {
-    "categorical": ("values", "labels", "missing", "missing_codes"),
+    "categorical": ("values", "labels", "missing", "missing_codes", "not_asked", "no_answer"),
     "boolean": ("missing",),
     "integer": ("low", "high", "mean", "outside", "missing", "missing_codes"),
     "real": ("low", "high", "step", "mean", "outside", "missing", "missing_codes"),
@@ -22,7 +22,7 @@ OF_KIND: Final[Mapping[str, tuple[str, ...]]] = {
     "text": ("compare",),
 }
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
-    "missing": ("value", "drop"),
+    "missing": ("value", "drop", "never"),
     "outside": ("clamp", "missing"),
     "compare": ("", "loose", "exact"),
 }

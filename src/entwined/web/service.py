@@ -61,7 +61,7 @@ class AskOnce(Ask):
 
 
 class AnsweredCell(BaseModel):
-    """One number: the labels of its cell along the sides, its value, and the 95 % interval of the truth.
+    """One number: the labels of its cell along the sides, its value, the 95 % interval of the truth, and its quality.
 
     A number that is no whole one is the nearest double; the exact one is in the answer's `value`. A time is a text.
     """
@@ -71,6 +71,10 @@ class AnsweredCell(BaseModel):
     value: JsonValue
     low: JsonValue
     high: JsonValue
+    quality: str = Field(
+        description="`publish`, `with care`, `not` or `unknown`, by the relative standard error."
+    )
+    relative_error: float | None = None
     adjusted: dict[str, JsonValue] | None = Field(
         None,
         description="The same number as a whole one that adds up with others: `value`, `low` and `high`.",

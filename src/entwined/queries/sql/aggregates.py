@@ -191,7 +191,7 @@ def _at(column: Coded, share: "Expr") -> Wanted:
 
 
 def _groups(axes: tuple[Axis, ...], schema: Schema) -> Iterator[tuple[str, Predicate]]:
-    """Name every declared combination of keys, with its rows."""
+    """Name every declared combination of keys, with its rows; those that lack a key are no group."""
     sides = (_cells(axis, schema.coded(axis.column)) for axis in axes)
     for cells in itertools.product(*map(list, sides)):
         yield ", ".join(words for words, _ in cells), reduce(and_, (rows for _, rows in cells))
@@ -204,8 +204,6 @@ def _cells(axis: Axis, column: Coded) -> Iterator[tuple[str, Predicate]]:
     for place, (start, end) in enumerate(zip(axis.starts, ends, strict=True)):
         rows = codes_in(column.name, column.size, ((start, end - 1),))
         yield f"{called} = {axis.labels[place] if axis.labels else _value(column.value(start))}", rows
-    if axis.keeps_missing:
-        yield f"{called} is missing", is_missing(column).true
 
 
 def _value(value: object) -> str:
