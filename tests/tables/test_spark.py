@@ -27,6 +27,7 @@ from support.grouped import check_groups
 from support.picks import check_picks
 from support.random_tables import COLUMNS, random_aggregate, random_table, said
 from support.raw_values import RAW, codes_by_row, differences, table_of
+from support.scaled import check_scaled
 from support.seated import check_seats
 from support.tallied import check_tallies
 from support.weighed import check_weights
@@ -53,6 +54,8 @@ def test_spark_answers_exactly(tmp_path):
     (tmp_path / "bands").mkdir()
     check_bands(engines.spark_frame, tmp_path / "bands")
     check_homes(engines.spark_frame, tmp_path, ways=WAYS[:1])
+    (tmp_path / "scaled").mkdir()
+    check_scaled(engines.spark_frame, tmp_path / "scaled")
     check_picks(engines.spark_frame, tmp_path / "picks")
     (tmp_path / "seats").mkdir()
     check_seats(engines.spark_frame, tmp_path / "seats")

@@ -53,8 +53,8 @@ DEPENDENCE = """
 # adversary who knows better learns more than the leakage above.
 {mark}[[dependence]]
 {mark}name = {name}
-{mark}model = {{ kind = "groups", largest = 5 }}   # or a file: model = "model.json"
-{mark}by = {by}   # rows that share its value are one group; at most `largest` of them are used
+{mark}model = {{ kind = "groups", largest = {largest} }}   # or a file: model = "model.json"
+{mark}by = {by}   # rows that share its value are one group, which counts for at most `largest` of them
 """
 QUERIES = """
 # The questions: count, total, mean, variance, quantile, median, histogram, marginal, group_by,
@@ -90,7 +90,9 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
         if proposed:
             describe(source, min_units=everywhere, min_units_of=by_column, unit=unit).write(schema_file)
         found = schema_for(source, schema_file)
-    write_whole(output, request_text(source, schema_file, output, found))
+        group = next((name for name in found.names if any(word in name.lower() for word in GROUPING)), None)
+        measure_groups(source, schema_file, found, group)
+    write_whole(output, request_text(source, schema_file, output, found, group))
     if as_document:
         notes = str(notes_beside(schema_file)) if proposed else None
         as_json({"request": str(output), "schema": str(schema_file), "proposed": proposed, "notes": notes})
@@ -102,12 +104,15 @@ def show_next(source: str, output: Path, schema_file: Path, *, proposed: bool) -
     """Say what was written and what comes next."""
     from entwined.request.words import without_password
     from entwined.tables.describe import notes_beside
+    from entwined.tables.group_sizes import sizes_beside
 
     say(f"Wrote {output}." + f" Proposed a schema in {schema_file}, private until approved." * proposed)
     if proposed:
         say(
             f"What was counted on the way is in {notes_beside(schema_file)}, for you alone: never publish it."
         )
+    if sizes_beside(schema_file).exists():
+        say(f"How many rows groups have is in {sizes_beside(schema_file)}, for you alone too.")
     if without_password(source) != source:
         say("The password is not written down: put it into ~/.pgpass or the variable PGPASSWORD.")
     say(f"1. Review every line of {schema_file}, then: entwined approve {schema_file}")
@@ -124,16 +129,27 @@ def schema_for(source: str, path: Path) -> "Schema":
     return found
 
 
-def request_text(source: str, schema_file: Path, output: Path, schema: "Schema") -> str:
-    """Make the text of a request for a table."""
+def measure_groups(source: str, schema_file: Path, schema: "Schema", group: str | None) -> None:
+    """Count how many rows persons and the proposed groups have, into the holder's own file beside the schema."""
+    from entwined.tables.describe import measure_sizes
+    from entwined.tables.group_sizes import read_sizes
+
+    wanted = [name for name in (schema.unit.id_column, group) if name is not None]
+    known = read_sizes(schema_file)
+    if missing := [name for name in wanted if name not in known]:
+        measure_sizes(source, schema_file, schema, missing)
+
+
+def request_text(
+    source: str, schema_file: Path, output: Path, schema: "Schema", group: str | None = None
+) -> str:
+    """Make the text of a request for a table, with groups as large as most that were counted."""
     from entwined.dependence.syntax import toml_value
     from entwined.request.words import table_name
+    from entwined.tables.group_sizes import read_sizes
 
     named = table_name(source) or "table"
-    group = next(
-        (name for name in schema.names if any(word in name.lower() for word in GROUPING)),
-        None,
-    )
+    sizes = read_sizes(schema_file).get(group or "")
     parts = [
         HEAD.format(
             title=toml_value(named),
@@ -145,6 +161,7 @@ def request_text(source: str, schema_file: Path, output: Path, schema: "Schema")
             mark="" if group else "# ",
             name=toml_value(f"{group}s" if group else "households"),
             by=toml_value(group or "household"),
+            largest=5 if sizes is None else sizes.proposed,
         ),
         QUERIES.format(table=named if named.isidentifier() else "t"),
         *proposed_queries(schema),

@@ -9,6 +9,7 @@ import typer
 from entwined.canonical import Document
 from entwined.cli.arguments import JsonOption, RequestFile
 from entwined.cli.bound import WhoOption, show_drivers
+from entwined.cli.left_out import show_left_out
 from entwined.cli.show import about, as_json, number, progress, say, show_hints, table
 from entwined.cli.talks_about import TalksOption, show_talks, talks
 from entwined.writing import write_whole
@@ -46,6 +47,7 @@ def command(
         as_json(document)
         return
     show(document)
+    show_left_out(request_file, request)
     if talked is not None:
         show_talks(talked)
     for name, found in looked.bounds.items() if who else ():

@@ -17,6 +17,7 @@ from entwined.cli.arguments import (
     YesOption,
     confirmed,
 )
+from entwined.cli.left_out import show_left_out
 from entwined.cli.plan import counted_whole, periods_left, show_sheet, unguarded, worst
 from entwined.cli.show import as_json, number, progress, say, table
 
@@ -76,6 +77,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
         as_json(told(output, files, done, ahead.prospects) | more)
     else:
         show_computed(computed)
+        show_left_out(request_file, request)
         _say(output, files, done, key, ahead.prospects)
 
 

@@ -5,8 +5,9 @@ counted on the way goes into notes of their own, for the holder alone.
 """
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from entwined.errors import BadTable, EntwinedError, HolderError
 from entwined.schema import Schema
 from entwined.schema.files import text_of
 from entwined.tables.engine import Engine
+from entwined.tables.group_sizes import GroupSizes, write_sizes
 from entwined.tables.profile import Profile
 from entwined.tables.profiling import profiles
 from entwined.tables.propose import Labels, Proposal, propose
@@ -42,6 +44,7 @@ class Description:
     proposals: tuple[Proposal, ...]
     minimum: MinimumUnits
     hints: tuple[str, ...] = ()
+    sizes: Mapping[str, GroupSizes] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Show what is proposed at a glance; `text` has it all."""
@@ -86,6 +89,7 @@ class Description:
         beside = notes_beside(path)
         write_whole(Path(path), self.text)
         write_whole(beside, self.notes, only_owner=True)
+        write_sizes(path, self.sizes)
         return beside
 
 
@@ -114,31 +118,67 @@ def describe(  # noqa: PLR0913  (each setting has its own name)
     """
     minimum = MinimumUnits(min_units, dict(min_units_of or {}), unit)
     engine, labels = _opened(source, table)
-    found = _profiled(engine, missing, minimum, [name for name in labels if labels[name].values], codes=codes)
+    labelled = [name for name in labels if labels[name].values]
+    with closing(engine), _in_holders_words():
+        found = profiles(engine, missing, minimum=minimum, labelled=labelled, codes=codes)
+        proposals = _proposals(found, labels, missing)
+        sizes = {
+            proposal.column.name: measured
+            for proposal in proposals
+            if proposal.likely_unit and (measured := GroupSizes.measured(engine, proposal.column))
+        }
+    unnamed = len(found) - len(proposals)
+    left_out = [f"{unnamed} columns without a name were left out"] if unnamed else []
+    hints = [*left_out, *engine.notes, *_unit_hints(minimum, found)]
+    hints += [f"column {name!r} may name the unit to protect: see its note" for name in sizes]
+    proposals = tuple(_with_sizes(proposal, sizes.get(proposal.column.name)) for proposal in proposals)
+    schema = Schema(tuple(proposal.column for proposal in proposals))
+    return Description(schema, proposals, minimum, tuple(hints), sizes)
+
+
+def measure_sizes(
+    source: Any,
+    schema_file: str | os.PathLike[str],
+    schema: Schema,
+    names: Sequence[str],
+    table: str | None = None,
+) -> dict[str, GroupSizes]:
+    """Count the rows of every group that columns of a schema name, and write them beside it for the holder."""
+    engine, _ = _opened(source, table)
+    with closing(engine), _in_holders_words():
+        found = {name: GroupSizes.measured(engine, schema.column(name)) for name in names}
+    sizes = {name: measured for name, measured in found.items() if measured is not None}
+    write_sizes(schema_file, sizes)
+    return sizes
+
+
+def _proposals(
+    found: list[Profile], labels: Mapping[str, Labels], missing: tuple[str, ...]
+) -> tuple[Proposal, ...]:
     named = [profile for profile in found if profile.name]
     if not named:
         raise BadTable("The source has no column with a name. Name its columns.")
     if labels:
         named = [_with_survey_codes(profile) for profile in named]
-    proposals = tuple(
-        propose(profile, labels.get(profile.name, Labels()).without(missing)) for profile in named
+    return tuple(propose(profile, labels.get(profile.name, Labels()).without(missing)) for profile in named)
+
+
+def _with_sizes(proposal: Proposal, sizes: GroupSizes | None) -> Proposal:
+    """Say what a bound on the rows of each group would leave out, and propose one."""
+    if sizes is None:
+        return proposal
+    unit = (
+        f'{{kind = "person", column = "{proposal.column.name}", most = {sizes.proposed}, beyond = "scale"}}'
     )
-    left_out = [f"{len(found) - len(named)} columns without a name were left out"]
-    hints = [*(left_out if len(named) < len(found) else []), *engine.notes, *_unit_hints(minimum, found)]
-    hints += [
-        f"column {proposal.column.name!r} may name the unit to protect: see its note"
-        for proposal in proposals
-        if proposal.likely_unit
-    ]
-    columns = tuple(proposal.column for proposal in proposals)
-    return Description(Schema(columns), proposals, minimum, tuple(hints))
+    note = f"if it names a person or a group, say so with unit, for example unit = {unit}"
+    return replace(proposal, notes=(*proposal.notes, sizes.words, note))
 
 
-def _profiled(
-    engine: Engine, missing: tuple[str, ...], minimum: MinimumUnits, labelled: list[str], *, codes: bool
-) -> list[Profile]:
+@contextmanager
+def _in_holders_words() -> Iterator[None]:
+    """Let the holder know why rows cannot be read."""
     try:
-        return profiles(engine, missing, minimum=minimum, labelled=labelled, codes=codes)
+        yield
     except EntwinedError:
         raise
     except ImportError as lacking:
@@ -147,8 +187,6 @@ def _profiled(
         ) from lacking
     except Exception as failed:
         raise HolderError(f"The rows cannot be read: {failed}") from failed
-    finally:
-        engine.close()
 
 
 def _unit_hints(minimum: MinimumUnits, found: list[Profile]) -> list[str]:

@@ -122,16 +122,9 @@ def _by_reading(found: Profile, labels: Labels) -> Proposal:
 
 
 def _identifier(found: Profile, label: str) -> Proposal:
-    each = found.there / max(found.different, 1)
-    repeats = each > 1 / UNIQUE
-    notes = ["looks like an identifier: it is never queried"]
-    if repeats:
-        notes.append(
-            f"about {each:.1f} rows for each value: if it names a person or a group, say so with unit, for example "
-            f'unit = {{kind = "person", column = "{found.name}", most = {_friendly(math.ceil(2 * each))}}}'
-        )
+    repeats = found.there / max(found.different, 1) > 1 / UNIQUE
     column = Text(found.name, compare="loose", label=label)
-    return Proposal(column, tuple(notes), repeats, set_aside=True)
+    return Proposal(column, ("looks like an identifier: it is never queried",), repeats, set_aside=True)
 
 
 def _labelled(found: Profile, labels: Labels) -> Proposal:
@@ -277,9 +270,3 @@ def _time(found: Profile, coded: Mapping[str, Any]) -> Proposal:
         high = high.replace(hour=23, minute=59, second=59)
     notes = ("the bounds are the whole years in which most units are: widen them to what could be",)
     return Proposal(Moment(found.name, low, high, found.step, **coded), notes)  # type: ignore[arg-type]  # a known step
-
-
-def _friendly(number: int) -> int:
-    """Round up to 1, 2 or 5 times a power of ten."""
-    power = int("1" + "0" * (len(str(max(number, 1))) - 1))
-    return next(times * power for times in (1, 2, 5, 10) if times * power >= number)

@@ -152,6 +152,7 @@ def _depends(visit: Visit, project: Project) -> dict[str, Any]:
     return {
         "names": project.schema.names,
         "now": now,
+        "sizes": project.sizes_in_words(now.get("by")),
         "kind": kind_of(model),
         "models": listed(top, MODELS),
         "tables": [one for one in listed(top, TABLES) if one != project.draft["table"]],
@@ -261,7 +262,10 @@ async def change(visit: Here, name: str, step: str) -> Response:
 
 
 def _change_schema(visit: Visit, project: Project) -> str:
-    changed = schema_from(project.schema, visit.form)
+    form = dict(visit.form)
+    if form.get("unit") in ("person", "household") and form.get("person") and not form.get("person_most"):
+        form["person_most"] = str(project.proposed_bound(form["person"]))
+    changed = schema_from(project.schema, form)
     if changed.digest != project.schema.digest:
         project.change_schema(changed)
     if visit.form.get("act") != "approve":
@@ -275,13 +279,16 @@ def _change_schema(visit: Visit, project: Project) -> str:
 
 
 def _change_dependence(visit: Visit, project: Project) -> str:
-    form = visit.form
+    form = dict(visit.form)
     learns = form.get("kind") == "learned"
+    proposes = form.get("kind") == "groups" and form.get("by") and not form.get("largest", "").strip()
+    if proposes:
+        form["largest"] = str(project.proposed_bound(form["by"]))
     keeps = learns and not form.get("public") and kind_of(_model_of(project)) == "learned"
     if not keeps:
         found = learned_from(project, form) if learns else dependence_from(visit.house.folder, form)
         project.change(dependence=found)
-    return "depends" if learns and not keeps else "questions"
+    return "depends" if proposes or (learns and not keeps) else "questions"
 
 
 def _model_of(project: Project) -> Any:

@@ -30,7 +30,8 @@ from entwined.request.words import table_name
 from entwined.schema import Schema, approve, read_schema
 from entwined.schema.files import schema_of, write_schema
 from entwined.tables import describe
-from entwined.tables.describe import notes_beside
+from entwined.tables.describe import measure_sizes, notes_beside
+from entwined.tables.group_sizes import read_sizes
 from entwined.tables.units import MIN_UNITS
 from entwined.web.addresses import Addresses, is_address
 from entwined.web.places import below
@@ -130,6 +131,20 @@ class Project:
             return schema_of(text)
         except BadInput:
             return schema_of(text, signed=False)
+
+    def proposed_bound(self, column: str) -> int:
+        """Propose how many rows of a group count, from the groups that the table has by a column."""
+        found = measure_sizes(self._source(self.draft["table"]), self.folder / SCHEMA, self.schema, [column])
+        if column not in found:
+            raise BadInput(
+                f"Column {column!r:.60} names no groups for sure. Say how many rows of a group count."
+            )
+        return found[column].proposed
+
+    def sizes_in_words(self, column: str | None) -> str:
+        """Say how many rows groups have by a column and what bounds leave out, if it was counted."""
+        found = read_sizes(self.folder / SCHEMA).get(column or "")
+        return "" if found is None else found.words
 
     @property
     def notes(self) -> str:

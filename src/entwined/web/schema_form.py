@@ -78,6 +78,7 @@ def schema_from(before: Schema, given: Mapping[str, str]) -> Schema:
         unit |= {
             "column": given.get("person", ""),
             "most": _whole(given, "person_most", "most rows of a person"),
+            "beyond": given.get("beyond", "sample"),
         }
     rows = given.get("rows", "").strip()
     return Schema(
