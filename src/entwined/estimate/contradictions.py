@@ -212,7 +212,9 @@ def _dropped_checks(batch: Batch, counted: Sequence[Counted]) -> Iterator[Check]
         if whole is None:
             continue
         law = one.law if best is None else one.law + best.law * (1 - MOSTLY)
-        problem = MISSING.format(found=whole - one.total, rows=whole, column=_titled(batch.schema, names[0]))
+        problem = MISSING.format(
+            found=min(whole - one.total, whole), rows=whole, column=_titled(batch.schema, names[0])
+        )
         wrong = Contradiction("missing", problem, RIGHT_VALUES, (one.query.fingerprint,), names[0])
         yield Check((1 - MOSTLY) * whole - one.total, law, wrong)
 
@@ -246,7 +248,7 @@ def _share(
     found, rows, size = float(cells[place].sum()), float(cells.sum()), int(cells[place].size)
     shares = Weighted(1 - share, one.noise, size), Weighted(share, one.noise, cells.size - size)
     law = ErrorLaw(tuple(part for part in shares if part.copies))
-    return found - share * rows, law, {"found": found, "rows": rows}
+    return found - share * rows, law, {"found": min(found, rows), "rows": rows}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
