@@ -127,7 +127,7 @@ def agreed_laws(numbers: Sequence[Released], impossible: Sequence[Predicate] = (
             (place, (kinds.reshape(-1), some)) for place, (kinds, some) in zip(places, laws, strict=True)
         )
     if groups.by_atoms:
-        how = _reconciliation([numbers[place] for place in groups.by_atoms], impossible)
+        how = reconciliation_of([numbers[place] for place in groups.by_atoms], impossible)
         found.update(zip(groups.by_atoms, how.laws, strict=True))
     return [found[place] for place in range(len(numbers))]
 
@@ -143,7 +143,7 @@ def _through_atoms(
         return
     given = [one.table for one in numbers]
     refuse_large(given)
-    how = _reconciliation(numbers, impossible)
+    how = reconciliation_of(numbers, impossible)
     values = [table.values.reshape(-1).astype(float) for table in given]
     estimates = how.estimates([value[None] for value in values])
     found = zip(places, given, estimates, how.whole(values, most), how.laws, strict=True)
@@ -154,6 +154,7 @@ def _through_atoms(
         yield place, ConsistentTable(table.layout, *both, True, *law, whole.shrinkage)  # noqa: FBT003  (they are counts)
 
 
-def _reconciliation(numbers: Sequence[Released], impossible: Sequence[Predicate]) -> Reconciliation:
+def reconciliation_of(numbers: Sequence[Released], impossible: Sequence[Predicate]) -> Reconciliation:
+    """Prepare counts to be reconciled through their atoms."""
     tables, noises = (one.counting for one in numbers), (one.noise for one in numbers)
     return reconciliation(tuple(tables), tuple(noises), tuple(impossible))

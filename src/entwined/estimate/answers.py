@@ -61,13 +61,15 @@ class Adjustment:
 class Contradiction:
     """A declaration that released numbers contradict: what is wrong and what to do.
 
-    `asked` are the canonical texts of the queries whose numbers show it.
+    `asked` are the canonical texts of the queries whose numbers show it, `subject` is the column or condition that was
+    declared, if it is one.
     """
 
     kind: str
     problem: str
     advice: str
     asked: tuple[str, ...] = ()
+    subject: str = ""
 
     @property
     def text(self) -> str:
@@ -79,6 +81,7 @@ class Contradiction:
         """The warning as JSON."""
         return {
             "kind": self.kind,
+            "subject": self.subject,
             "problem": self.problem,
             "advice": self.advice,
             "queries": [json.loads(query) for query in self.asked],
@@ -88,7 +91,7 @@ class Contradiction:
     def from_document(cls, document: Mapping[str, Any]) -> Self:
         """Read a warning as it was written."""
         queries = tuple(map(_canonical_query, document["queries"]))
-        return cls(document["kind"], document["problem"], document["advice"], queries)
+        return cls(document["kind"], document["problem"], document["advice"], queries, document["subject"])
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -17,6 +17,7 @@ from entwined.errors import BadQuery
 from entwined.estimate.agreement import Released, grouped
 from entwined.estimate.answers import AS_DRAWN, Release
 from entwined.estimate.consistent_release import public_rows, released_numbers
+from entwined.estimate.contradictions import rows_at_most
 from entwined.estimate.error_law import ErrorLaw
 from entwined.estimate.intervals import Interval, intervals
 from entwined.estimate.ratios import kept_ratios
@@ -71,7 +72,7 @@ class Comparing:
         made = (
             _as_drawn(given)
             if drawn
-            else _agreeing([*given, *public_rows(planned)], impossible) or _as_drawn(given)
+            else _agreeing([*given, *public_rows(planned, release.warnings)], impossible) or _as_drawn(given)
         )
         found, noises = made
         by_use = {places[place]: one for place, one in zip(counted, found, strict=False)}
@@ -82,7 +83,9 @@ class Comparing:
                 published = value if isinstance(value, tuple) else (value,)
                 estimates, weights = by_use[uses[0]]
                 counts[query.fingerprint] = Measured(tuple(map(Fraction, published)), estimates, weights)  # type: ignore[arg-type]  # they are counts
-        return cls(planned.schema, counts, noises, planned.schema.rows_at_most, independent=drawn)
+        return cls(
+            planned.schema, counts, noises, rows_at_most(planned.schema, release.warnings), independent=drawn
+        )
 
     def difference(self, one: Number, other: Number, confidence: Confidence = 0.95) -> Comparison:
         """Say by how much one count is above another."""

@@ -60,7 +60,7 @@ class ConsistentTable:
         return self.laws[int(self.kinds[cell])]
 
     @property
-    def unbiased(self) -> list[int] | list[Fraction]:
+    def unbiased(self) -> Sequence[int | Fraction]:
         """Give the estimates, last axis fastest, on a decimal grid that is fine beside their errors."""
         deviation = min((math.sqrt(law.variance) for law in self.laws if law.variance), default=1.0)
         if all(law.is_one_draw for law in self.laws):

@@ -1,9 +1,11 @@
-"""A release whose counts and totals agree with each other: post-processing, so it costs nothing.
+"""Reconciled releases: unbiased values, and beside them adjusted ones that add up; all of it is post-processing.
 
-Counts become integers that are not negative, and agree whatever their conditions: a whole is the sum of its parts, and
-no part is above it. Where the number of rows is public they add up to it. Totals of the same rows agree too. Means,
-variances and quantiles stay as they are, and so do the drawn integers of every answer: making a release consistent
-twice is making it consistent once, and releases of the same rows can be made to agree with each other at any time.
+Values are the best linear unbiased estimates from all counts and totals of the same rows, so none has a larger variance
+than its draw; they may be negative and have decimals. Adjusted counts are whole numbers, none negative; a whole is the
+sum of its parts, whatever the conditions, and where the number of rows is public they add up to it. Adjusting is biased
+where many counts are near zero, and each table says for which counts. Means, variances and quantiles stay as they are,
+and so do the draws of every answer: reconciling twice is reconciling once, and releases of the same rows can be
+reconciled with each other at any time. What the draws contradict is left out, and the release warns of it.
 """
 
 from collections.abc import Sequence
@@ -16,8 +18,10 @@ from entwined.canonical import canonical
 from entwined.door.certificate import covering
 from entwined.errors import BadInput, BadNoise, QueryTooComplex
 from entwined.estimate.agreement import Released, agreed
-from entwined.estimate.answers import Adjustment, Answered, Release
+from entwined.estimate.agreement_checks import agreement_checks
+from entwined.estimate.answers import Adjustment, Answered, Contradiction, Release
 from entwined.estimate.consistency import ConsistentTable
+from entwined.estimate.contradictions import contradictions, failing, rows_at_most, trusted_rows
 from entwined.estimate.judged import with_sampling
 from entwined.estimate.post_processing import PostProcessing
 from entwined.estimate.quality import Quality, relative_errors
@@ -40,6 +44,28 @@ ALONE: Final = (
 NEVER: Final = " By the holder's word no row is in: {impossible}."
 EARLIER: Final = " They agree with {others} other releases of the same rows, made to agree in the same way."
 TOO_HARD: Final = "As drawn, since how the tables agree cannot be worked out. {reason}"
+NOT_RECONCILED: Final = "As drawn, since the draws differ by more than their noise."
+SHRUNK: Final = (
+    "Counts between about {low:,.0f} and {high:,.0f} are up to {most:,.0f} too low on average here, because the excess "
+    "of many small counts was taken from them."
+)
+TOO_FINE: Final = (
+    "The noise is below one row, and whole numbers that add up are further from the truth than the draws."
+)
+WRONG_WORD: Final = "Counts contradict that no row is in: {impossible}."
+RIGHT_WORD: Final = (
+    'Take it out of impossible, or out of missing = "never". The numbers here do not rest on it.'
+)
+EARLIER_DIFFER: Final = Contradiction(
+    "earlier",
+    "These counts differ from those of earlier releases of the same rows by more than the noise of both.",
+    "Check whether the rows changed. The numbers here were not reconciled with the earlier ones.",
+)
+DIFFERING: Final = Contradiction(
+    "agreement",
+    "Counts of the same rows differ by more than their noise.",
+    "Check whether the rows changed while they were read. The numbers were not reconciled.",
+)
 SHOWN: Final = 10  # names in a sentence
 
 Drawn: TypeAlias = tuple[Batch, Release]
@@ -92,21 +118,50 @@ def released_numbers(planned: Batch, given: Release) -> tuple[list[int], list[Re
     return list(added), [Released(one.statistic.aggregate, one.law, numbers[at]) for at, one in added.items()]
 
 
-def public_rows(planned: Batch) -> list[Released]:
-    """Give the number of rows, where it is public and none are left out."""
-    rows = None if planned.promise.kept else planned.schema.rows
+def public_rows(planned: Batch, warnings: Sequence[Contradiction]) -> list[Released]:
+    """Give the number of rows, where it is public, no row is left out, and the draws do not contradict it."""
+    rows = trusted_rows(planned, warnings)
     return [] if rows is None else [Released(CountOf(everything()), None, [rows])]
 
 
 def _agreeing(batches: Sequence[Drawn], impossible: Sequence[Predicate]) -> list[Release]:
+    """Reconcile batches; a declaration that the draws contradict is left out, and the releases warn of it."""
     taken = [released_numbers(planned, given) for planned, given in batches]
     numbers = [one for _, some in taken for one in some]
     if not numbers:
         return [given for _, given in batches]
-    planned = batches[0][0]
     read = {name for released in numbers for name in released.aggregate.reads}
-    ruled_out = (*impossible, *never_missing(planned.schema, read))
-    made = agreed([*numbers, *public_rows(planned)], ruled_out, planned.schema.rows_at_most)
+    ruled_out = (*impossible, *never_missing(batches[0][0].schema, read))
+    warnings = contradictions(
+        [(planned, {answer.asked: answer.numbers for answer in given.answers}) for planned, given in batches]
+    )
+    exact = public_rows(batches[0][0], warnings)
+
+    def differing(counted: Sequence[Released], excluded: Sequence[Predicate], wrong: Contradiction) -> bool:
+        return bool(failing(list(agreement_checks([*counted, *exact], excluded, wrong))))
+
+    if not differing(numbers, ruled_out, DIFFERING):
+        return _put_together(batches, taken, ruled_out, warnings)
+    if ruled_out and not differing(numbers, (), DIFFERING):
+        said = "; ".join(_few([condition.text for condition in ruled_out]))
+        wrong = Contradiction("impossible", WRONG_WORD.format(impossible=said), RIGHT_WORD, subject=said)
+        return _put_together(batches, taken, (), (*warnings, wrong))
+    if len(batches) > 1:
+        alone = [_agreeing([drawn], impossible)[0] for drawn in batches]
+        return [replace(made, warnings=(*made.warnings, EARLIER_DIFFER)) for made in alone]
+    return [replace(given, warnings=(*warnings, DIFFERING), agreement=NOT_RECONCILED) for _, given in batches]
+
+
+def _put_together(
+    batches: Sequence[Drawn],
+    taken: Sequence[tuple[list[int], list[Released]]],
+    impossible: Sequence[Predicate],
+    warnings: tuple[Contradiction, ...],
+) -> list[Release]:
+    """Reconcile the numbers of batches, and put them into their releases."""
+    planned, most = batches[0][0], rows_at_most(batches[0][0].schema, warnings)
+    numbers = [one for _, some in taken for one in some]
+    made = agreed([*numbers, *public_rows(planned, warnings)], impossible, most)
     found, left = [], 0
     for (planned, given), (places, some) in zip(batches, taken, strict=True):
         by_use = dict(zip(places, made.tables[left : left + len(some)], strict=True))
@@ -114,15 +169,16 @@ def _agreeing(batches: Sequence[Drawn], impossible: Sequence[Predicate]) -> list
         words = _words(planned, alone, impossible) + (
             EARLIER.format(others=len(batches) - 1) if batches[1:] else ""
         )
-        found.append(_with(planned, given, by_use, words))
+        found.append(_with(planned, replace(given, warnings=warnings), by_use, words))
         left += len(some)
     return found
 
 
 def _with(planned: Batch, given: Release, by_use: dict[int, ConsistentTable], words: str) -> Release:
     """Put the numbers that agree into a release."""
+    rows = rows_at_most(planned.schema, given.warnings)
     changed = {
-        query.fingerprint: _changed(query, planned.schema, given.of(query), by_use[uses[0]])
+        query.fingerprint: _changed(query, planned.schema, given.of(query), by_use[uses[0]], rows)
         for query, uses in zip(planned.queries, planned.uses, strict=True)
         if uses[0] in by_use and query.agrees
     }
@@ -152,17 +208,24 @@ def _few(names: list[str]) -> list[str]:
     return names[:SHOWN] + (["…"] if len(names) > SHOWN else [])
 
 
-def _changed(query: Query, schema: Schema, answer: Answered, table: ConsistentTable) -> Answered:
+def _changed(query: Query, schema: Schema, answer: Answered, table: ConsistentTable, rows: int) -> Answered:
     """Give unbiased estimates with intervals, and beside them the whole numbers that add up.
 
     Both intervals are the same set: the true numbers that the draws leave possible. It ends where what is public ends.
     """
-    public = extent(query.statistics(schema)[0].aggregate, schema, schema.rows_at_most)
+    public = extent(query.statistics(schema)[0].aggregate, schema, rows)
     span = Between(*(query.answer(schema, [_cut(end, public)]) for end in table.intervals(CONFIDENCE)))
     quality = Quality(relative_errors(table.estimates.reshape(-1), table.kinds.reshape(-1), table.laws))
-    adjusted = Adjustment(query.answer(schema, [table.values.reshape(-1).tolist()]), span)
-    value = query.answer(schema, [table.unbiased])
+    adjusted = Adjustment(query.answer(schema, [table.values.reshape(-1).tolist()]), span, caveat_of(table))
+    value = query.answer(schema, [table.unbiased])  # type: ignore[list-item]  # it is linear in estimates
     return replace(answer, value=value, span=span, quality=quality, adjusted=adjusted)
+
+
+def caveat_of(table: ConsistentTable) -> str:
+    """Say which adjusted numbers of a table have a larger mean squared error than their draws; nothing if none has."""
+    bias = table.bias
+    shrunk = "" if bias is None else SHRUNK.format(**bias._asdict())
+    return " ".join(filter(None, [shrunk, TOO_FINE if table.spread.is_too_fine else ""]))
 
 
 def _cut(ends: IntArray, public: Extent) -> list[int]:

@@ -15,11 +15,9 @@ Public: TypeAlias = tuple[Answer, Answer]
 """The least and the greatest that is possible, of all numbers alike or of each by itself."""
 
 
-def public_ends(
-    aggregate: Aggregate, schema: Schema, step: int | Fraction, rows: int | None = None
-) -> Public:
-    """Give between what the integers of an aggregate lie, in steps, over so many rows or the most there can be."""
-    least, most = extent(aggregate, schema, schema.rows_at_most if rows is None else rows)
+def public_ends(aggregate: Aggregate, schema: Schema, step: int | Fraction, rows: int) -> Public:
+    """Give between what the integers of an aggregate lie, in steps, over at most so many rows."""
+    least, most = extent(aggregate, schema, rows)
     return _stepped(least, step), _stepped(most, step)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from entwined.canonical import Document
 from entwined.errors import BadQuery
 from entwined.estimate.answers import Release
+from entwined.estimate.contradictions import rows_at_most
 from entwined.estimate.quality import figure
 from entwined.noise import additive
 from entwined.queries.documents import question_of
@@ -83,5 +84,7 @@ def _tables(release: Release) -> Iterator[tuple[float, float, float, float]]:
             variance = additive(answer.noise[0]).variance
             guess = float(((drawn - drawn.mean()) ** 2).sum()) - (len(drawn) - 1) * variance
             unsure = len(drawn) * FLATTEST * variance**2 + 4 * variance * max(guess, 0.0)
-            largest = release.schema.rows_at_most**2 * (1 - 1 / len(drawn))  # all rows in one cell
+            largest = rows_at_most(release.schema, release.warnings) ** 2 * (
+                1 - 1 / len(drawn)
+            )  # all rows in one cell
             yield len(drawn) * variance, guess, unsure, largest

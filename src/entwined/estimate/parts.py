@@ -130,7 +130,8 @@ class Wholes:
             if subject not in best or found.law.variance < best[subject].law.variance:
                 best[subject] = found
         cut = any(model["declared"].get("by") for model in release.certificate.get("models", ()))
-        return cls(schema, None if cut else schema.rows, queries, best)
+        is_wrong = any(warning.kind == "rows" for warning in release.warnings)
+        return cls(schema, None if cut or is_wrong else schema.rows, queries, best)
 
     def dividing(self, answer: Answered) -> Division | None:
         """Say how the numbers of an answer become shares; not at all, where they are parts of nothing known."""

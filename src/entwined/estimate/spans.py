@@ -71,9 +71,15 @@ def reach_of(where: Span, query: Query, schema: Schema) -> float | None:
             return float(ranks)
 
 
-def span(query: Query, schema: Schema, asked: Sequence[Asked], numbers: Numbers) -> Span:
-    """Say where the truth lies, from the released integers of a query's statistics and their noise."""
-    return query.shape(schema, _Spans(query, schema, asked, numbers))
+def span(
+    query: Query, schema: Schema, asked: Sequence[Asked], numbers: Numbers, rows: int | None = None
+) -> Span:
+    """Give the interval of the truth, from the draws of a query's statistics and their noise.
+
+    There are at most `rows` rows: as many as the schema allows, unless the draws contradict it.
+    """
+    most = schema.rows_at_most if rows is None else rows
+    return query.shape(schema, _Spans(query, schema, asked, numbers, most))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,7 @@ class _Spans:
     schema: Schema
     asked: Sequence[Asked]
     numbers: Numbers
+    rows: int
 
     @property
     def _noises(self) -> list[Additive]:
@@ -94,7 +101,7 @@ class _Spans:
 
     def lattice(self, step: int | Fraction) -> Span:
         """The noise law itself, in steps."""
-        public = public_ends(self.asked[0].statistic.aggregate, self.schema, step)
+        public = public_ends(self.asked[0].statistic.aggregate, self.schema, step, self.rows)
         return Around(self._noises[0].half_width(CONFIDENCE) * step, public)
 
     def rising(self, step: Fraction) -> Span:  # noqa: ARG002  (every shape is asked the same way)
@@ -140,7 +147,7 @@ class _Spans:
         """So many ranks, by the law of the choice."""
         laws = (one.chooser for one in self.asked)
         below = max(law.shortfall(candidates, CONFIDENCE) for law in laws if law is not None)
-        return Ranks(min(math.ceil(below / choice.of_a_rank), self.schema.rows_at_most))
+        return Ranks(min(math.ceil(below / choice.of_a_rank), self.rows))
 
     def _noisy(self) -> list[Noisy]:
         return [
