@@ -31,6 +31,8 @@ CUTS: Final = re.compile(r"([;\t\r\n])")
 QUOTES: Final = '"\u201c\u201d\u201e\u00ab\u00bb\uff02`'
 FILLERS: Final = "\u034f\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f"
 BELOW_ZERO: Final = re.compile(r"-[0-9]+(\.[0-9]+)?")
+MARKUP: Final = re.compile(r"[\\`*\[\]|~<>&]")
+ENTITIES: Final = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 
 
 @contextmanager
@@ -161,3 +163,13 @@ def _begins_formula(piece: str) -> bool:
 def _is_unseen(sign: str) -> bool:
     """Whether a sign leaves a blank or nothing on paper, or only quotes what follows."""
     return sign in QUOTES or sign in FILLERS or unicodedata.category(sign)[0] in "ZC" or sign.isspace()
+
+
+def in_markdown(text: str) -> str:
+    r"""Write a text for a cell of a Markdown table: nothing in it is markup, HTML or the end of the cell.
+
+    >>> print(in_markdown("<img onerror=x>|[a](javascript:b)"))
+    &lt;img onerror=x&gt;\|\[a\](javascript:b)
+    """
+    line = "".join(sign if sign.isprintable() else " " for sign in text)
+    return MARKUP.sub(lambda found: ENTITIES.get(found[0]) or f"\\{found[0]}", line)

@@ -9,7 +9,7 @@ from http.client import HTTPConnection
 import uvicorn
 
 from entwined.schema import approve
-from entwined.web.app import hosts_at, make_app
+from entwined.web.app import LOOPBACK, hosts_at, make_app
 from entwined.web.house import House, Limits
 from support.other_rows import forget_rows
 
@@ -101,14 +101,14 @@ class Served:
 
 
 @contextmanager
-def served(folder, *, offers=("people.toml",), limits=QUICK, sessions=None, issuer=None):
+def served(folder, *, offers=("people.toml",), limits=QUICK, sessions=None, issuer=None, names=()):
     """Serve a folder on a free port of this machine."""
     house = House.open(folder, [folder / one for one in offers], limits, issuer=issuer)
     config = uvicorn.Config(lambda: None, port=0, log_level="error", access_log=False, server_header=False)
     server = uvicorn.Server(config)
     sock = config.bind_socket()
     port = sock.getsockname()[1]
-    config.app = make_app(house, hosts_at(port), sessions)
+    config.app = make_app(house, hosts_at(port, (*LOOPBACK, *names)), sessions)
     thread = threading.Thread(target=lambda: server.run([sock]), daemon=True)
     thread.start()
     while not server.started:

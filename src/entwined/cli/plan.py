@@ -328,8 +328,9 @@ def budget_line(budget: Document) -> str:
 
 
 def unguarded(budget: Document) -> str:
-    """Warn where the rollback guard of the table cannot be kept beside its rows."""
-    return f" WARNING: {budget['unguarded']}" if budget.get("unguarded") else ""
+    """Warn where the rollback guard of the table cannot be kept beside its rows, and of a δ that is too large."""
+    warnings = (budget.get(key) for key in ("unguarded", "delta_warning"))
+    return "".join(f" WARNING: {warning}" for warning in warnings if warning)
 
 
 def counted_whole(budget: Document) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from weakref import WeakSet
 
 from entwined.canonical import sha256
+from entwined.connecting import connected
 from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable, NoLedger
 from entwined.ledger.entry import Entry
 from entwined.ledger.pages import Execute, Pages
@@ -133,7 +134,7 @@ class PostgresStore:
             self._pool.give(link)
 
     def _connect(self) -> Link:
-        link = self._psycopg.connect(self._url, autocommit=True)
+        link = connected(self._url)
         _links.add(link)
         durable = link.execute(
             b"SELECT current_setting('fsync'), set_config('synchronous_commit', 'on', false),"

@@ -50,7 +50,8 @@ def probability(given: str | float | Fraction, name: str) -> Fraction:
     """Read a probability strictly between 0 and 1 exactly."""
     exact = positive_fraction(given, name)
     if exact >= 1:
-        raise BadNoise(f"{name} {given} is not below 1. Give a probability such as 0.95.")
+        such = "1e-6" if name == "δ" else "0.95"
+        raise BadNoise(f"{name} {given} is not below 1. Give a probability such as {such}.")
     return exact
 
 

@@ -33,7 +33,6 @@ from entwined.noise import (
     Noise,
 )
 from entwined.noise.dominated import choice_rate, variance_for
-from entwined.noise.lattice import probability
 from entwined.noise.squared_laplace import SquaredLaplace
 from entwined.numbers import Amount, float_above, positive_fraction
 from entwined.queries import Reach, Statistic
@@ -116,11 +115,11 @@ class Concentrated:
     is_pure: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        delta = probability(self.delta, "δ")
+        delta = positive_fraction(self.delta, "δ")
         if delta > LARGEST_DELTA:
             raise Refused(
-                f"δ = {float(delta):g} is the chance that no promise holds; {float(LARGEST_DELTA):g} is the "
-                "most. Take one far below one in the number of rows."
+                f"δ = {float(delta):g}: with this probability no bound holds, and {float(LARGEST_DELTA):g} is the "
+                "most. Give one far below one in the number of rows, such as 1e-6."
             )
         object.__setattr__(self, "delta", delta)
 
@@ -204,6 +203,17 @@ class Concentrated:
 
 Measure: TypeAlias = Pure | Concentrated
 PURE: Final = Pure()
+
+
+def large_delta(delta: Fraction | None, rows: int | None) -> str:
+    """Warn of a δ that allows a mechanism which publishes somebody's whole row; nothing is said of a smaller one."""
+    if delta is None or rows is None or delta * rows < 1:
+        return ""
+    power = len(str(rows)) + 3  # a thousandth of one in the number of rows, or less
+    return (
+        f"δ = {float(delta):g} IS TOO LARGE for {rows:,} rows: publishing one whole row would satisfy it. Give a "
+        f"delta far below {1 / rows:.2g}, such as 1e-{power}."
+    )
 
 
 def measure_of(delta: Amount | None) -> Measure:

@@ -54,6 +54,7 @@ def _content(document: Mapping[str, Any]) -> Document:
         "title": readable(document.get("title") or "Planned release"),
         "exploratory": exploratory(document),
         "counted_rows": [readable(sentence, 600) for sentence in document.get("counted_rows", ())],
+        "first": [readable(sentence, 600) for sentence in document.get("first_lines", ())],
         "failed": [readable(sentence, 600) for sentence in document.get("failed_checks", ())],
         "checks": checks_in(document),
         "asked": _asked(document),

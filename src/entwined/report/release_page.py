@@ -45,6 +45,7 @@ def report_page(  # noqa: PLR0913  (all that a page shows)
         "report.html",
         title=readable(outlook.get("title") or "Released statistics"),
         exploratory=exploratory(outlook),
+        first=[readable(sentence, 600) for sentence in outlook.get("first_lines", ())],
         failed=failed_in(promise.models),
         checks=checks_of(promise.models),
         promise=promise,

@@ -83,5 +83,6 @@ def compute(request: Request, receipt: str | None = None) -> Computed:
             periods=after.periods,
             series_in_all=bill.promise.series_in_all(after.parts),
             unguarded=unguarded(table),
+            delta_warning=request.delta_warning,
         )
         return Computed(found, funds, was_stored=before.entries == after.entries)

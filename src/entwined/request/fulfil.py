@@ -63,6 +63,7 @@ def fulfil(
             periods=after.periods,
             series_in_all=planned.promise.series_in_all(after.parts),
             unguarded=unguarded(table),
+            delta_warning=request.delta_warning,
         )
         names = tuple(question.name for question in request.questions)
         numbers = NamedNumbers(planned, found, names, request.impossible)

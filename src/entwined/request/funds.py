@@ -48,7 +48,7 @@ class Funds:
     names the ledger's last entry, for the holder to keep elsewhere. `periods` are those of its calendar, after the
     release or, where that is refused, now. `series_in_all` is what the losses after it come to for a whole series of a
     panel, as it is counted by persons without the chain. `unguarded` says where the rollback guard of the table cannot
-    be kept.
+    be kept, `delta_warning` that δ is too large for the number of rows.
     """
 
     ledger: str
@@ -61,6 +61,7 @@ class Funds:
     periods: tuple[Allowance, ...] = ()
     series_in_all: Fraction | None = None
     unguarded: str = ""
+    delta_warning: str = ""
 
     @property
     def left(self) -> float | None:
@@ -84,6 +85,7 @@ class Funds:
             "receipt": self.receipt,
             "calendar": [one.document for one in self.periods],
             **({"unguarded": self.unguarded} if self.unguarded else {}),
+            **({"delta_warning": self.delta_warning} if self.delta_warning else {}),
             **({} if self.series_in_all is None else {"series_in_all": float_above(self.series_in_all)}),
         }
 
@@ -102,7 +104,8 @@ def amounts(price: Price) -> Document:
 
 def funds_of(request: Request, bill: Bill) -> Funds:
     """Ask the ledger what it would say to a plan; nothing is charged, and a ledger that is not there is empty."""
-    return replace(_funds(request, bill), unguarded=_why_unguarded(request))
+    warning = request.delta_warning
+    return replace(_funds(request, bill), unguarded=_why_unguarded(request), delta_warning=warning)
 
 
 def _why_unguarded(request: Request) -> str:

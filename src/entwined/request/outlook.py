@@ -90,6 +90,7 @@ class Outlook:
             "consistent": self.request.consistent,
             "rows": self.request.assumed.rows,
             "models": list(self._models()),
+            "first_lines": list(self.request.first_lines),
             "failed_checks": list(self.planned.promise.failures),
             "counted_rows": list(counted_rows(self.planned.promise)),
             "asked": _asked(self.request),

@@ -17,6 +17,7 @@ from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.mechanisms.offered import Offered
 from entwined.mechanisms.streams.measures import NoiseOption
 from entwined.promise.declared import Declared
+from entwined.promise.measure import large_delta
 from entwined.promise.promise import Promise, promise_of
 from entwined.promise.reserve import Reserve
 from entwined.promise.secrets import FIRST_LINE, KeptSecrets
@@ -170,7 +171,13 @@ class Request:
     @property
     def first_lines(self) -> tuple[str, ...]:
         """What is said before anything else: that individuals are not protected, and what was warned of."""
-        return (*(() if self.promise.protects_individuals else (FIRST_LINE,)), *self.warnings)
+        unprotected = () if self.promise.protects_individuals else (FIRST_LINE,)
+        return (*unprotected, *filter(None, [self.delta_warning]), *self.warnings)
+
+    @property
+    def delta_warning(self) -> str:
+        """Warn of a δ that is too large for the number of rows, as it is public or expected."""
+        return large_delta(self.delta, self.schema.rows if self.schema.rows is not None else self.rows)
 
     @cached_property
     def mechanisms(self) -> tuple[Offered, ...]:

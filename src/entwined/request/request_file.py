@@ -53,11 +53,11 @@ ANY_TABLE: Final = "t"
 ANY_CAP: Final = Fraction(1)  # of a ledger that prices no rows
 
 
-def read_request(path: str | Path) -> Request:
-    """Read a request and everything it names but the table and the ledger; every failure names the place."""
+def read_request(path: str | Path, text: str | None = None) -> Request:
+    """Read a request, or its `text`, and all it names but the table and the ledger; every failure names the place."""
     given = Path(path)
     with placed(str(given)):
-        request, fields = _terms_and_fields(given, priced=True)
+        request, fields = _terms_and_fields(given, text, priced=True)
         if request.secrets is not None:
             return replace(request, tasks=(_veiled(fields, request.schema),))
         questions, tasks = _questions(fields, request.schema), tuple(_tasks(fields, Task))
@@ -88,9 +88,11 @@ def read_with_task(path: str | Path, make: Callable[[Sequence[Task]], Task]) -> 
         return replace(request, tasks=(make(list(_tasks(fields, Task))),))
 
 
-def _terms_and_fields(path: Path, *, priced: bool = False) -> tuple[Request, Document]:
+def _terms_and_fields(
+    path: Path, text: str | None = None, *, priced: bool = False
+) -> tuple[Request, Document]:
     """Read everything but what is asked, and give the fields that say that; `priced` if its own queries are."""
-    fields, folder = _document(path), path.parent
+    fields, folder = _document(_text_in(path) if text is None else text), path.parent
     _known(fields, TOP, "A release")
     schema = read_schema(folder / _text(fields, "schema"))
     schema.require_approval()
@@ -177,11 +179,14 @@ def placed(where: str) -> Iterator[None]:
         raise type(wrong)(f"{where}: {wrong}") from None
 
 
-def _document(path: Path) -> Document:
+def _text_in(path: Path) -> str:
     try:
-        text = text_of(read_bytes(path, LARGEST_FILE))
+        return text_of(read_bytes(path, LARGEST_FILE))
     except BadModel as wrong:
         raise BadInput(str(wrong)) from None
+
+
+def _document(text: str) -> Document:
     if LONG_KEY.search(text):
         raise BadInput("A key has more than six parts joined by dots. A release needs no more than two.")
     try:

@@ -19,7 +19,7 @@ from entwined.schema.exact import number_text
 from entwined.synthetic.household_rows import MadeUpHouseholds
 from entwined.synthetic.rows import MadeUpRows
 from entwined.synthetic.values import ColumnKind
-from entwined.writing import harmless
+from entwined.writing import harmless, in_markdown
 
 FORMATS: Final = ("csv", "parquet")
 DICTIONARIES: Final = ("dictionary.csv", "dictionary.md")
@@ -90,7 +90,7 @@ def _page(lines: Iterable[Sequence[str]]) -> str:
 
 
 def _bar(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+    return "| " + " | ".join(map(in_markdown, cells)) + " |"
 
 
 def _line(name: str, rows: SyntheticRows) -> tuple[str, ...]:

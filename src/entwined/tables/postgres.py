@@ -1,6 +1,7 @@
 """PostgreSQL by URL: read-only, one snapshot an answer."""
 
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from math import ceil
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
+from entwined.connecting import SECONDS, connected, deadline
 from entwined.errors import BadTable
 from entwined.numbers import IntArray
 from entwined.tables.engine import FAR, ROWS_AT_ONCE, Dialect, Fold, Key, Kind, Shown, Tallying
@@ -57,6 +59,10 @@ SETTINGS: Final = (
     "SET timezone = 'UTC'",
     "SET cursor_tuple_fraction = 1",  # all rows of a cursor are fetched
 )
+SILENT: Final = (
+    "The server of the table accepts the connection and stays silent: there was no answer in time. Check its host and "
+    f"port; {SECONDS} s are waited, or what connect_timeout=60 in the URL says."
+)
 
 
 class Postgres:
@@ -78,12 +84,16 @@ class Postgres:
         self._lock = threading.Lock()
         self.held = Held()
         self._link: Link | None = None
+        begun = time.monotonic()
         try:
-            self._columns = self._describe()
-            self.place = self._named()
-            self.known = self._known()
-        except psycopg.Error:
+            with deadline(self._connected()):
+                self._columns = self._describe()
+                self.place = self._named()
+                self.known = self._known()
+        except psycopg.Error as failed:
             self.close()
+            if isinstance(failed, psycopg.errors.ConnectionTimeout) or time.monotonic() - begun >= SECONDS:
+                raise BadTable(SILENT) from None
             raise BadTable(
                 f"The table {table!r} cannot be opened. Check the URL, the table's name and the right to read it."
             ) from None
@@ -162,12 +172,11 @@ class Postgres:
         self._link = None
 
     def _connected(self) -> Link:
-        import psycopg
-
         if self._link is None or self._link.closed:
-            self._link = psycopg.connect(self._url, autocommit=True)
-            for setting in SETTINGS:
-                self._link.execute(setting.encode())
+            self._link = connected(self._url)
+            with deadline(self._link):
+                for setting in SETTINGS:
+                    self._link.execute(setting.encode())
         return self._link
 
     def _describe(self) -> dict[str, Shown]:

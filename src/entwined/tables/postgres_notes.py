@@ -7,6 +7,7 @@ without the right to make one: the guard table is made only where there is none.
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
+from entwined.connecting import connected, deadline
 from entwined.errors import LedgerUnavailable
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class RowNotes:
         from psycopg import errors
 
         try:
-            with psycopg.connect(self._url, autocommit=True) as link:
+            with connected(self._url) as link, deadline(link):
                 found = link.execute(statement.encode(), values or None)
                 return found.fetchall() if found.description else []
         except errors.UndefinedTable:

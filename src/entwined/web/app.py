@@ -25,11 +25,23 @@ from entwined.web.visits import templates
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 LONGEST_WHERE: Final = 100
+USUAL_TLS_PORT: Final = 443
 
 
 def hosts_at(port: int, names: Iterable[str] = LOOPBACK) -> tuple[str, ...]:
-    """Give the names that a service at a port is asked under, exactly."""
-    return tuple(name if ":" in name.rpartition("]")[2] else f"{name}:{port}" for name in names)
+    """Give the names that a service at a port is asked under, exactly.
+
+    A name with a port is that alone. One of another machine without a port is also asked for at the usual port of HTTP
+    or HTTPS, which browsers and programs leave out: so a proxy passes it on.
+    """
+    names = tuple(names)
+    full = [name if _has_port(name) else f"{name}:{port}" for name in names]
+    usual = [name for name in names if not _has_port(name) and name not in LOOPBACK]
+    return (*full, *usual, *(f"{name}:{USUAL_TLS_PORT}" for name in usual))
+
+
+def _has_port(name: str) -> bool:
+    return ":" in name.rpartition("]")[2]
 
 
 def app_of(

@@ -206,6 +206,7 @@ def planned(project: Project, leakage: str | None) -> dict[str, Any]:
         "expected": [one.document for one in ahead.forecasts],
         "budget": budget_of(document),
         "refused": ahead.funds.refused,
+        "first": ahead.request.first_lines,
         "again": ahead.funds.again,
         "left": ahead.funds.left,
         "price": float(ahead.planned.price.worst),

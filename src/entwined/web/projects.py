@@ -174,14 +174,23 @@ class Project:
         approve(self.folder / SCHEMA)
 
     def request(self, leakage: str | None = None) -> Request:
-        """Write the request file as the draft says and read it as the command line does."""
-        self.write_request({} if leakage is None else {"leakage": leakage})
-        return self.reachable(read_request(self.folder / REQUEST))
+        """Read the draft as the command line reads a request file, which is written where nothing is changed in it."""
+        if leakage is None:
+            self.write_request()
+        return self.read(self.drafted({} if leakage is None else {"leakage": leakage}))
 
-    def write_request(self, changed: Mapping[str, Any] | None = None) -> None:
-        """Write the request file as the draft says, under a schema that is approved."""
+    def drafted(self, changed: Mapping[str, Any]) -> str:
+        """Give the request file that the draft says, under a schema that is approved."""
         read_schema(self.folder / SCHEMA).require_approval()
-        write_whole(self.folder / REQUEST, request_text(self.draft | dict(changed or {})))
+        return request_text(self.draft | dict(changed))
+
+    def read(self, text: str) -> Request:
+        """Read a request of this project; other visits may write another one meanwhile."""
+        return self.reachable(read_request(self.folder / REQUEST, text))
+
+    def write_request(self) -> None:
+        """Write the request file as the draft says."""
+        write_whole(self.folder / REQUEST, self.drafted({}))
 
     def reachable(self, request: Request) -> Request:
         """Give a request the password of its table, which no file holds."""
@@ -193,13 +202,15 @@ class Project:
 
     def release(self, leakage: str, seen: str) -> int:
         """Release the plan that was seen, and write the folder of it; the number of the release is given."""
-        ahead = self.outlook(leakage)
+        charged = self.drafted({"leakage": leakage})
+        ahead = outlook(self.read(charged))
         if seen_as(ahead) != seen:
             raise Refused(
                 "The plan is not the one that was shown: something changed. Nothing was charged. Look again."
             )
         require_funds(ahead.funds)
         self.change(leakage=leakage)
+        self.write_request()
         request = ahead.request
         number = max(self.released, default=0) + 1
         done = fulfil(request, ahead.planned)
@@ -213,7 +224,7 @@ class Project:
             models=[one.model for one in request.dependence],
             also=[one for one in FORMATS.values() if not one.lacking()],
         )
-        write_whole(self._folder_of(number) / REQUEST, (self.folder / REQUEST).read_bytes())
+        write_whole(self._folder_of(number) / REQUEST, charged)
         return number
 
     @property
