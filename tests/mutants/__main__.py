@@ -99,10 +99,10 @@ def main():
     parser.add_argument("--number", type=int, default=20)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--room", action="append")
-    given = parser.parse_args()
+    given, more = parser.parse_known_args()
     rooms = tuple(given.room or ROOMS)
     if given.act == "reach" or not REACH.exists():
-        note(REACH, given.tests if given.act == "reach" else [])
+        note(REACH, [*given.tests, *more] if given.act == "reach" else [])
     if given.act == "mutate":
         mutate(given.number, secrets.randbelow(10**6) if given.seed is None else given.seed, rooms=rooms)
     if given.act == "refusals":
