@@ -3,12 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: help install demo installs test slow bench docs check format clean
+.PHONY: help install demo installs test slow mutate reach refusals bench docs check format clean
 
 help:
 	@echo "make demo    see it work          make check   lint, types, import rules"
 	@echo "make test    run the tests        make slow    the longer tests"
 	@echo "make bench   measure speed        make format  tidy the code"
+	@echo "make mutate  plant random faults       make refusals  which refusals no fast test reaches"
 	@echo "make docs    build the pages      make installs  try the core and each extra, installed afresh"
 
 $(INSTALLED): pyproject.toml constraints.txt
@@ -33,6 +34,19 @@ test: $(INSTALLED)
 slow: $(INSTALLED)
 	$(BIN)/python -m pytest -m slow --durations 10
 
+# Which fast test runs which line is noted once in .reach; `make reach` notes it anew.
+N ?= 20
+MUTANTS := PYTHONPATH=tests $(BIN)/python -m mutants
+mutate: $(INSTALLED)
+	$(MUTANTS) mutate --number $(N) $(if $(SEED),--seed $(SEED))
+
+reach: $(INSTALLED)
+	rm -rf .reach
+	$(MUTANTS) reach
+
+refusals: $(INSTALLED)
+	$(MUTANTS) refusals
+
 docs: $(INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
@@ -50,4 +64,4 @@ format: $(INSTALLED)
 	$(BIN)/ruff format
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis demo site
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .reach demo site

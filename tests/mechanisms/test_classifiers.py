@@ -331,6 +331,12 @@ def area(scores, truth):
     [("objective", None), ("output", None), ("output", "1e-6"), ("descent", "1e-6")],
 )
 def test_it_learns_when_the_loss_allows(kind, method, delta, tested, tmp_path):
+    """What noise on coefficients leaves is judged by the median of five draws; false alarm about 1 in 10^6.
+
+    Of 553 single draws of the noisiest case (a support vector machine, output, pure) none had an area of 0.8 or less,
+    so that fewer than 1 in 180 do (95 % sure), and three of five fewer than 1 in 500,000. All else had 0.907 or more.
+    """
+    draws, least = (5, 0.8) if method == "output" else (1, 0.88)
     with ew.open(people(1500), PEOPLE, ledger=tmp_path / "l.db", cap=9, delta=delta) as door:
         loss = door.promise.measure.largest(Fraction(8))
         made = kind.of(
@@ -338,16 +344,22 @@ def test_it_learns_when_the_loss_allows(kind, method, delta, tested, tmp_path):
         )
         passed = door.admit(made)
         assert ew.verify(passed.certificate, PEOPLE).valid
+        with lent(door.table) as read:
+            others = [made.output(made.run(read, PEOPLE)) for _ in range(draws - 1)]
     fitted, (table, truth) = passed.output, tested
-    assert area(fitted.decision(table), truth) > 0.88
-    assert fitted.coefficients["age"] > 0
-    assert fitted.coefficients["town = south"] > fitted.coefficients["town = north"]
+    rules = [fitted, *others]
+    assert np.median([area(rule.decision(table), truth) for rule in rules]) > least
+    assert np.median([rule.coefficients["age"] for rule in rules]) > 0
+    assert (
+        np.median([rule.coefficients["town = south"] - rule.coefficients["town = north"] for rule in rules])
+        > 0
+    )
     assert "town is missing" in fitted.coefficients
     assert (fitted.half_width is not None) == (method == "output")
     if kind is LogisticRegression:
-        chances = fitted.predict_proba(table)
-        assert ((chances > 0.5) == (fitted.predict(table) == 1)).all()
-        assert abs(np.mean(chances) - truth.mean()) < 0.2
+        chances = [rule.predict_proba(table) for rule in rules]
+        assert ((chances[0] > 0.5) == (fitted.predict(table) == 1)).all()
+        assert abs(np.median([each.mean() for each in chances]) - truth.mean()) < 0.2
     else:
         with pytest.raises(BadQuery, match="no probabilities"):
             fitted.predict_proba(table)

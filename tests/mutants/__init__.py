@@ -31,5 +31,6 @@ def mutants():
     return [
         Mutant(**entry | {"tests": tuple(entry["tests"])})
         for path in sorted(HERE.glob("*.toml"))
+        if path.name != "equivalent.toml"
         for entry in tomllib.loads(path.read_text())["mutant"]
     ]

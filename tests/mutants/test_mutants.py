@@ -1,27 +1,25 @@
 """Bugs that would break a promise are noticed: they are planted one at a time, and some test must fail."""
 
 import ast
-import compileall
-import os
-import shutil
-import subprocess
-import sys
-import time
+import secrets
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from queue import Queue
 
 import pytest
 
 from mutants import SOURCE, mutants
+from mutants.__main__ import mutate, note, refusals
+from mutants.faults import faults_in
+from mutants.field import WORKERS, Field
+from mutants.reaching import Reach
 
 HERE = Path(__file__).parent.parent.parent
 PLANTED = mutants()
 FEWEST = 40
-WORKERS = 2
 CAUGHT = 0.95
-PATIENCE = 240
-ENDS = {0: "SURVIVED", 1: "caught", -1: "TOOK TOO LONG"}
+FEW = 12  # random faults
+NOTICED = 0.6  # of them at least, those that change nothing counted as not noticed
+WATCHED = ("promise", "noise")
 
 
 @pytest.mark.parametrize("mutant", PLANTED, ids=lambda mutant: mutant.name)
@@ -36,61 +34,6 @@ def test_every_bug_can_still_be_planted(mutant):
 
 def test_names_are_there_once_and_bugs_enough():
     assert len({mutant.name for mutant in PLANTED}) == len(PLANTED) >= FEWEST
-
-
-class Field:
-    """Copies of the source to plant in, one a worker."""
-
-    def __init__(self, folder):
-        self._free = Queue()
-        for worker in range(WORKERS):
-            copy = folder / str(worker)
-            shutil.copytree(SOURCE, copy / "entwined", ignore=shutil.ignore_patterns("__pycache__"))
-            compileall.compile_dir(copy, quiet=1)
-            self._free.put(copy)
-
-    def ends(self, mutant):
-        """Plant one bug and give how pytest ended."""
-        copy = self._free.get()
-        file = copy / "entwined" / mutant.file
-        sound = file.read_text()
-        start = time.monotonic()
-        try:
-            file.write_text(mutant.planted(sound))
-            for stale in file.parent.glob(f"__pycache__/{file.stem}.*"):
-                stale.unlink()
-            ended = run(copy, mutant.tests)
-            print(
-                f"{ENDS.get(ended, f'DID NOT RUN ({ended})'):>13} {time.monotonic() - start:5.1f} s  {mutant.name}"
-            )
-            return ended
-        finally:
-            file.write_text(sound)
-            self._free.put(copy)
-
-
-def run(copy, tests):
-    """Run tests against a copy of the source; 0 if all pass, 1 if some fail."""
-    words = [word.replace("src/", f"{copy}/") if word.startswith("src/") else word for word in tests]
-    surroundings = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-c",
-        "pyproject.toml",
-        *words,
-    ]
-    try:
-        return subprocess.run(
-            command, cwd=HERE, env=surroundings, capture_output=True, check=False, timeout=PATIENCE
-        ).returncode
-    except subprocess.TimeoutExpired:
-        return -1
 
 
 @pytest.mark.slow
@@ -108,7 +51,40 @@ def test_planted_bugs_are_noticed(tmp_path, capsys):
 def test_without_a_bug_the_same_tests_pass(tmp_path):
     """Else a bug could be caught by what fails anyway."""
     field = Field(tmp_path)
-    copy = field._free.get()
     selections = {mutant.tests for mutant in PLANTED}
     with ThreadPoolExecutor(WORKERS) as pool:
-        assert set(pool.map(lambda tests: run(copy, tests), sorted(selections))) == {0}
+        assert set(pool.map(field.passes, sorted(selections))) == {0}
+
+
+@pytest.mark.slow
+def test_random_faults_are_noticed(tmp_path, capsys):
+    """A few of them, drawn anew each time, in two rooms and by their own tests; `make mutate` plants more, anywhere."""
+    before = {path: path.read_bytes() for path in SOURCE.rglob("*.py")}
+    note(tmp_path / "reach", [f"tests/{room}" for room in WATCHED])
+    with capsys.disabled():
+        ends = mutate(FEW, secrets.randbelow(10**6), tmp_path / "reach", WATCHED)
+    assert {path: path.read_bytes() for path in SOURCE.rglob("*.py")} == before
+    assert len(ends) == FEW
+    assert sum(end != 0 for _, end in ends) >= NOTICED * FEW
+    reach = Reach(tmp_path / "reach")
+    assert reach.tests("promise/price.py", 1 + _line("promise/price.py", "def worst"))
+    assert all("promise/" in file for file, _, _ in refusals(reach, ("promise",)))
+
+
+def _line(file, start):
+    return next(at for at, line in enumerate((SOURCE / file).read_text().splitlines(), 1) if start in line)
+
+
+def test_a_random_fault_is_one_slip_in_one_place():
+    """Each can be planted, is code again, and changes what the file does; of every kind there are some."""
+    kinds = set()
+    for file in ("promise/measure.py", "promise/price.py", "bounds/theorem.py", "noise/laplace.py"):
+        text = (SOURCE / file).read_text()
+        sound = ast.dump(ast.parse(text))
+        faults = faults_in(file)
+        for fault in faults:
+            planted = fault.planted(text)
+            assert ast.dump(ast.parse(planted)) != sound, fault.name
+            kinds.add(fault.kind.split(" ")[0])
+        assert faults
+    assert {"comparison", "arithmetic", "dropped", "off", "min", "max", "swapped", "and/or"} <= kinds

@@ -35,6 +35,7 @@ from entwined.promise.filled import filled_exposure
 from entwined.promise.gates import Gates
 from entwined.promise.judge import Judge
 from entwined.promise.measure import PURE, Measure, measure_of
+from entwined.promise.own_loss import own_loss
 from entwined.promise.panel import steps_read
 from entwined.promise.part import Part
 from entwined.promise.price import Price
@@ -160,15 +161,10 @@ class Promise(Tabled):
         person = self.schema.unit.id_column
         said = [*known(self.schema), *(() if person is None else ids_compared(self.schema, person))]
         said += (line for one in self.declared for line in trusted(one, self.schema, self.knowledge))
-        said += self.ruled_out
+        said += filter(None, (ruled_out(one, self.schema) for one in self.declared))
         said += () if self.secrets is None else self.secrets.trusted
         said += () if self.reserve is None else (RESERVED,)
         return tuple(dict.fromkeys(said))
-
-    @property
-    def ruled_out(self) -> tuple[str, ...]:
-        """Which values and columns models call impossible or constant, a sentence a model."""
-        return tuple(filter(None, (ruled_out(one, self.schema) for one in self.declared)))
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -196,16 +192,8 @@ class Promise(Tabled):
         if self.reserve is not None:
             return self._reserved if totals else Price(NOTHING)
         base = self._amounts.of_totals(totals)
-        return Price(self.nominal(base), self.leakages(base)).at_least(self.own(base))
-
-    def own(self, base: BaseLoss) -> Fraction:
-        """Give the ε of a unit as models know it, by itself: no leakage of all of them is below it.
-
-        In a panel of rows it is one step of a series, and the nominal ε is that of a row that changes its step too.
-        """
-        if base.steps is None or self.is_of_persons:
-            return self.nominal(base)
-        return self.measure.epsilon(max(base.steps.each))
+        own = own_loss(base, self.declared, self.schema, self.measure)
+        return Price(self.nominal(base), self.leakages(base)).at_least(own)
 
     def nominal(self, base: BaseLoss) -> Fraction:
         """Give the ε of a loss at one unit alone."""
