@@ -19,7 +19,7 @@ from entwined.errors import (
     OverBudget,
 )
 from entwined.ledger import Book, Charge, Kind, Ledger
-from entwined.ledger.ledger import MOST_RUNS
+from entwined.ledger.unanswered import MOST_RUNS
 from entwined.promise.part import Part
 from entwined.promise.price import Price
 from entwined.promise.totals import NOTHING, Totals
@@ -262,8 +262,14 @@ def test_a_charge_has_few_runs(ledger):
         ledger.abandon(receipt)
     with pytest.raises(ChargeClosed):
         ledger.reserve(charge("r", "q", TENTH))
+    assert "charged again" in ledger.book.unanswered("q").words
     assert ledger.answer(charge("s", "q", TENTH), drawn)
     assert ledger.spent().price.nominal == 2 * TENTH
+    assert ledger.book.unanswered("q") is None
+    again_after = [
+        entry.fields.get("again_after") for entry in ledger.book.history() if entry.kind == "charge"
+    ]
+    assert again_after == [None, 2]
 
 
 def test_a_question_that_is_being_answered_makes_others_wait(ledger, where, anchor):

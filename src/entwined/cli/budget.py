@@ -212,7 +212,8 @@ def show(found: Document) -> None:
                 str(row["position"]),
                 row["time"],
                 row["analyst"],
-                _asked(row["asked"]),
+                _asked(row["asked"])
+                + (f" (again, after entry {row['again_after']})" if "again_after" in row else ""),
                 row["outcome"],
                 number(max(row["leakage"].values(), default=row["nominal"])),
             ]

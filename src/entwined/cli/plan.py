@@ -323,7 +323,7 @@ def budget_line(budget: Document) -> str:
     return (
         f"Budget ({budget['ledger']}): {number(before)} of {number(budget['cap'])} is spent; after this "
         f"release {number(after)}, and {number(budget['left'])} is left.{periods_left(budget)}{counted_whole(budget)}"
-        f"{unguarded(budget)}"
+        f"{unguarded(budget)}{''.join(f' {line}' for line in budget.get('unanswered', ()))}"
     )
 
 

@@ -19,7 +19,7 @@ from entwined.cli.arguments import (
 )
 from entwined.cli.left_out import show_left_out
 from entwined.cli.plan import counted_whole, periods_left, show_sheet, unguarded, worst
-from entwined.cli.show import as_json, number, progress, say, table
+from entwined.cli.show import as_json, note, number, progress, say, table
 
 if TYPE_CHECKING:
     from entwined.estimate.answers import Release
@@ -220,6 +220,8 @@ def confirm_price(bill: "Bill", funds: "Funds", *, yes: bool) -> None:
         return
     cost, left = number(float(bill.price.worst)), number(funds.left or 0)
     periods = "; ".join(f"in {one.name}: {number(one.left)}" for one in funds.periods)
+    for line in funds.unanswered:
+        note(line)
     if funds.again:
         confirmed("The same was answered before of the same rows, and is not charged again. Go on?", yes=yes)
     else:

@@ -35,6 +35,11 @@ def say(line: str = "") -> None:
     sys.stdout.write(plain(line) + "\n")
 
 
+def note(line: str) -> None:
+    """Print a line on stderr that a person should read before going on."""
+    sys.stderr.write(f"{plain(line)}\n")
+
+
 def plain(text: str) -> str:
     """Keep a text on its line: signs that are not printed become a question mark, line ends a space."""
     return "".join(sign if sign.isprintable() else " " if sign in "\n\r\t" else "?" for sign in text)

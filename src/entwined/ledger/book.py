@@ -17,6 +17,7 @@ from entwined.ledger.pages import CUT, Pages
 from entwined.ledger.postgres import PostgresStore
 from entwined.ledger.sqlite import SqliteStore
 from entwined.ledger.store import Lease, Store
+from entwined.ledger.unanswered import Unanswered
 from entwined.ledger.view import View, stored_bytes
 from entwined.progress import report
 from entwined.promise.part import Part, add_up
@@ -127,6 +128,11 @@ class Book:
             view = View.verified(pages, anchored)
             yield view
         self._anchor_at(view, anchored)
+
+    def unanswered(self, question: str) -> Unanswered | None:
+        """Find the last charge of a question, where it has no answer."""
+        with self.reading() as view:
+            return Unanswered.of(view, question)
 
     def lease(self, question: str) -> Lease:
         """Wait for the right to be the only one who answers a question."""

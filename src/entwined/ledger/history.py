@@ -55,6 +55,7 @@ def charge_documents(book: Book) -> Iterator[Document]:
             "analyst": entry.fields["analyst"],
             "outcome": outcomes.get(position, "open"),
             **_asked(entry),
+            **({"again_after": entry.fields["again_after"]} if "again_after" in entry.fields else {}),
             **floats_of(entry.price),
             **({"unguarded": entry.fields["unguarded"]} if "unguarded" in entry.fields else {}),
         }

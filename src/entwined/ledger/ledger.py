@@ -30,12 +30,12 @@ from entwined.ledger.standing import Standing
 from entwined.ledger.store import Lease
 from entwined.ledger.tally import Tally, tally, time_of
 from entwined.ledger.terms import require_cap, require_same, shown, terms_of, written
+from entwined.ledger.unanswered import Unanswered
 from entwined.ledger.view import View
 from entwined.promise.part import Part
 from entwined.promise.price import Price
 from entwined.promise.totals import NOTHING, Step, Totals
 
-MOST_RUNS: Final = 5
 ONE_BATCH: Final = (
     "under a δ, a model over the columns or over the steps of a panel needs all losses to be fixed before anything is "
     "seen, and one batch was released already. Put all questions into one batch, begin with a reserve, or leave delta "
@@ -272,25 +272,23 @@ class Ledger:
 
     def _admit(self, view: View, charge: Charge, plan: Step) -> Receipt:
         """Charge, or run again under a charge whose runs all died: we hold the lease, so none is running."""
-        found = view.last_charge(charge.fingerprint)
-        if found is None:
-            return self._charge(view, charge, plan)
-        course = view.course(found.position)
-        if course.closed is not None or course.runs >= MOST_RUNS:
+        before = Unanswered.of(view, charge.fingerprint)
+        if before is None or before.is_charged_again:
             if view.charge_of(charge.request) is None:
-                return self._charge(view, charge, plan)
+                return self._charge(view, charge, plan, before)
             raise ChargeClosed(
                 f"Request {charge.request} was charged and ended without an answer. Ask with a new request "
                 f"id; it is charged again."
             )
+        found = before.charge
         _refuse_other_price(found, charge)
-        receipt = Receipt(found.mark, course.runs + 1, found.fields["request"], found.price)
+        receipt = Receipt(found.mark, before.runs + 1, found.fields["request"], found.price)
         view.append(_about(receipt, Kind.RUN, {}))
         return receipt
 
-    def _charge(self, view: View, charge: Charge, plan: Step) -> Receipt:
+    def _charge(self, view: View, charge: Charge, plan: Step, unanswered: Unanswered | None) -> Receipt:
         before = view.totals(plan.before)
-        if before and self._accountant.is_for_one_batch and view.last_charge(charge.fingerprint) is None:
+        if before and self._accountant.is_for_one_batch and unanswered is None:
             why = ONE_RELEASE if "secrets" in self._accountant.document else ONE_BATCH
             raise OverBudget(f"Request {charge.request}: {why}")
         after = plan.after if before is plan.before else before.plus(charge.parts)
@@ -318,6 +316,7 @@ class Ledger:
             "parts": [part.row for part in charge.parts],
             "document": charge.document,
             **({"asked": list(charge.asked)} if charge.asked else {}),
+            **({} if unanswered is None else {"again_after": unanswered.charge.position}),
             **({"unguarded": charge.unguarded} if charge.unguarded else {}),
             "price": price.document,
         }

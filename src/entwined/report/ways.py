@@ -107,6 +107,7 @@ class BudgetShown:
     after: float
     refused: str = ""
     series_in_all: float | None = None  # the same losses, counted for a whole series of a panel
+    unanswered: tuple[str, ...] = ()  # what was charged before without an answer
 
     @property
     def left(self) -> float:
@@ -130,6 +131,7 @@ def budget_of(document: Mapping[str, Any]) -> BudgetShown | None:
         after=worst(given["spent" if given.get("again") else "after"]),
         refused=readable(given.get("refused") or ""),
         series_in_all=given.get("series_in_all"),
+        unanswered=tuple(readable(line, 400) for line in given.get("unanswered", ())),
     )
 
 

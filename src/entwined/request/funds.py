@@ -22,6 +22,7 @@ from entwined.errors import (
 from entwined.ledger import Book, Kind, Ledger
 from entwined.ledger.calendar import Allowance, Calendar
 from entwined.ledger.ledger import ONE_RELEASE
+from entwined.ledger.unanswered import Unanswered
 from entwined.ledger.witness import UNGUARDED, Witness
 from entwined.numbers import float_above
 from entwined.promise.part import Part, add_up
@@ -48,7 +49,8 @@ class Funds:
     names the ledger's last entry, for the holder to keep elsewhere. `periods` are those of its calendar, after the
     release or, where that is refused, now. `series_in_all` is what the losses after it come to for a whole series of a
     panel, as it is counted by persons without the chain. `unguarded` says where the rollback guard of the table cannot
-    be kept, `delta_warning` that δ is too large for the number of rows.
+    be kept, `delta_warning` that δ is too large for the number of rows, and `unanswered` what was charged before and has
+    no answer, and what becomes of it.
     """
 
     ledger: str
@@ -62,6 +64,7 @@ class Funds:
     series_in_all: Fraction | None = None
     unguarded: str = ""
     delta_warning: str = ""
+    unanswered: tuple[str, ...] = ()
 
     @property
     def left(self) -> float | None:
@@ -86,6 +89,7 @@ class Funds:
             "calendar": [one.document for one in self.periods],
             **({"unguarded": self.unguarded} if self.unguarded else {}),
             **({"delta_warning": self.delta_warning} if self.delta_warning else {}),
+            **({"unanswered": list(self.unanswered)} if self.unanswered else {}),
             **({} if self.series_in_all is None else {"series_in_all": float_above(self.series_in_all)}),
         }
 
@@ -155,8 +159,8 @@ def _funds_in(book: Book, request: Request, bill: Bill) -> Funds:
     cap = _cap_of(book)
     standing = book.spent()
     spent = standing.price
-    due = [parts for document, parts in bill.charges if not _was_answered(book, request, document, parts)]
-    again, charged = not due, _together(due)
+    due, unanswered = _due(book, request, bill)
+    again, charged = not due and not unanswered, _together(due)
     try:
         ledger = Ledger(book, request.cap or cap, bill.promise, request.calendar)
         after, periods = ledger.price(charged), ledger.allowances(charged)
@@ -172,7 +176,7 @@ def _funds_in(book: Book, request: Request, bill: Bill) -> Funds:
     )
     left = ledger.allowances() if refused else periods
     whole = bill.promise.series_in_all(_together([standing.parts, charged]))
-    return Funds(place, cap, spent, after, refused, periods=left, series_in_all=whole)
+    return Funds(place, cap, spent, after, refused, periods=left, series_in_all=whole, unanswered=unanswered)
 
 
 def shown(book: Book, request: Request) -> str:
@@ -185,6 +189,34 @@ def _together(due: list[tuple[Part, ...]]) -> tuple[Part, ...]:
     for parts in due:
         add_up(total, parts)
     return tuple(total.values())
+
+
+def _due(book: Book, request: Request, bill: Bill) -> tuple[list[tuple[Part, ...]], tuple[str, ...]]:
+    """Give what will be charged, and say what was charged before without an answer."""
+    due, words = [], []
+    for document, parts in bill.charges:
+        if _was_answered(book, request, document, parts):
+            continue
+        before = _unanswered(book, request, document, parts)
+        words += [] if before is None else [before.words]
+        if before is None or before.is_charged_again:
+            due.append(parts)
+    return due, tuple(words)
+
+
+def _unanswered(
+    book: Book, request: Request, asked: Document, charged: tuple[Part, ...]
+) -> Unanswered | None:
+    """Find the last charge for a computation on the same rows that has no answer."""
+    alike = (entry for entry in book.history() if entry.kind is Kind.CHARGE and entry.parts == charged)
+    if not any(entry.fields["document"] == asked for entry in alike):
+        return None
+    try:
+        with open_table(request.source, request.schema) as table:
+            question = question_of(table, request.promise, asked)
+    except EntwinedError:
+        return None
+    return book.unanswered(question)
 
 
 def _was_answered(book: Book, request: Request, asked: Document, charged: tuple[Part, ...]) -> bool:
@@ -259,10 +291,7 @@ def require_funds(funds: Funds) -> None:
 
 def refuse_over(ledger: Ledger, request: Request, bill: Bill) -> None:
     """Refuse charges that would pass the cap together, before the first of them is made."""
-    due = [
-        parts for document, parts in bill.charges if not _was_answered(ledger.book, request, document, parts)
-    ]
-    charged = _together(due)
+    charged = _together(_due(ledger.book, request, bill)[0])
     over = _why_outside(ledger.outside(charged)) or _why_over(ledger.price(charged), ledger.cap)
     if over:
         raise OverBudget(f"{over} Nothing was charged.")

@@ -208,6 +208,7 @@ def planned(project: Project, leakage: str | None) -> dict[str, Any]:
         "refused": ahead.funds.refused,
         "first": ahead.request.first_lines,
         "again": ahead.funds.again,
+        "unanswered": ahead.funds.unanswered,
         "left": ahead.funds.left,
         "price": float(ahead.planned.price.worst),
         "leakage": project.draft["leakage"] if leakage is None else leakage,

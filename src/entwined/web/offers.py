@@ -148,7 +148,9 @@ class Offer:
         wanted = self.wanted(asked)
         ledger, batch = self.door.ledger, wanted.batch
         stored = ledger.stored(wanted.fingerprint) is not None
-        charged = () if stored else batch.charged
+        unanswered = ledger.book.unanswered(wanted.fingerprint)
+        is_charged = not stored and (unanswered is None or unanswered.is_charged_again)
+        charged = batch.charged if is_charged else ()
         after, own = ledger.price(charged), ledger.own_price(analyst, charged)
         over = not stored and (not after.worst <= ledger.cap or (most is not None and not own.worst <= most))
         expected = forecasts(Draft.of(batch), wanted.request.assumed)
@@ -157,6 +159,7 @@ class Offer:
             "batch": batch.document,
             "price": amounts(batch.price),
             "answered_before": stored,
+            "unanswered": None if unanswered is None else unanswered.words,
             "would_be_refused": over,
             "after": {"everybody": amounts(after), "own": amounts(own)},
             "answers": [

@@ -52,6 +52,7 @@ def _ahead(made: MadeUp, wish: Wish) -> dict[str, Any]:
         "price": float(bill_of(ahead.request).price.worst),
         "refused": ahead.funds.refused,
         "again": ahead.funds.again,
+        "unanswered": ahead.funds.unanswered,
         "left": ahead.funds.left,
         "seen": seen_before(ahead),
     }
