@@ -4,6 +4,7 @@ A draft is a folder beside its target. Whoever makes it holds a lock in it, whic
 the maker dies; so whoever writes to the same place next can tell the drafts of the dead and removes them.
 """
 
+import errno
 import fcntl
 import os
 import re
@@ -18,6 +19,17 @@ from uuid import uuid4
 
 from entwined.errors import BadInput
 
+LEAST_ROOM: Final = 1 << 16
+"""Bytes without which a disk is full."""
+ADVICE: Final = {
+    errno.ENOSPC: "the disk is full. Make room there.",
+    errno.EDQUOT: "your quota of the disk is used up. Make room there.",
+    errno.EFBIG: "a file may not be so large. Raise the limit (ulimit -f).",
+    errno.EROFS: "the file system is mounted read-only. Mount it for writing.",
+    errno.EACCES: "you have no right to write there. Ask for it, or name another place.",
+    errno.EPERM: "you have no right to write there. Ask for it, or name another place.",
+    errno.EIO: "the disk does not read or write. Check the disk.",
+}
 PREFIX: Final = ".entwined-draft-"
 LOCK: Final = "lock"
 OWNER_ONLY: Final = 0o700
@@ -33,6 +45,28 @@ FILLERS: Final = "\u034f\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f"
 BELOW_ZERO: Final = re.compile(r"-[0-9]+(\.[0-9]+)?")
 MARKUP: Final = re.compile(r"[\\`*\[\]|~<>&]")
 ENTITIES: Final = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+
+
+def why_not(failed: OSError) -> str:
+    """Say what a file system refuses and what to do about it, as the end of a sentence and a sentence.
+
+    >>> why_not(OSError(errno.ENOSPC, "No space left on device"))
+    'the disk is full. Make room there.'
+    """
+    if failed.errno in ADVICE:
+        return ADVICE[failed.errno]
+    return f"{failed.strerror or 'it is no path'}. Give a path that you may write to."
+
+
+def why_not_at(folder: Path) -> str:
+    """Say what is wrong with the file system of a folder, where that can be seen; else nothing."""
+    try:
+        about = os.statvfs(folder)
+    except OSError:
+        return ""
+    if about.f_flag & os.ST_RDONLY:
+        return ADVICE[errno.EROFS]
+    return ADVICE[errno.ENOSPC] if about.f_bavail * about.f_frsize < LEAST_ROOM else ""
 
 
 @contextmanager
@@ -75,8 +109,9 @@ def write_whole(path: Path, content: str | bytes, *, only_owner: bool = False) -
             if rights is not None:
                 made.chmod(rights)
     except (OSError, ValueError) as failed:
-        why = getattr(failed, "strerror", None) or "it is no path, or a text that no file can hold"
-        raise BadInput(f"{path!s:.200} cannot be written: {why}. Give a path you may write to.") from None
+        no_path = "it is no path, or a text that no file can hold. Give a path that you may write to."
+        why = why_not(failed) if isinstance(failed, OSError) else no_path
+        raise BadInput(f"{path!s:.200} cannot be written: {why}") from None
 
 
 def _rights(path: Path) -> int | None:

@@ -37,6 +37,7 @@ from entwined.cli import (
 from entwined.cli.show import fail
 from entwined.errors import EntwinedError
 from entwined.version import __version__
+from entwined.writing import why_not
 
 MANY = 100_000  # objects between two collections
 UNFORESEEN = 70  # the exit code of a defect of ours, as sysexits.h has it
@@ -104,9 +105,7 @@ def main() -> None:
         fail(str(error))
         sys.exit(error.exit_code)
     except OSError as error:
-        fail(
-            f"{str(error.filename)[:200]} cannot be used: {error.strerror}. Check its name, place and rights."
-        )
+        fail(f"{str(error.filename)[:200]} cannot be used: {why_not(error)}")
         sys.exit(2)
     except MemoryError:
         fail("The model does not fit into memory. Split it, or describe it in a smaller form.")

@@ -11,6 +11,7 @@ from entwined.canonical import sha256
 from entwined.errors import BadLedger, LedgerDamaged, LedgerUnavailable, NoAnchor
 from entwined.ledger.entry import START, Mark
 from entwined.ledger.slots import Kept, Slots, state_folder
+from entwined.writing import why_not
 
 
 def default_anchor(name: str) -> Path:
@@ -50,6 +51,14 @@ class Anchor:
         except OSError as failed:
             raise self._unwritable(failed) from None
 
+    def require_room(self) -> None:
+        """Refuse, before a ledger is begun, a place where its anchor could not be made."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._slots.require_room()
+        except OSError as failed:
+            raise self._unwritable(failed) from None
+
     @property
     def exists(self) -> bool:
         """Whether a ledger is or was remembered here."""
@@ -83,7 +92,4 @@ class Anchor:
             raise self._unwritable(failed) from None
 
     def _unwritable(self, failed: OSError) -> LedgerUnavailable:
-        return LedgerUnavailable(
-            f"The anchor {self.path} cannot be written: {failed.strerror}. Make room or give the right to "
-            f"write there, or name another place for it."
-        )
+        return LedgerUnavailable(f"The anchor {self.path} cannot be written: {why_not(failed)}")

@@ -76,6 +76,7 @@ class Book:
     def begin(self, terms: Document, document: bytes) -> None:
         """Write the first entry where no book is and none was."""
         self.anchor.refuse_to_start()
+        self.anchor.require_room()
         kept = {"kind": Kind.CREATED.value, "totals": NOTHING.digest, "answer": sha256_of_bytes(document)}
         first = Entry.after(START, {**terms, **kept}, self.store.clock())
         self.store.create(first, document)

@@ -14,6 +14,7 @@ from typing import Final
 
 from entwined.canonical import sha256
 from entwined.errors import LedgerUnavailable
+from entwined.writing import why_not
 
 FIRST_WAIT: Final = 0.0002
 LONGEST_WAIT: Final = (
@@ -29,7 +30,7 @@ class LockFile:
             self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as failed:
             raise LedgerUnavailable(
-                f"The lock file {path} cannot be opened: {failed.strerror}. Give the right to write there."
+                f"The ledger's lock file {path} cannot be opened for writing: {why_not(failed)}"
             ) from None
         self.users = 0
         self._held: set[int] = set()

@@ -66,6 +66,14 @@ class Slots:
             draft.unlink(missing_ok=True)
         sync_folder(self.path.parent)
 
+    def require_room(self) -> None:
+        """Fail where the file could not be made."""
+        draft = self.path.with_name(f".{uuid4().hex}-lock")
+        try:
+            _write_new(draft, NOTHING, 0o600)
+        finally:
+            draft.unlink(missing_ok=True)
+
     def raise_to(self, kept: Kept) -> None:
         """Remember a further mark of the same ledger, durably; a nearer one changes nothing."""
         busy = f"{self._what} {self.path} is locked by another process. Try again later."

@@ -20,15 +20,23 @@ from entwined.ledger.locks import Lock
 from entwined.ledger.pages import Execute, Pages
 from entwined.ledger.slots import sync_folder
 from entwined.ledger.store import Pool
+from entwined.writing import why_not, why_not_at
 
 LATER: Final = "Try again later; nothing was charged by this attempt."
 ADVICE: Final = {
     sqlite3.SQLITE_FULL: "the disk is full. Make room.",
     sqlite3.SQLITE_READONLY: "it may only be read. Give the right to write to the file and its folder.",
     sqlite3.SQLITE_BUSY: "other processes keep it locked. Try again later.",
-    sqlite3.SQLITE_IOERR: "the disk does not read or write. Check the disk.",
+    sqlite3.SQLITE_IOERR: "the disk does not read or write: it is broken, or over its quota. Make room, or check it.",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened. Give the right to write to the file and its folder.",
 }
+OF_THE_DISK: Final = (
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_CANTOPEN,
+)
+"""SQLite says these of a full or read-only disk, and of much else."""
 DAMAGE: Final = (
     sqlite3.SQLITE_CORRUPT,
     sqlite3.SQLITE_NOTADB,
@@ -183,9 +191,7 @@ class SqliteStore:
         except UnicodeDecodeError as failed:  # SQLite quotes a damaged schema as it is
             raise _damaged(self._path, failed) from failed
         except OSError as failed:
-            raise LedgerUnavailable(
-                f"The ledger {self._path} cannot be used: {failed.strerror}. Check the disk and the rights."
-            ) from failed
+            raise LedgerUnavailable(f"The ledger {self._path} cannot be used: {why_not(failed)}") from failed
 
 
 def _executor(link: sqlite3.Connection) -> Execute:
@@ -205,5 +211,6 @@ def _refusal(path: Path, failed: sqlite3.Error) -> LedgerDamaged | LedgerUnavail
     code = getattr(failed, "sqlite_errorcode", 0) & 0xFF  # the low byte is the kind, the rest details
     if code in DAMAGE:
         return _damaged(path, failed)
-    advice = ADVICE.get(code, f"{failed}. Check the file.")
+    seen = why_not_at(path.parent) if code in OF_THE_DISK else ""
+    advice = seen or ADVICE.get(code, f"{failed}. Check the file.")
     return LedgerUnavailable(f"The ledger {path} cannot be used: {advice}")

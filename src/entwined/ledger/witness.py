@@ -18,6 +18,7 @@ from entwined.ledger.book import PATIENCE, Book
 from entwined.ledger.entry import START, Mark
 from entwined.ledger.slots import Kept, Slots, state_folder
 from entwined.ledger.view import View
+from entwined.writing import why_not
 
 LONGEST_NAME: Final = 200
 FORBIDDEN: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -257,10 +258,7 @@ def require_held(view: View, found: Kept, whose: str) -> None:
 
 
 def _unwritable(slots: Remembering, failed: OSError) -> LedgerUnavailable:
-    return LedgerUnavailable(
-        f"The table's rollback guard {slots.path} cannot be written: {failed.strerror}. Make room or give the right to "
-        "write there."
-    )
+    return LedgerUnavailable(f"The table's rollback guard {slots.path} cannot be written: {why_not(failed)}")
 
 
 def _name(place: str, folder: Path) -> str:

@@ -21,9 +21,10 @@ from entwined.report.formats import Format
 from entwined.report.release_files import ComputedFiles, ReleaseFiles, carried_out
 from entwined.request.computed import Computation
 from entwined.request.published import OURS, file_digests
-from entwined.schema import Schema, write_schema
+from entwined.schema import Schema
+from entwined.schema.files import text_of
 from entwined.signing import Key
-from entwined.writing import drafted
+from entwined.writing import LEAST_ROOM, drafted, why_not
 
 AGAIN: Final = "The ledger keeps the answer: ask the same again, and it is given without a charge."
 
@@ -38,11 +39,14 @@ def require_free(folder: Path, models: Iterable[Dependence] = ()) -> None:
                 raise BadInput(f"{folder!s:.200} is there already and not empty. Name a new folder.")
         above = next(place for place in folder.absolute().parents if place.exists())
         try:
-            with drafted(above / CERTIFICATE):
-                pass  # rights alone do not tell: some places take no files at all
-        except OSError:
+            with drafted(
+                above / CERTIFICATE
+            ) as probe:  # rights alone do not tell: some places take no files at all
+                probe.write_bytes(bytes(LEAST_ROOM))
+                probe.unlink()
+        except OSError as reason:
             raise BadInput(
-                f"{folder!s:.200} cannot be made: you may not write to {above!s:.200}. Name another."
+                f"{folder!s:.200} cannot be made in {above!s:.200}: {why_not(reason)} Nothing was charged."
             ) from None
     except (OSError, ValueError) as reason:
         raise BadInput(f"{folder!s:.200} cannot be used: {_why(reason)}. Name another folder.") from None
@@ -67,7 +71,7 @@ def write_release(  # noqa: PLR0913  (all that goes into a folder)
     files = ReleaseFiles(release, names, schema, carried_out(outlook, budget), computed, compared, also)
 
     def fill(draft: Path) -> list[str]:
-        write_schema(schema, draft / "schema.toml")
+        (draft / "schema.toml").write_text(text_of(schema), encoding="utf-8", newline="\n")
         _copy_edges(edges, draft)
         failed = files.write(draft)
         write_certified(draft, computed, key)
@@ -97,7 +101,7 @@ def write_computed(  # noqa: PLR0913  (all that goes into a folder)
     files = ComputedFiles(computed, schema, carried_out(outlook, budget))
 
     def fill(draft: Path) -> list[str]:
-        write_schema(schema, draft / "schema.toml")
+        (draft / "schema.toml").write_text(text_of(schema), encoding="utf-8", newline="\n")
         _copy_edges(edges, draft)
         failed = files.write(draft)
         if also is not None:
@@ -118,9 +122,7 @@ def write_files(folder: Path, fill: Callable[[Path], list[str]]) -> list[Path]:
             draft.mkdir()
             failed = fill(draft)
     except OSError as reason:
-        raise BadInput(
-            f"{folder!s:.200} cannot be written: {_why(reason)}. Name another folder. {AGAIN}"
-        ) from None
+        raise BadInput(f"{folder!s:.200} cannot be written: {why_not(reason)} {AGAIN}") from None
     if failed:
         raise Refused(f"{' '.join(failed)} Everything else is in {folder!s:.200}. {AGAIN}")
     return sorted(folder.iterdir())

@@ -20,6 +20,7 @@ from entwined.door.stepwise import StepAnswer, Taken
 from entwined.errors import BadInput, LedgerUnavailable, Refused
 from entwined.ledger import Mark
 from entwined.ledger.slots import Kept, Slots, state_folder, sync_data, sync_folder
+from entwined.writing import why_not
 
 FORMAT: Final = "entwined stream 1"
 PATIENCE: Final = 10.0
@@ -100,9 +101,7 @@ class StepJournal:
         try:
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY)
         except OSError as failed:
-            raise BadInput(
-                f"The journal {self.path} cannot be written: {failed.strerror}. Give a path you may write to."
-            ) from None
+            raise BadInput(f"The journal {self.path} cannot be written: {why_not(failed)}") from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -15,6 +15,7 @@ from typing import Final
 from uuid import uuid4
 
 from entwined.errors import BadTable
+from entwined.writing import why_not
 
 LOCK: Final = "lock"
 ROWS: Final = "rows"
@@ -65,7 +66,7 @@ def new_spill() -> Spill:
             (folder / ROWS).mkdir(mode=OWNER_ONLY)
     except OSError as failed:
         raise BadTable(
-            f"There is no room for temporary rows at {home}: {failed.strerror}. "
+            f"Temporary rows cannot be kept at {home}: {why_not(failed)} "
             "Let XDG_STATE_HOME name a folder of yours that can be written."
         ) from None
     return Spill(folder, lock)
