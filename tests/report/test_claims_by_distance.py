@@ -33,5 +33,7 @@ def test_a_promise_by_distance_says_so_to_who_is_in_the_table(tmp_path):
         claims = Claims(found.certificate)
         assert secret in claims.secret
         assert "each exactly or not at all" in claims.adversary
-        assert claims.counted_rows[0].startswith("Rows that share a value of 'family' count for at most 3 rows;")
+        assert claims.counted_rows[0].startswith(
+            "Rows that share a value of 'family' count for at most 3 rows;"
+        )
         assert "height of groups of at most 3" in model_words(claims.models[0]["declared"])

@@ -253,7 +253,9 @@ def test_the_report_says_what_it_must_and_in_which_order(made, page):
     for said in Claims(made.release.certificate).trusted:
         assert f"<li>{said}</li>".replace("'", "&#39;") in page
     assert ".believe li { font-weight: 700; }" in page
-    assert "Rows that share a value of 'household' count for at most 4 rows;" in text  # which rows the figures are about
+    assert (
+        "Rows that share a value of 'household' count for at most 4 rows;" in text
+    )  # which rows the figures are about
     assert made.release.certificate["released"] in text
 
 

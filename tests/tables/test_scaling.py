@@ -85,7 +85,11 @@ def test_what_cannot_be_weighted_is_refused(tmp_path):
     with pytest.raises(BadSchema, match="beyond"):
         Person("who", 3, "weigh")
     chain = Declared(
-        MarkovChain(3, np.array([[0.5, 0.5], [0.5, 0.5]])), by="who", order="age", columns=("page",), panel=True
+        MarkovChain(3, np.array([[0.5, 0.5], [0.5, 0.5]])),
+        by="who",
+        order="age",
+        columns=("page",),
+        panel=True,
     )
     with pytest.raises(Refused, match="scales the rows"):
         Promise.of(Schema(SMALL, unit=Person("who", 3, "scale")), [chain])
