@@ -40,7 +40,7 @@ TABLE = Picture(
         "ill": np.repeat([1, 0], (485, 15)),
     },
 )
-TRIES = 20
+TRIES = 12
 
 
 def levels(query, loss, delta=None, beside=()):
@@ -86,7 +86,7 @@ def test_a_share_is_as_good_as_its_complement():
     """3 % of rows are well, so that 97 % are ill: who publishes one publishes the other."""
     sick, well = (Share(where=parse(text, SCHEMA)) for text in ("ill", "not ill"))
     for loss in (Fraction(1, 4), Fraction(1, 10)):
-        assert levels(sick, loss).count("publish") <= TRIES // 4
+        assert levels(sick, loss).count("publish") <= TRIES // 3
     assert set(levels(well, 20)) == {"publish"} == set(levels(sick, 20))
 
 
@@ -109,12 +109,12 @@ def test_thousands_of_empty_cells_do_not_stand_out(noise):
     true = np.zeros(20_000, np.int64)
     true[:20] = 1000
     empty = 0
-    for _ in range(5):
+    for _ in range(2):
         drawn = noise.add(true)
         found = np.array(relative_errors(drawn.astype(float), np.zeros(len(true), int), [law]))
         assert (found[:20] <= 0.165).all()
         empty += int((found[20:] <= 0.333).sum())
-    assert empty <= 4  # 2.5 % of 100 are expected at most: 5 or more have a chance below 1 in 9
+    assert empty <= 5  # at most 1 is expected on average: 6 or more have a chance below 1 in 1,000
 
 
 def test_classes_are_written_and_read_back_the_same_once_numbers_agree():

@@ -14,7 +14,7 @@ from entwined.request.verbs import plan
 from entwined.schema import Integer, Real, Schema, read_schema, write_schema
 from support.pictures import Picture
 
-ROWS, RELEASES = 4000, 7
+ROWS, RELEASES = 4000, 5
 RNG = np.random.default_rng(3)
 WEIGHTS = {
     "nearly even": RNG.normal(1, 0.1, ROWS),

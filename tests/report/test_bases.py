@@ -62,19 +62,19 @@ def test_percentages_are_of_those_who_were_asked_where_missing_means_not_asked()
 
 
 def test_intervals_of_shares_of_those_who_answered_hold_the_truth():
-    """19 of 20 times; fewer than 372 of 400 have a chance below 3 in 100, of three answers below 1 in 10."""
+    """19 of 20 times: fewer than 88 of 100 have a chance below 1 in 600, of three answers below 1 in 200."""
     codes = {
         "works": np.repeat(np.arange(6), ASKED), "kids": np.zeros(1000, int), "sex": np.zeros(1000, int),
         "age": np.zeros(1000, int), "moved": np.zeros(1000, int),
     }  # fmt: skip
     table, query = Picture(SCHEMA, codes), Histogram("works").bound(SCHEMA)
     truth, held = np.array(ASKED[:3]) / 750, np.zeros(3)
-    for _ in range(400):
+    for _ in range(100):
         _, _, release = table.released([query], "0.1")
         (finding,) = shown([query], [list(release.answers[0].numbers[0])], scale=20)
         _, low, high = (ends[:3] for ends in finding.dividing(slice(0, None)))
         held += (low <= truth) & (truth <= high)
-    assert (held >= 368).all()
+    assert (held >= 88).all()
 
 
 @pytest.mark.parametrize(
