@@ -254,6 +254,15 @@ def test_every_entry_point_binds_the_rows_that_it_was_asked_about(folder, entry)
     released_from(parquet(folder), folder)
 
 
+def test_a_file_that_grew_since_its_release_is_followed_under_its_own_ledger_alone(folder):
+    released_from(folder / "rows.csv", folder)
+    with (folder / "rows.csv").open("a") as growing:
+        growing.write("p0,1,ill,3,4\n")
+    with pytest.raises(BadLedger, match="was released from before"):
+        stream(folder, "second.sqlite")
+    assert not (folder / "second.sqlite").exists()
+
+
 def test_what_is_documented_as_not_noticed_is_not(folder):
     """A row more or less, and another coding of the columns: docs/operations.md says so."""
     released_from(folder / "rows.csv", folder)

@@ -5,6 +5,7 @@ import time
 from contextlib import contextmanager
 from fractions import Fraction
 from itertools import count
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
@@ -74,6 +75,20 @@ def test_a_connection_that_ended_while_idle_is_made_again_before_the_charge(visi
         assert ended(name) >= 1
         assert ask(6).answers[0].numbers
         assert kinds(ledger) == ["created", "charge", "answered", "charge", "answered"]
+
+
+def test_a_server_that_is_gone_is_refused_before_the_charge(visits, tmp_path):
+    url, name = visits
+    role = f"guest_{name}"
+    with psycopg.connect(url, autocommit=True) as link:
+        link.execute(f"CREATE ROLE {role} LOGIN SUPERUSER")
+        with asking(urlsplit(url)._replace(netloc=f"{role}@").geturl(), tmp_path) as (ask, ledger):
+            ask()
+            link.execute(f"ALTER ROLE {role} NOLOGIN")
+            link.execute(f"{IDLE} AND usename = '{role}'", (name,))
+            with pytest.raises(Unreadable, match=r"cannot be reached any more\. Nothing was charged"):
+                ask(6)
+            assert kinds(ledger) == ["created", "charge", "answered"]
 
 
 def charged_then(folder, act):

@@ -3,6 +3,7 @@
 import ast
 import json
 import multiprocessing
+import os
 import re
 import secrets
 import socket
@@ -226,6 +227,9 @@ def test_no_seed_in_any_public_api(house, key):
 
 
 def drawn(folder, number, out):
+    os.environ["XDG_STATE_HOME"] = str(
+        folder / "state"
+    )  # each is a holder of its own, whom no other rows concern
     house = House.open(folder, [folder / "people.toml"])
     offer = house.offers["people"]
     wish = {
