@@ -85,7 +85,7 @@ def test_the_bound_says_what_would_lower_it_and_by_how_much(shown):
 def test_the_release_is_read_by_its_labels(shown):
     table = words(shown["release"]["text/html"])
     for label in ("by place · Aachen", "by place · Bonn", "ill by place · Bonn · yes"):
-        assert re.search(rf"{label} [−\d,]+ [−\d,]+ to [−\d,]+", table), label
+        assert re.search(rf"{label} [−\d,.]+ [−\d,]+ to [−\d,]+ [\d,]+", table), label
     frame = words(shown["labels"]["text/html"])  # as pandas shows it
     assert "statistic answer_label answer_label_2 value low high" in frame
     assert "ill by place Aachen no" in frame

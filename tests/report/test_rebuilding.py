@@ -165,7 +165,7 @@ def test_a_value_that_does_not_follow_from_the_draws_beside_it_needs_no_ledger(f
 def test_draws_that_are_not_the_ledgers_are_refused_with_all_that_follows_from_them(folder, forged):
     path = forged / "out" / "release.json"
     document = json.loads(path.read_text())
-    histogram(document)["numbers"][0][1] += 400
+    histogram(document)["numbers"][0][1] += 4  # more would contradict the other draws, and be warned of
     _, batch = claimed(document["certificate"], read_schema(forged / "out" / "schema.toml"), forged)
     how = PostProcessing.from_document(document["post_processing"])
     made = release_of_draws(batch, draws_of(batch, document), how).numbers

@@ -24,7 +24,7 @@ import entwined.report
 from entwined.bounds import bound, calibrate
 from entwined.dependence import Box, MarkovChain
 from entwined.errors import BadInput, Refused
-from entwined.estimate.answers import Release
+from entwined.estimate.answers import Adjustment, Release
 from entwined.estimate.spans import Between
 from entwined.loss import Loss
 from entwined.promise.measure import Concentrated
@@ -37,7 +37,7 @@ from entwined.report.claims import Claims, after, share
 from entwined.report.findings import Cell, findings
 from entwined.report.shown import to_html
 from entwined.report.stronger import stronger_of
-from entwined.report.words import figure, readable
+from entwined.report.words import digits_for, figure, number, readable
 from entwined.request.verbs import plan
 from entwined.request.verification import verify
 from entwined.schema import Integer, Schema, read_schema
@@ -261,18 +261,19 @@ def test_the_report_says_what_it_must_and_in_which_order(made, page):
 
 def test_every_released_number_that_is_shown_is_the_released_one(made, page):
     text = Reader(page).text
-    for value, (low, high) in zip(
-        made.release.answers[0].value, zip(*made.release.intervals[0], strict=True), strict=True
-    ):
-        assert f"{value:,} {low:,} to {high:,}".replace("-", "−") in text
+    first = made.release.answers[0]
+    for value, adjusted, low, high in zip(first.value, first.adjusted.value, *first.interval, strict=True):
+        written = number(value, digits_for((high - low) / 2))
+        assert f"{written} {low:,} to {high:,} {adjusted:,}" in text
+    assert "It is what the charts draw, since it is right on average" in text
 
 
 def test_a_number_moved_out_of_its_interval_is_explained(made):
     first = made.release.answers[0]
     low, high = first.interval
-    told = "Where that took one out of its interval"
-    for value, explained in ((low, False), ((high[0] + 1, *low[1:]), True)):
-        moved = replace(first, value=value, span=Between(low, high))
+    told = "Where an adjusted number is outside the interval, use the value."
+    for adjusted, explained in ((low, False), ((high[0] + 1, *low[1:]), True)):
+        moved = replace(first, adjusted=Adjustment(adjusted, Between(low, high)))
         one = SimpleNamespace(
             **vars(made) | {"release": replace(made.release, answers=(moved,)), "names": ["n"]}
         )
@@ -570,7 +571,8 @@ def test_a_large_table_is_cut_in_the_page_and_whole_in_the_values(tmp_path):
 def test_notebooks_show_small_tables(made):
     text = Reader(to_html(made.release)).text
     assert "15 statistics, leakage at most 2" in text
-    assert f"{made.release.answers[4].value:,}" in text
+    single = made.release.answers[4]
+    assert number(single.value, digits_for((single.interval[1] - single.interval[0]) / 2)) in text
     planned = plan(SURVEY, list(QUERIES.values()), leakage=1, dependence=[HOUSEHOLDS])
     assert "Planned, not yet charged: leakage at most 1" in Reader(to_html(planned)).text
     chain = MarkovChain(100, Box.exact([[0.9, 0.1], [0.1, 0.9]]))

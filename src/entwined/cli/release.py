@@ -188,6 +188,7 @@ def told(output: Path, files: "list[Path]", done: "Fulfilled", ahead: "Prospects
     there: Document = {"folder": str(output), "files": [path.name for path in files]}
     if done.compared:
         there["comparisons"] = [one.document for one in done.compared]
+    there["warnings"] = [warning.document for warning in done.release.warnings]
     return {**there, "quality": quality(done.release, ahead), "budget": done.funds.document}
 
 
@@ -214,6 +215,12 @@ def show_quality(release: "Release", ahead: "Prospects") -> None:
         say(f"Best: {found.best}")
 
 
+def show_warnings(release: "Release") -> None:
+    """Print which declarations the numbers contradict."""
+    for warning in release.warnings:
+        say(f"WARNING: {warning.text}")
+
+
 def confirm_price(bill: "Bill", funds: "Funds", *, yes: bool) -> None:
     """Ask before spending; what will be refused anyway is not asked about."""
     if funds.refused is not None:
@@ -232,6 +239,7 @@ def _say(output: Path, files: "list[Path]", done: "Fulfilled", key: "Key | None"
     """Say what was written, what it cost, and how to check it."""
     names = ", ".join(path.name for path in files)
     say(f"Released {len(done.release.answers)} statistics into {output}: {names}.")
+    show_warnings(done.release)
     show_counted(done.release.certificate["counted_rows"])
     show_compared(done.compared)
     say(spent(done.funds.document, stored=done.was_stored))

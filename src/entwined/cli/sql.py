@@ -9,7 +9,7 @@ from entwined.canonical import Document
 from entwined.cli.arguments import JsonOption, Knowledge, KnowledgeOption, YesOption
 from entwined.cli.plan import budget_line, show_statistics, show_warning
 from entwined.cli.plan import show as show_plan
-from entwined.cli.release import confirm_price, outputs, show_computed, spent
+from entwined.cli.release import confirm_price, outputs, show_computed, show_warnings, spent
 from entwined.cli.show import as_json, number, progress, say, table
 from entwined.errors import BadInput
 
@@ -91,6 +91,7 @@ def _tell(asked: "Request", done: "Fulfilled", *, as_document: bool) -> None:
         names = [question.name for question in asked.questions]
         as_json(labelled_document(done.release, names, asked.schema) | {"budget": done.funds.document})
         return
+    show_warnings(done.release)
     for question, answer in zip(asked.questions, done.release.answers, strict=True):
         show(question, asked, answer)
     say(spent(done.funds.document, stored=done.was_stored))
@@ -209,15 +210,20 @@ def show(question: "Question", asked: "Request", answer: Any) -> None:
     from entwined.queries.counts import labels
 
     cells = answer.value if isinstance(answer.value, tuple) else (answer.value,)
-    ends = answer.interval
+    ends, adjusted = answer.interval, answer.adjusted
     rows = []
     axes = question.query.axes(asked.schema)
     for place, (label, value) in enumerate(
         islice(zip(labels(axes, asked.schema), cells, strict=True), MOST_LINES)
     ):
         low, high = ("–", "–") if ends is None else (_cell(end, place) for end in ends)
-        rows.append([*map(_label, label), shown(value), low, high, answer.quality.level(place)])
-    table(question.name, [*(axis.title for axis in axes), "#value", "#95 % from", "#to", "quality"], rows)
+        beside = [] if adjusted is None else [_cell(adjusted.value, place)]
+        rows.append([*map(_label, label), shown(value), low, high, *beside, answer.quality.level(place)])
+    beside = [] if adjusted is None else ["#adjusted"]
+    sides = [axis.title for axis in axes]
+    table(question.name, [*sides, "#value", "#95 % from", "#to", *beside, "quality"], rows)
+    if adjusted is not None and adjusted.caveat:
+        say(f"Adjusted: {adjusted.caveat}")
     if len(cells) > MOST_LINES:
         say(f"… and {len(cells) - MOST_LINES:,} cells more; --json gives all.")
     say(f"{tally_words(tallied(answer.levels))}. {answer.quality.reason}".rstrip())

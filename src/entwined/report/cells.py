@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from entwined.canonical import Document
 from entwined.estimate.compared import ComparedNumbers
@@ -28,6 +28,8 @@ def line_of(cell: Cell) -> Document:
     if isinstance(low, datetime) or isinstance(high, datetime) or low is None or high is None:
         return named | {"value": exactly(cell.value), "interval": None}
     digits = digits_for(Fraction(high - low) / 2)
+    if cell.adjusted is not None:
+        named["adjusted"] = number(cast("Any", cell.adjusted), digits)
     return named | {
         "value": number(cell.value, digits),
         "interval": (number(low, digits, towards=-1), number(high, digits, towards=1)),

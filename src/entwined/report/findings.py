@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from entwined.canonical import Document
 from entwined.errors import BadInput
-from entwined.estimate.answers import Answered, Release
+from entwined.estimate.answers import Answered, Contradiction, Release
 from entwined.estimate.parts import Division, Wholes
 from entwined.estimate.population import Estimated, populations
 from entwined.estimate.quality import Level, tallied, tally_words
@@ -38,7 +38,7 @@ Number: TypeAlias = int | Fraction | datetime
 
 
 class Cell(NamedTuple):
-    """One released number: where it stands in its table, and between what the truth lies."""
+    """One released number: where it stands in its table, its interval, and the adjusted number, if there is one."""
 
     names: tuple[str, ...]
     keys: tuple[Any, ...]
@@ -48,6 +48,9 @@ class Cell(NamedTuple):
     quality: Level = "unknown"
     relative_error: float | None = None
     place: int = 0
+    adjusted: Number | None = None
+    adjusted_low: Number | None = None
+    adjusted_high: Number | None = None
 
     @property
     def name(self) -> str:
@@ -56,9 +59,10 @@ class Cell(NamedTuple):
 
     @property
     def is_outside(self) -> bool:
-        """Whether numbers that were made to agree were moved out of their interval here."""
-        low, value, high = (cast("Any", number) for number in (self.low, self.value, self.high))
-        return low is not None and not low <= value <= high
+        """Whether adjusting moved a number out of its interval."""
+        numbers = (self.adjusted_low, self.adjusted, self.adjusted_high)
+        low, adjusted, high = (cast("Any", number) for number in numbers)
+        return adjusted is not None and not low <= adjusted <= high
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,7 @@ class Finding:
     wholes: Wholes | None = None
     counted_rows: str = ""
     impossible: tuple[Predicate, ...] = ()
+    warnings: tuple[Contradiction, ...] = ()
 
     @cached_property
     def query(self) -> Query:
@@ -127,6 +132,16 @@ class Finding:
         return f"{words} {readable(self.answer.quality.reason, LONGEST_CONDITION)}".rstrip()
 
     @property
+    def caveat(self) -> str:
+        """For which counts the adjusted number has a larger error than the draw; nothing if for none."""
+        return "" if self.answer.adjusted is None else self.answer.adjusted.caveat
+
+    @property
+    def warning(self) -> str:
+        """Which declarations its numbers contradict."""
+        return " ".join(warning.text for warning in self.warnings)
+
+    @property
     def unit(self) -> str:
         """What the numbers are numbers of."""
         return self.query.unit
@@ -143,10 +158,16 @@ class Finding:
         quality = self.answer.quality
         places = range(len(self.answer.levels))
         classes = self.answer.levels, map(quality.relative_error, places), places
+        beside: Any = (None, None, None)
+        if self.answer.adjusted is not None:
+            beside = self.answer.adjusted.value, *self.answer.adjusted.interval
         if not isinstance(value, tuple):
-            yield Cell((), (), value, ends[0], ends[1], self.answer.levels[0], quality.relative_error(0))
+            own = self.answer.levels[0], quality.relative_error(0), 0
+            yield Cell((), (), value, ends[0], ends[1], *own, *beside)
             return
-        columns = zip(*self._called(), value, *ends, *classes, strict=False)  # some are endless
+        endless = (itertools.repeat(None) if column is None else column for column in (*ends, *beside))
+        low, high, *adjusted = endless
+        columns = zip(*self._called(), value, low, high, *classes, *adjusted, strict=False)
         for parts in columns if self._occurring is None else itertools.compress(columns, self._occurring):
             yield Cell(*parts)
 
@@ -219,9 +240,22 @@ def findings(release: Release, names: Sequence[str], schema: Schema) -> tuple[Fi
     counted = " ".join(release.certificate.get("counted_rows", ()))
     impossible = tuple(map(predicate_from, release.post_processing.get("impossible", ())))
     return tuple(
-        Finding(name, answer, schema, people.get(answer.asked), wholes, counted, impossible)
+        Finding(
+            name,
+            answer,
+            schema,
+            people.get(answer.asked),
+            wholes,
+            counted,
+            impossible,
+            _about(answer, release),
+        )
         for name, answer in zip(names, release.answers, strict=True)
     )
+
+
+def _about(answer: Answered, release: Release) -> tuple[Contradiction, ...]:
+    return tuple(warning for warning in release.warnings if answer.asked in warning.asked)
 
 
 def side_names(axis: Axis, schema: Schema) -> list[tuple[str, Any]]:

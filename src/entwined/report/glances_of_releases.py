@@ -37,7 +37,8 @@ def _release(shown: Release) -> Glance:
     caption = f"{plural(len(shown.answers), 'statistic')}{leaks}"
     if shown.schema is None:
         return Glance(f"{caption}; give its schema to name its cells: release.under(schema)", {})
-    alarms = failed_in(shown.certificate["models"]) if shown.certificate else ()
+    failed = failed_in(shown.certificate["models"]) if shown.certificate else ()
+    alarms = (*failed, *(warning.text for warning in shown.warnings))
     counted = shown.certificate.get("counted_rows", ())
     return replace(_numbers(caption, named_findings(shown), alarms), notes=tuple(counted))
 
@@ -57,10 +58,11 @@ def _numbers(caption: str, found: tuple[Finding, ...], alarms: tuple[str, ...]) 
     few = total <= MOST_LINES
     lines = _each(found) if few or len(found) == 1 else map(_together, found)
     shown = list(islice(lines, MOST_LINES))
-    names, values, intervals, quality = zip(*shown, strict=True) if shown else ((), (), (), ())
+    names, values, intervals, adjusted, quality = zip(*shown, strict=True) if shown else ((),) * 5
+    beside = {"adjusted": adjusted} if any(adjusted) else {}
     return Glance(
         caption,
-        {"statistic": names, "value": values, "95 % interval": intervals, "quality": quality},
+        {"statistic": names, "value": values, "95 % interval": intervals, **beside, "quality": quality},
         total if few or len(found) == 1 else len(found),
         lambda: arrow_table(found),
         alarms,
@@ -81,14 +83,14 @@ def _cells(one: Finding) -> Iterator[Cell]:
         yield one.of_people
 
 
-def _line(one: Finding, cell: Cell) -> tuple[str, str, str]:
+def _line(one: Finding, cell: Cell) -> tuple[str, str, str, str]:
     line = line_of(cell)
     rank = "" if one.ranks is None else f"rank ± {one.ranks:,}"
     said = " to ".join(line["interval"]) if line["interval"] else rank
-    return line["value"], said, cell.quality
+    return line["value"], said, line.get("adjusted", ""), cell.quality
 
 
-def _each(found: tuple[Finding, ...]) -> Iterator[tuple[str, str, str, str]]:
+def _each(found: tuple[Finding, ...]) -> Iterator[tuple[str, str, str, str, str]]:
     for one in found:
         for cell in _cells(one):
             yield (_name(one, cell), *_line(one, cell))
@@ -98,7 +100,7 @@ def _name(one: Finding, cell: Cell) -> str:
     return readable(one.name, LONGEST_NAME) + (f" · {readable(cell.name, LONGEST_NAME)}" if cell.name else "")
 
 
-def _together(one: Finding) -> tuple[str, str, str, str]:
+def _together(one: Finding) -> tuple[str, str, str, str, str]:
     """The first numbers of a statistic, each with the name of its cell."""
     cells = list(islice(_cells(one), FEW))
     more = ["…"] if _size(one) > FEW else []
@@ -108,6 +110,7 @@ def _together(one: Finding) -> tuple[str, str, str, str]:
         readable(one.name, LONGEST_NAME),
         "; ".join(values + more),
         "; ".join([line[2] for line in lines] + more),
+        "; ".join([line[3] for line in lines] + more) if lines[0][3] else "",
         quality_counts(one.levels),
     )
 

@@ -1,6 +1,6 @@
 """The released numbers as one long table: a line a number, the same columns for every kind of statistic.
 
-    statistic │ kind │ question │ its label │ answer │ its label │ value │ low │ high │ share │ its ends │ unit │ …
+    statistic │ kind │ question │ its label │ answer │ its label │ value │ low │ high │ adjusted │ … │ share │ … │ unit
 
 A table of several columns has `question_2`, `answer_2` and so on beside the first; a mean, a total or a quantile has a
 question and no answer. A column that would be empty on every line is left out.
@@ -25,6 +25,7 @@ BEFORE: Final = {"statistic": "string", "kind": "string", "condition": "string"}
 SIDE: Final = ("question", "question_label", "answer", "answer_label")
 AFTER: Final = {
     **dict.fromkeys(("value", "low", "high"), "float64"),
+    **dict.fromkeys(("adjusted", "adjusted_low", "adjusted_high"), "float64"),
     **dict.fromkeys(("population_low", "population_high"), "float64"),
     **dict.fromkeys(("value_time", "low_time", "high_time"), "timestamp"),
     **dict.fromkeys(SHARES, "float64"),
@@ -33,6 +34,8 @@ AFTER: Final = {
     "unit": "string",
     "quality": "string",
     "relative_error": "float64",
+    "warning": "string",
+    "caveat": "string",
     "confidence": "float64",
     "noise": "string",
     "counted_rows": "string",
@@ -105,6 +108,8 @@ def _common(one: Finding) -> dict[str, Any]:
         "share_of": None if one.dividing is None else one.dividing.base,
         "ranks_within": one.ranks,
         "unit": one.unit,
+        "warning": one.warning or None,
+        "caveat": one.caveat or None,
         "confidence": float(CONFIDENCE),
         "noise": "; ".join(map(noise_words, one.answer.noise)),
         "counted_rows": one.counted_rows or None,
@@ -140,6 +145,9 @@ def _numbers(one: Finding, cells: list[Cell]) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {f"value{mark}": [cell.value for cell in cells]}
     if cells[0].low is not None:
         columns |= {f"low{mark}": [cell.low for cell in cells], f"high{mark}": [cell.high for cell in cells]}
+    if cells[0].adjusted is not None:
+        for name in ("adjusted", "adjusted_low", "adjusted_high"):
+            columns[name] = [getattr(cell, name) for cell in cells]
     columns["quality"] = [cell.quality for cell in cells]
     columns["relative_error"] = [cell.relative_error for cell in cells]
     if one.dividing is not None:

@@ -17,6 +17,7 @@ from entwined.report.words import noise_words, readable
 
 FEW: Final = 24  # statistics that each get a chart and a table beside it
 LONGEST_TITLE: Final = 160
+LONGEST_WARNING: Final = 1000
 
 Shape: TypeAlias = tuple[str, int, bool]
 
@@ -32,6 +33,7 @@ class CardLine:
     share_interval: str
     style: str
     quality: str
+    adjusted: str
 
 
 @dataclass(frozen=True)
@@ -133,8 +135,23 @@ class Card:
         return None if self.finding.of_people is None else line_of(self.finding.of_people)
 
     @property
+    def is_adjusted(self) -> bool:
+        """Whether adjusted numbers stand beside the values."""
+        return self.finding.answer.adjusted is not None
+
+    @property
+    def caveat(self) -> str:
+        """For which counts adjusting adds to the error."""
+        return self.finding.caveat
+
+    @property
+    def warning(self) -> str:
+        """Which declarations its numbers contradict."""
+        return readable(self.finding.warning, LONGEST_WARNING)
+
+    @property
     def moved(self) -> bool:
-        """Whether some number was moved out of its interval to agree with others."""
+        """Whether adjusting moved some number out of its interval."""
         return any(cell.is_outside for cell in self.finding.cells())
 
     def _bar(self, cell: Cell, share: ShareShown) -> CardLine:
@@ -147,6 +164,7 @@ class Card:
             share.interval,
             _style(cell, self.scale),
             cell.quality,
+            line.get("adjusted", ""),
         )
 
 

@@ -15,9 +15,14 @@ TYPES: Final = {
     "timestamp": "character",
 }
 SAID: Final = {
-    "value": "what was released",
+    "value": "unbiased estimate; counts may be negative",
     "low": "lower end of its 95 % interval",
     "high": "upper end of its 95 % interval",
+    "adjusted": "whole numbers that are not negative and add up; biased where many counts are near zero",
+    "adjusted_low": "lower end of the 95 % interval beside adjusted",
+    "adjusted_high": "upper end of the 95 % interval beside adjusted",
+    "warning": "which declaration the numbers contradict",
+    "caveat": "for which counts the adjusted number has a larger error than the draw",
     "population_low": "lower end of the interval for the population, by noise and sampling",
     "population_high": "upper end of the interval for the population, by noise and sampling",
     "share": "share of the rows that share_of names",

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from entwined.canonical import Document
-from entwined.estimate.answers import Release
+from entwined.estimate.answers import Contradiction, Release
 from entwined.estimate.compared import ComparedNumbers
 from entwined.queries.spoken import condition
 from entwined.report.cells import MOST_LINES, compared_line, line_of, shares_of
@@ -25,6 +25,7 @@ from entwined.schema import Schema
 
 LONGEST_AGREEMENT: Final = 2000
 LONGEST_BASE: Final = 400
+MOST_NAMED: Final = 10
 LONGEST_BELIEF: Final = 700  # more is folded: hundreds of columns may be named
 
 
@@ -56,6 +57,7 @@ def report_page(  # noqa: PLR0913  (all that a page shows)
         **_numbers(found),
         rivals=outlook.get("rivals", ()),
         agreement=readable(condition(release.agreement, schema), LONGEST_AGREEMENT),
+        contradictions=[_contradiction(warning, names, release) for warning in release.warnings],
         models=[_model(model) for model in promise.models],
         ways=ways_of(outlook),
         plain=next((way for way in outlook["ways"] if way["way"] == "plain"), None),
@@ -73,10 +75,23 @@ def _numbers(found: Sequence[Finding]) -> Document:
     many = len(found) > FEW
     return {
         "many": many,
+        "has_adjusted": any(one.answer.adjusted is not None for one in found),
         "asked": len(found),
         "numbers": sum(one.size for one in found),
         "found": [] if many else [_shown(one) for one in found],
         "topics": topics(found) if many else [],
+    }
+
+
+def _contradiction(warning: Contradiction, names: Sequence[str], release: Release) -> Document:
+    """Give a warning with the names of the statistics that show it."""
+    asked = [
+        name for name, answer in zip(names, release.answers, strict=True) if answer.asked in warning.asked
+    ]
+    return {
+        "problem": readable(warning.problem, LONGEST_AGREEMENT),
+        "advice": readable(warning.advice, LONGEST_AGREEMENT),
+        "names": [readable(name, 80) for name in asked[:MOST_NAMED]],
     }
 
 
@@ -131,5 +146,8 @@ def _shown(finding: Finding) -> Document:
         "ranks": finding.ranks,
         "people": None if finding.of_people is None else line_of(finding.of_people),
         "design_effect": None if finding.people is None else f"{finding.people.design_effect:.2f}",
+        "is_adjusted": finding.answer.adjusted is not None,
+        "caveat": finding.caveat,
+        "warning": readable(finding.warning, LONGEST_AGREEMENT),
         "moved": any(cell.is_outside for cell in finding.cells()),
     }

@@ -25,11 +25,12 @@ MOST_LINES: Final = 1_000_000  # a sheet holds 1,048,576 rows
 FORBIDDEN: Final = re.compile(r"[\[\]:*?/\\\x00-\x1f\x7f]")
 UNSEEN: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 OF_THE_SHEET: Final = (
-    "statistic", "kind", "condition", "unit", "share_of", "confidence", "noise",
+    "statistic", "kind", "condition", "unit", "share_of", "confidence", "noise", "warning", "caveat",
 )  # fmt: skip
 PERCENT: Final = {"share", "share_low", "share_high", "relative_error"}
 WIDE: Final = 40
 NARROW: Final = 13
+ADJUSTED: Final = "Values are unbiased estimates. Adjusted numbers are whole, not negative, and add up."
 SURE: Final = f"Low and high hold the truth with {float(CONFIDENCE):.0%} confidence."
 TOO_LONG: Final = "Too many for a sheet: they are in values.csv."
 
@@ -65,7 +66,15 @@ def write_workbook(findings: Sequence[Finding], path: Path) -> None:
         _fill(book.create_sheet(SINGLE), _sheet(single, names, names, [SURE]), map(_width, names))
     for one, name in named:
         names = [name for name in LongTable([one]).kinds if name not in _common_to(one)]
-        about = [one.name, one.quality_words, one.question, f"In {one.unit}. {SURE}", *_base(one)]
+        about = [
+            one.name,
+            *_warned(one),
+            one.quality_words,
+            one.question,
+            f"In {one.unit}. {SURE}",
+            *_base(one),
+        ]
+        about += [f"{ADJUSTED} {one.caveat}".rstrip()] if one.answer.adjusted is not None else []
         _fill(book.create_sheet(name), _sheet([one], names, _headings(one, names), about), map(_width, names))
     book.save(path)
 
@@ -97,6 +106,11 @@ def _called(one: Finding) -> str:
 def _base(one: Finding) -> list[str]:
     """Name the rows that shares are of."""
     return [] if one.dividing is None else [f"Shares are of {one.dividing.base}."]
+
+
+def _warned(one: Finding) -> list[str]:
+    """Say what its numbers contradict, if they do."""
+    return [f"WARNING: {one.warning}"] if one.warning else []
 
 
 def _common_to(one: Finding) -> Collection[str]:

@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 from entwined.errors import BadInput
@@ -27,7 +28,7 @@ NO_NOISE: Final = ErrorLaw(())
 
 @dataclass(frozen=True, slots=True)
 class DerivedCell:
-    """A count: what was published, what was drawn, and the law of the noise in it.
+    """A count: its unbiased value as published, what was drawn, and the law of the noise in it.
 
     `others` is how often the noise in the number of those who were not asked is in it, and `not_asked` that noise.
     """
@@ -63,7 +64,7 @@ class DerivedCell:
         """Give the count, and where the truth lies among so many rows."""
         law = self.law + self.not_asked * self.others
         reach = law.half_width(CONFIDENCE) if law.variance else 0.0
-        value = max(0, round(self.value))
+        value = round(self.value)  # unbiased, and so perhaps below zero
         ends = min(math.floor(self.drawn - reach), value), max(math.ceil(self.drawn + reach), value)
         low, high = (min(max(end, 0), rows) for end in ends)
         return WorkedOut(column, answer, value, low, high)
@@ -185,7 +186,6 @@ def _histogram(schema: Schema, name: str, released: Mapping[str, Answered]) -> l
 def _counts(answer: Answered) -> list[DerivedCell]:
     """Give the counts of a histogram, each with its noise."""
     law = ErrorLaw.of([1], [additive(answer.noise[0])])
-    published = (
-        [value for value in answer.value if isinstance(value, int)] if isinstance(answer.value, tuple) else []
-    )
+    values = answer.value if isinstance(answer.value, tuple) else ()
+    published = [float(value) for value in values if isinstance(value, int | Fraction)]
     return [DerivedCell(value, drawn, law) for value, drawn in zip(published, answer.numbers[0], strict=True)]
