@@ -23,7 +23,7 @@ def connected(url: str) -> Link:
     from psycopg.conninfo import conninfo_to_dict
 
     own = conninfo_to_dict(url)
-    more: dict[str, int] = {"tcp_user_timeout": UNANSWERED, "keepalives_idle": SECONDS}
+    more: dict[str, Any] = {"tcp_user_timeout": UNANSWERED, "keepalives_idle": SECONDS}
     if "PGCONNECT_TIMEOUT" not in os.environ:
         more["connect_timeout"] = SECONDS
     return psycopg.connect(

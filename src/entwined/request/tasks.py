@@ -4,13 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from entwined.canonical import Document
 from entwined.errors import BadQuery, EntwinedError
 from entwined.mechanisms.kinds import WITH_NOISE_OPTIONS
 from entwined.mechanisms.offered import Offered, settled
 from entwined.mechanisms.streams.measures import NoiseOption, noise_options
+from entwined.mechanisms.streams.stream import Stream
 from entwined.promise.promise import Promise
 
 LONGEST: Final = 60
@@ -50,7 +51,7 @@ class Task:
         """The kinds of noise that it may have, the most accurate first; none where there is no choice."""
         if self.kind.kind not in WITH_NOISE_OPTIONS:
             return ()
-        return noise_options(promises, self.settled)
+        return noise_options(promises, lambda promise: cast("Stream", self.settled(promise)))
 
     def settled(self, promise: Promise) -> Offered:
         """Work out its noise and what it is charged; no row is read."""
