@@ -2,7 +2,8 @@
 
 Tables are drawn that nobody prepared: skewed categories, amounts that are mostly zero, groups whose size goes with
 their members' values, rows in an order that tells of them. Each is released many times; every number in the file of
-values is compared with the truth of the whole table, or with that of the sentence that says what it is about.
+values is compared with the truth of the whole table, or with that of the sentence that says what it is about. Where the rows of a group were sampled, the interval of the noise is
+joined with the exact error of the sample, which the sentence leaves out.
 """
 
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from entwined.report.values import arrow_table
 from entwined.schema import Boolean, Categorical, Integer, Text
 from entwined.schema.unit import Person
 
+Z = 1.96  # standard errors in an interval
 WRONG = 1 / 3  # a published number that is further off than this, as a part of the truth, is a wrong label
 SIZES = (120, 400, 1_500, 6_000)
 LOSSES = (Fraction(1, 5), Fraction(1, 2), Fraction(1), Fraction(3))
@@ -124,24 +126,41 @@ QUESTIONS = {
 
 
 def truths(population):
-    """The whole table's answer to every question, each row counting for its weight."""
-    frame, weight = population.frame, population.weights
-    women, over_40 = frame["woman"].to_numpy(), frame["age"].to_numpy() > 40
-    amount = weight * frame["amount"].clip(0, 2_000).to_numpy()
+    """The whole table's answer to every question, each row counting for its weight, and the error of the sample."""
+    frame = population.frame
+    ones, women, over_40 = np.ones(len(frame)), frame["woman"].to_numpy(), frame["age"].to_numpy() > 40
+    amount, age = frame["amount"].clip(0, 2_000).to_numpy(), frame["age"].to_numpy()
     by_answer = [(answer, (frame["answer"] == answer).to_numpy()) for answer in "abcdefgh"]
     of_sex = [("false", ~women), ("true", women)]
-    yield from ((("answers", answer, None), weight[there].sum()) for answer, there in by_answer)
-    yield from (
-        (("answers of women and men", answer, sex), weight[there & same].sum())
-        for answer, there in by_answer
-        for sex, same in of_sex
-    )
-    yield ("over 60", None, None), weight[frame["age"] > 60].sum()
-    yield ("women among those over 40", None, None), weight[over_40 & women].sum() / weight[over_40].sum()
-    yield ("mean amount", None, None), amount.sum() / weight.sum()
-    yield ("mean age of women", None, None), (weight * frame["age"])[women].sum() / weight[women].sum()
-    yield ("total amount", None, None), amount.sum()
-    yield from ((("amounts by answer", answer, None), amount[there].sum()) for answer, there in by_answer)
+    for answer, there in by_answer:
+        yield ("answers", answer, None), total(population, there)
+        yield ("amounts by answer", answer, None), total(population, amount * there)
+        for sex, same in of_sex:
+            yield ("answers of women and men", answer, sex), total(population, there & same)
+    yield ("over 60", None, None), total(population, age > 60)
+    yield ("total amount", None, None), total(population, amount)
+    yield ("women among those over 40", None, None), ratio(population, women & over_40, over_40)
+    yield ("mean amount", None, None), ratio(population, amount, ones)
+    yield ("mean age of women", None, None), ratio(population, age * women, women)
+
+
+def total(population, adds):
+    """Add up weighted rows; the standard error is that of simple random samples within the groups beyond the bound."""
+    adds, weights = np.asarray(adds, dtype=float), population.weights
+    value = float(weights @ adds)
+    if not population.group:
+        return value, 0.0
+    groups = pd.Series(adds).groupby(population.frame[population.group].to_numpy())
+    sizes, spread = groups.size().to_numpy(), groups.var().fillna(0.0).to_numpy()
+    large = sizes > population.bound
+    return value, float(np.sqrt((population.bound * spread * (1 - population.bound / sizes))[large].sum()))
+
+
+def ratio(population, above, below):
+    """Divide two totals; the error of the sample is that of the linearised numerator."""
+    (up, _), (down, _) = total(population, above), total(population, below)
+    error = total(population, np.asarray(above, dtype=float) - up / down * np.asarray(below))[1]
+    return up / down, error / down
 
 
 def looked_at(folder, population, loss, releases):
@@ -169,8 +188,12 @@ def compared(numbers, true):
         key = row["statistic"], row.get("answer"), row.get("answer_2")
         if key not in true:  # cells that nobody is in, such as missing
             continue
-        value, truth = row["value"], true[key]
+        value, (truth, sample_error) = row["value"], true[key]
+        low, high = (
+            value + np.copysign(np.hypot(end - value, Z * sample_error), end - value)
+            for end in (row["low"], row["high"])
+        )
         published = row["quality"] == "publish"
         far = abs(value - truth) > WRONG * abs(truth)
-        result += Tally(1, row["low"] <= truth <= row["high"], published, published and far)
+        result += Tally(1, low <= truth <= high, published, published and far)
     return result
