@@ -82,7 +82,7 @@ def examples_of_the_documentation(place: Path) -> list[Example]:
     """Lay out the files of each page, run its scripts and approvals, and give every request that is there."""
     found = []
     for page in sorted((ROOT / "docs").glob("*.md")):
-        folder, texts = place / page.stem, []
+        folder, texts = place / f"page {page.stem}", []
         folder.mkdir()
         for block in BLOCK.finditer(page.read_text()):
             if block["file"]:

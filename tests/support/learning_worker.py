@@ -29,14 +29,15 @@ ROWS = [{"home": at % 7, "a": at % 2, "b": at % 3 == 0} for at in range(40)]
 
 def learn(ledger, turn):
     """Learn something that is a question of its own in every turn."""
-    budget = Budget(Fraction(1, turn + 2), Fraction(1, turn + 2))
+    each = 2 + Fraction(1, turn + 2)
+    budget = Budget(each, each)
     found = learn_privately(Door(MemoryTable(SCHEMA, ROWS), PROMISE, ledger), budget, request=f"{turn}")
     return json.dumps([found.parents, [one.tolist() for one in found.counts]])
 
 
 def child(place, turn, out, *, mutant):
     """Learn, and tell it once it may be told; the mutant tells what it would find without a charge."""
-    with Ledger.open(place / "l.db", Fraction(1000), PROMISE, place / "anchor") as ledger:
+    with Ledger.open(place / "l.db", Fraction(10**6), PROMISE, place / "anchor") as ledger:
         if mutant:
             os.write(out, b"[[[],[],[]],[]]\n")
             time.sleep(5)
@@ -67,7 +68,7 @@ def killed(place, turn, delay, *, mutant):
 
 def examined(place, turn, told):
     """Count what must not be: a told answer that is not the stored one, and a question that is held by nobody."""
-    with Ledger.open(place / "l.db", Fraction(1000), PROMISE, place / "anchor") as ledger:
+    with Ledger.open(place / "l.db", Fraction(10**6), PROMISE, place / "anchor") as ledger:
         ledger.book.check()
         charged = {entry.fields["request"] for entry in ledger.book.history() if entry.kind is Kind.CHARGE}
         began = time.monotonic()
@@ -82,8 +83,8 @@ def examined(place, turn, told):
 def main(folder, kills, mutant=""):
     """Kill again and again, at moments spread over the time that learning takes, and at times once it told."""
     place = Path(folder)
-    Ledger.create(place / "l.db", Fraction(1000), PROMISE, place / "anchor").close()
-    with Ledger.open(place / "l.db", Fraction(1000), PROMISE, place / "anchor") as ledger:
+    Ledger.create(place / "l.db", Fraction(10**6), PROMISE, place / "anchor").close()
+    with Ledger.open(place / "l.db", Fraction(10**6), PROMISE, place / "anchor") as ledger:
         learn(ledger, 10**6)  # warm
         began = time.monotonic()
         learn(ledger, 10**6 + 1)

@@ -122,12 +122,15 @@ def staged(place: Path, target: str | None, leakage: str, publish: Publishing, v
 
 def is_release(place: Path) -> bool:
     """Say whether a file is a release.toml: TOML without the kind that every model has."""
+    from entwined.dependence.syntax import LONG_KEY
+
     if place.suffix.lower() != ".toml" or not place.is_file():
         return False
     with place.open("rb") as file:
         text = file.read(LARGEST_FILE + 1)
     try:
-        return len(text) > LARGEST_FILE or "kind" not in tomllib.loads(text.decode())
+        words = text.decode()
+        return len(text) > LARGEST_FILE or bool(LONG_KEY.search(words)) or "kind" not in tomllib.loads(words)
     except (ValueError, RecursionError):
         return True
 

@@ -1,7 +1,7 @@
 """`entwined learn chain`: the chain of a state over steps, from public series or with a budget."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from entwined.learning.chains import CountedMoves, LearnedChain, SecondStep
     from entwined.request.request import Request
 
+SURE = "0.95"
 StateOption = Annotated[str, typer.Option("--state", help="The column whose values are the states.")]
 OrderOption = Annotated[
     str | None,
@@ -49,7 +50,8 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
     if budget is not None:
         if schema is not None:
             raise BadInput("--schema is given, and the request says that. Leave it out with --budget.")
-        moves, length, told = _privately(Path(public), budget, state=state, order=order, by=by, yes=yes)
+        wanted = ChainWanted(budget, output, smoothing, confidence)
+        moves, length, told = _privately(Path(public), wanted, state=state, order=order, by=by, yes=yes)
         second = None
     else:
         moves, length, second = _publicly(public, schema, state=state, order=order, by=by)
@@ -81,23 +83,45 @@ def _publicly(
     return moves, declared.coded(order).levels, second
 
 
+class ChainWanted(NamedTuple):
+    """What may be spent on a chain, how it is made of its counts, and where it is written."""
+
+    budget: str
+    output: Path
+    smoothing: str
+    confidence: str | None
+
+
 def _privately(
-    request_file: Path, budget: str, *, state: str, order: str | None, by: str | None, yes: bool
+    request_file: Path,
+    wanted: ChainWanted,
+    *,
+    state: str,
+    order: str | None,
+    by: str | None,
+    yes: bool,
 ) -> "tuple[CountedMoves, int, Document]":
     """Spend a loss on noisy transition counts."""
+    from entwined.dependence.files import require_model_file
     from entwined.learning.chain_on_request import counts_on_request, settled_counts
+    from entwined.learning.expected import rehearsed_chain
     from entwined.request.request_file import read_terms
 
     with progress():
         request = read_terms(request_file)
         series, steps = _columns(request, by, order)
-        mechanism, price = settled_counts(request, series, steps, state, budget)
-    confirmed(f"Spend up to {number(float(price.worst))} on learning?", yes=yes)
+        mechanism, price = settled_counts(request, series, steps, state, wanted.budget)
+        length, states = request.schema.coded(steps).levels, request.schema.coded(state).size
+        rehearsed_chain(mechanism, request.promise, length, wanted.smoothing, wanted.confidence)
+        require_model_file(wanted.output, states**2 * 2)
+    within = mechanism.noise.half_width(SURE)
+    spending = f"Spend up to {number(float(price.worst))} on learning?"
+    confirmed(f"Each of {states**2:,} counts would be learned within ± {within:,}. {spending}", yes=yes)
     with progress():
         done = counts_on_request(request, mechanism, price)
     spent, cap = float(done.after.worst), float(done.cap)
     told = {"loss": float(mechanism.loss), "spent": spent, "cap": cap, "left": max(cap - spent, 0.0)}
-    return done.moves, request.schema.coded(steps).levels, told
+    return done.moves, length, told | {"count_within": within}
 
 
 def _columns(request: "Request", by: str | None, order: str | None) -> tuple[str, str]:
@@ -131,6 +155,7 @@ def _say(told: Document, found: "LearnedChain") -> None:
     )
     if found.model.source == "learned":
         say(
-            f"Spent so far: {number(told['spent'])} of {number(told['cap'])}; {number(told['left'])} is left."
+            f"Each transition count was learned within ± {told['count_within']:,} (95 %). Spent so far: "
+            f"{number(told['spent'])} of {number(told['cap'])}; {number(told['left'])} is left."
         )
         say("Whether a second step back says more was not checked: that would read rows for nothing.")

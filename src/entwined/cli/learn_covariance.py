@@ -10,6 +10,7 @@ from entwined.cli.arguments import JsonOption, YesOption, confirmed
 from entwined.cli.learn import OutputOption
 from entwined.cli.learn_with_budget import require_free
 from entwined.cli.show import as_json, number, progress, say
+from entwined.errors import BadModel, Refused
 
 if TYPE_CHECKING:
     from entwined.bounds.attributes.learned_covariance import LearnedCovariance
@@ -40,6 +41,14 @@ AtMostOption = Annotated[
 ]
 
 
+SpreadOption = Annotated[
+    str, typer.Option("--spread", help="The standard deviation to plan for, as a part of a column's range.")
+]
+PlanOption = Annotated[
+    bool, typer.Option("--plan", help="Only say what would be learned and what it would cost.")
+]
+
+
 def command(  # noqa: PLR0913, PLR0917  (options of one command)
     request_file: RequestFile,
     output: OutputOption,
@@ -48,6 +57,8 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
     confidence: SureOption = "0.95",
     members: MembersOption = None,
     at_most: AtMostOption = False,  # noqa: FBT002
+    spread: SpreadOption = "0.25",
+    plan: PlanOption = False,  # noqa: FBT002
     as_document: JsonOption = False,  # noqa: FBT002
     yes: YesOption = False,  # noqa: FBT002
 ) -> None:
@@ -56,20 +67,33 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
     With --members for a model of families: rows are families, columns their members, and a release of persons by family
     takes the file as its model.
     """
+    from entwined.dependence.files import require_folder, require_model_file
     from entwined.learning.covariance import covariance_on_request, settled_moments
+    from entwined.learning.expected import expected_covariance, require_family
     from entwined.noise.lattice import probability
+    from entwined.numbers import positive_fraction
     from entwined.request.request_file import read_terms
 
     require_free(output)
-    probability(confidence, "Confidence")
+    sure, names = probability(confidence, "Confidence"), [name.strip() for name in columns.split(",")]
+    require_folder(output) if members is None else require_model_file(output, members**2)
+    require_family(members, at_most=at_most)
     with progress():
         request = read_terms(request_file)
-        mechanism, price = settled_moments(request, [one.strip() for one in columns.split(",")], budget)
-    confirmed(f"Spend up to {number(float(price.worst))} on learning?", yes=yes)
+        mechanism, price = settled_moments(request, names, budget)
+        expected = expected_covariance(
+            request.promise, mechanism, sure, positive_fraction(spread, "Spread"), members
+        )
+    if plan:
+        cost = {"loss": float(mechanism.loss), "price": float(price.worst), "expected": expected.document}
+        as_json(cost) if as_document else say(f"{expected.words} It would cost {number(float(price.worst))}.")
+        return
+    confirmed(f"{expected.words} Spend up to {number(float(price.worst))} on learning?", yes=yes)
     with progress():
         done = covariance_on_request(request, mechanism, price, confidence)
     written = _written(done.learned, members, output, at_most=at_most)
-    _told(done, written | {"loss": float(mechanism.loss)}, output, as_document=as_document)
+    more = {"loss": float(mechanism.loss), "expected": expected.document}
+    _told(done, written | more, output, as_document=as_document)
 
 
 def _told(done: "CovarianceSpending", written: dict[str, Any], output: Path, *, as_document: bool) -> None:
@@ -107,7 +131,13 @@ def _written(
     if members is None:
         output.write_text(json.dumps(learned.document, ensure_ascii=False, indent=1) + "\n")
         return {"covariance": str(output)}
-    found, make = alike(learned), members_at_most if at_most else equal_members
+    try:
+        found = alike(learned)
+    except BadModel as reason:
+        kept = output.with_name(f"{output.stem}.covariance.json")
+        kept.write_text(json.dumps(learned.document, ensure_ascii=False, indent=1) + "\n")
+        raise Refused(f"{reason} What was learned of the columns is in {kept}.") from None
+    make = members_at_most if at_most else equal_members
     model = make(found, members, learned.learned_from)
     write_model(model, output)
     taken = float(model.strengths.max())

@@ -30,6 +30,8 @@ def learn_with_budget(  # noqa: PLR0913  (options of one command)
 ) -> None:
     """Spend a loss on learning, half of it on which columns depend on which, half on how much."""
     from entwined.dependence import write_model
+    from entwined.dependence.files import require_model_file
+    from entwined.learning.expected import rehearsed_tables
     from entwined.learning.on_request import learn_on_request
     from entwined.learning.private import Budget, price_of
     from entwined.numbers import positive_fraction
@@ -41,12 +43,15 @@ def learn_with_budget(  # noqa: PLR0913  (options of one command)
     with progress():
         request = read_terms(request_file)
         cost = price_of(request.promise, spending, parents)
-    confirmed(f"Spend up to {number(float(cost.worst))} on learning?", yes=yes)
+        within, numbers = rehearsed_tables(request.promise, spending, parents, smoothing, confidence)
+        require_model_file(output, numbers)
+    spent_on = f"Spend up to {number(float(cost.worst))} on learning?"
+    confirmed(f"Each count of the tables would be learned within ± {within:,}. {spent_on}", yes=yes)
     with progress():
         done = learn_on_request(request, spending, parents)
     model = _model(done.tables, smoothing, confidence)
     write_model(model.model, output)
-    told = _told(model, output, total, done)
+    told = _told(model, output, total, done) | {"count_within": within}
     as_json(told) if as_document else _say(told, request_file)
 
 
@@ -64,6 +69,7 @@ def _told(model: "Learned", output: Path, total: Fraction, done: "Spending") -> 
 
 def _say(told: Document, request_file: Path) -> None:
     say(f"A model of {told['columns']} columns, {told['learned']}, is in {told['model']}.")
+    say(f"Each count of the tables was learned within ± {told['count_within']:,} (95 %).")
     say(f"Spent so far: {number(told['spent'])} of {number(told['cap'])}; {number(told['left'])} is left.")
     say(
         "To release under it, name it in the request and carry what was spent over: entwined budget migrate "

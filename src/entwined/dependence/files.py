@@ -1,6 +1,7 @@
 """Model files: JSON, the same fields in TOML, and BIF for networks."""
 
 import gc
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -37,7 +38,7 @@ from entwined.dependence.random_field import RandomField
 from entwined.dependence.syntax import json_document, json_text, toml_document, toml_text
 from entwined.dependence.tie_files import ties_from
 from entwined.dependence.varying_chain import VaryingChain
-from entwined.errors import BadModel
+from entwined.errors import BadInput, BadModel
 from entwined.writing import write_whole
 
 
@@ -55,6 +56,7 @@ SYNTAXES: Final = {
 }
 
 
+BYTES_OF_A_NUMBER: Final = 30  # its digits, a comma, and room for indents
 GAUSSIAN_WAYS: Final = (
     "covariance",
     "correlation",
@@ -101,6 +103,28 @@ def write_model(model: Dependence, where: str | Path) -> None:
             f"{path}: The model takes {len(data) / 1e6:.0f} MB, too many to read back. Write it as .json."
         )
     write_whole(path, data)
+
+
+def require_model_file(where: str | Path, numbers: int) -> None:
+    """Refuse, before a model of at most so many numbers is learned, a file that it could not be written to."""
+    path = Path(where)
+    syntax = syntax_of(path) if path.suffix.lower() != ".bif" else None
+    if syntax is None:
+        raise BadModel(f"{path}: A .bif file cannot say what a model was learned from. Write .json or .toml.")
+    if numbers * BYTES_OF_A_NUMBER > syntax.most_bytes:
+        raise BadModel(
+            f"{path}: A model of up to {numbers:,} numbers may be too large to read back. Write it as .json, or learn "
+            "a smaller one."
+        )
+    require_folder(path)
+
+
+def require_folder(path: Path) -> None:
+    """Refuse a place for a file in a folder that is not there or cannot be written to."""
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise BadInput(
+            f"{path}: The folder is not there, or nobody may write to it. Make it, or name another."
+        )
 
 
 def _document(model: Dependence, folder: Path) -> Document:

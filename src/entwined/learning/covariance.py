@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from entwined.bounds.attributes.learned_covariance import Interval, LearnedCovariance
 from entwined.dependence import LearnedFrom
-from entwined.errors import BadInput
 from entwined.learning.spending import settled_for, spent_on
 from entwined.mechanisms.moments import NoisyMoments
 from entwined.noise.lattice import probability
@@ -52,6 +51,11 @@ def learned_from(
         dict(zip(sums.pairs, boxes[len(sums.columns) :], strict=True)),
     )
     sides, steps = range(len(sums.columns)), sums.steps
+    halves = [rows * (step * size / 2) ** 2 for step, size in zip(steps, sums.sizes, strict=True)]
+
+    def possible(box: Interval, at: int, other: int) -> Interval:
+        """Give the public bound where a box holds nothing that can be, which is one of the misses that are allowed."""
+        return Interval(Fraction(0), halves[at]) if at == other and box.high <= 0 else box
 
     def scatter(at: int, other: int) -> Interval:
         whole = products[max(at, other), min(at, other)]
@@ -63,9 +67,7 @@ def learned_from(
         low, high = (whole.low - max(corners)) * scale, (whole.high - min(corners)) * scale
         return Interval(max(low, Fraction(0)) if at == other else low, high)
 
-    if any(scatter(at, at).high <= 0 for at in sides):
-        raise BadInput("By its noisy sums a column does not vary. Spend more on learning.")
-    table = tuple(tuple(scatter(at, other) for other in sides) for at in sides)
+    table = tuple(tuple(possible(scatter(at, other), at, other) for other in sides) for at in sides)
     means = tuple(
         Interval(*(centre + step * end / rows for end in one))
         for centre, step, one in zip(sums.centres, steps, first, strict=True)

@@ -8,7 +8,9 @@ release after it pays for them once, together with its own.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from itertools import pairwise
+from math import prod
+from typing import Any, Final
 from uuid import uuid4
 
 import numpy as np
@@ -19,7 +21,7 @@ from entwined.errors import Refused
 from entwined.learning.models import SMOOTHING, Learned, as_network, chance_intervals, chances
 from entwined.learning.origin import charged_to, learned_model
 from entwined.mechanisms.asked import Added
-from entwined.mechanisms.batch import plan_batch
+from entwined.mechanisms.batch import Batch, plan_batch
 from entwined.mechanisms.parents import Parents
 from entwined.mechanisms.structure_search import StructureSearch
 from entwined.noise import Additive
@@ -28,8 +30,11 @@ from entwined.numbers import IntArray, positive_fraction
 from entwined.promise.price import Price
 from entwined.promise.promise import Promise
 from entwined.queries import Marginal
+from entwined.queries.query import MOST_CELLS
 from entwined.request.verbs import release_batch
 from entwined.schema import Coded, Schema
+
+SURE: Final = Fraction(19, 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +113,7 @@ def learn_privately(
     search = StructureSearch.of(
         promise, parents, measure.largest(budget.structure), _noise_scale(promise.schema, budget)
     )
+    rehearsed_noise(promise, budget)
     chosen = door.admit(search, request=f"{name}-structure", analyst=analyst).output
     names = [column.name for column in search.columns]
     asked = [Marginal(tuple(names[at] for at in (*each, place))) for place, each in enumerate(chosen)]
@@ -117,9 +123,8 @@ def learn_privately(
     shapes = [[search.search.sizes[at] for at in (*each, place)] for place, each in enumerate(chosen)]
     drawn = _shaped([one.numbers[0] for one in answers], shapes)
     agreed = _shaped([one.value for one in answers], shapes)
-    noise = max((one.law for one in batch.statistics if isinstance(one, Added)), key=lambda law: law.scale)
     return NoisyTables(
-        tuple(names), chosen, drawn, agreed, noise, _rows(promise, agreed), charged_to(door.ledger)
+        tuple(names), chosen, drawn, agreed, _widest(batch), _rows(promise, agreed), charged_to(door.ledger)
     )
 
 
@@ -129,6 +134,38 @@ def price_of(promise: Promise, budget: Budget, parents: int = 1) -> Price:
     both = measure.largest(budget.structure) + measure.largest(budget.tables)
     search = StructureSearch.of(promise, parents, both, _noise_scale(promise.schema, budget))
     return promise.price({part.key: part for part in search.parts(promise)})
+
+
+def rehearsed_noise(promise: Promise, budget: Budget) -> Additive:
+    """Plan tables such as a search may end with, and give their noise; refuse what could not be released after it."""
+    columns = [column for column in promise.schema.columns if isinstance(column, Coded)]
+    names, sizes = [column.name for column in columns], sorted(column.size for column in columns)
+    if prod(sizes[-2:]) > MOST_CELLS:
+        raise Refused(
+            f"Two columns have {prod(sizes[-2:]):,} values together, over {MOST_CELLS:,}: their table could not be "
+            "released. Declare bands, or leave a column out of the schema."
+        )
+    tables = [Marginal(tuple(names[:1])), *(Marginal(pair) for pair in pairwise(names))]
+    noise = _widest(plan_batch(promise, tables, loss=budget.tables))
+    within, rows = noise.half_width(SURE), promise.schema.rows_at_most
+    if within >= rows:
+        raise Refused(drowned(within, rows))
+    return noise
+
+
+def drowned(within: float, rows: int) -> str:
+    """Say that noise is above all that can be counted."""
+    return (
+        f"Every count would have noise of ± {within:,.0f}, and the table has at most {rows:,} rows: nothing would be "
+        "learned. Spend more, or declare fewer columns."
+    )
+
+
+def _widest(batch: Batch) -> Additive:
+    noises = [one.law for one in batch.statistics if isinstance(one, Added)]
+    if not noises:
+        raise Refused("Every column is public, so nothing needs a budget. Learn from the table as it is.")
+    return max(noises, key=lambda law: law.scale)
 
 
 def _noise_scale(schema: Schema, budget: Budget) -> Fraction:

@@ -33,6 +33,11 @@ class MomentSums:
         return [grid_of(self.schema.coded(one.column))[1] / one.factor for one in self.terms]
 
     @property
+    def sizes(self) -> list[int]:
+        """How many whole numbers there are from the first value of each column to its last."""
+        return [term.factor * (self.schema.coded(term.column).levels - 1) for term in self.terms]
+
+    @property
     def centres(self) -> list[Fraction]:
         """The values that whole numbers are counted from."""
         found = []

@@ -68,7 +68,10 @@ def read_correlation(given: Mapping[str, Any]) -> tuple[tuple[Fraction, ...], ..
         return None
     if not isinstance(rows, list):
         raise BadInput(f"correlation = {rows!r:.60}. Give rows of numbers, such as [[1, 0.2], [0.2, 1]].")
-    return tuple(exact_numbers(row, "correlation") for row in rows)
+    table = tuple(exact_numbers(row, "correlation") for row in rows)
+    if any(len(row) != len(table) for row in table):
+        raise BadInput(f"correlation = {rows!r:.60}. Give as many numbers in each row as there are rows.")
+    return table
 
 
 def exact_numbers(given: object, key: str) -> tuple[Fraction, ...]:
