@@ -2,8 +2,11 @@
 
 import csv
 import itertools
+import re
+from html import unescape
 
 import pytest
+from markdown_it import MarkdownIt
 
 from entwined.schema import Categorical, Schema
 from entwined.synthetic import MadeUpRows
@@ -58,3 +61,26 @@ def test_every_table_that_is_written_holds_none(tmp_path):
         with (tmp_path / name).open(encoding="utf-8", newline="") as file:
             cells = [cell for line in csv.reader(file) for cell in line]
         assert not any(is_formula(piece) for cell in cells for piece in cells_of(cell)), name
+
+
+MARKUP = ("<img src=x onerror=alert(1)>", "<!-- a", "</td><script>x</script>", "a|b", "`<i>`", "[a](javascript:b)", "![a](http://b/c.png)", "<https://b>", "*a*", "# a", "~~a~~", "a\n\n<b>c</b>", "&lt;b&gt;", "\\|<b>", "a\u2028<b>")  # fmt: skip
+
+
+def test_no_text_in_a_dictionary_is_markup(tmp_path):
+    """Rendered as Markdown, whatever a label, a value or a name holds is text, and a cell of its own."""
+    columns = [
+        Categorical(f"{text}{at}".replace("\n", " "), (text, "b"), label=text, missing_codes=(f"{text}9",))
+        for at, text in enumerate(MARKUP)
+    ]
+    schema = Schema(tuple(columns), neighbours="add_remove", most_rows=100)
+    write_dictionary(tmp_path, MadeUpRows(schema, 5))
+    page = (tmp_path / "dictionary.md").read_text(encoding="utf-8")
+    html = MarkdownIt().enable("table").render(page)
+    tags = set(re.findall(r"<\s*/?\s*([A-Za-z!][A-Za-z0-9]*)", html))
+    assert tags <= {"h1", "p", "table", "thead", "tbody", "tr", "th", "td"}
+    assert html.count("<tr>") == 1 + len(MARKUP)
+    assert html.count("<td>") == 6 * len(MARKUP)
+    shown = unescape(html)
+    for text in MARKUP:
+        line = "".join(sign if sign.isprintable() else " " for sign in text)
+        assert shown.count(line) >= 3, text  # the name, the label and the value, as they are

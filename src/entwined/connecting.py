@@ -20,14 +20,14 @@ UNANSWERED: Final = 30_000  # milliseconds after which bytes that nobody confirm
 def connected(url: str) -> Link:
     """Connect within a deadline; psycopg.errors.ConnectionTimeout where the server stays silent."""
     import psycopg
-    from psycopg.conninfo import conninfo_to_dict
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-    own = conninfo_to_dict(url)
-    more: dict[str, Any] = {"tcp_user_timeout": UNANSWERED, "keepalives_idle": SECONDS}
+    more: dict[str, int] = {"tcp_user_timeout": UNANSWERED, "keepalives_idle": SECONDS}
     if "PGCONNECT_TIMEOUT" not in os.environ:
         more["connect_timeout"] = SECONDS
+    own = conninfo_to_dict(url)
     return psycopg.connect(
-        url, autocommit=True, **{key: value for key, value in more.items() if key not in own}
+        make_conninfo(url, **{key: more[key] for key in more if key not in own}), autocommit=True
     )
 
 

@@ -1,6 +1,7 @@
 """release.toml: what is read from it, what is refused and where, and the outlook, without a row."""
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -24,8 +25,10 @@ from entwined.ledger import Book, Ledger
 from entwined.loss import Loss
 from entwined.mechanisms.batch import Added
 from entwined.promise.declared import Declared
+from entwined.promise.measure import large_delta
 from entwined.promise.promise import Promise
 from entwined.queries import Count, GroupBy, Histogram, Mean, Median, Sampling, Share, parse
+from entwined.report import plan_page
 from entwined.request.fulfil import fulfil
 from entwined.request.funds import shown
 from entwined.request.outlook import outlook
@@ -524,3 +527,27 @@ def test_markov_models_in_toml_are_the_same_as_in_python(folder):
     found = read(folder, TOP + CHAIN + QUERY).dependence[0].model
     chain = MarkovChain(10_000, Box.exact([[0.9, 0.1], [0.1, 0.9]]), np.array([0.5, 0.5]))
     assert found.document == chain.document
+
+
+@pytest.mark.parametrize("delta", ["1", "2", "0.5"])
+def test_a_delta_that_is_no_small_probability_is_refused_with_advice_that_is_taken(folder, delta):
+    with pytest.raises(Refused) as refused:
+        looked(folder, f'delta = "{delta}"\n' + TOP + QUERY)
+    (advised,) = re.findall(r"such as (\S+)\.$", str(refused.value))
+    assert looked(folder, f'delta = "{advised}"\n' + TOP + QUERY)["delta"] == float(advised)
+
+
+def test_a_delta_too_large_for_the_rows_is_warned_of_in_plan_and_release(folder):
+    rows = "expected_rows = 500\n"
+    for delta, warned in (("0.01", True), ("0.002", True), ("0.001", False), ("1e-6", False)):
+        request = read(folder, f'delta = "{delta}"\n' + rows + TOP + QUERY)
+        found = outlook(request).document
+        said = [line for line in found["first_lines"] if "TOO LARGE for 500 rows" in line]
+        assert bool(said) == warned, delta
+        assert ("delta_warning" in found["budget"]) == warned
+        assert ("TOO LARGE" in plan_page(found)) == warned
+        for line in said:
+            (advised,) = re.findall(r"such as (\S+)\.$", line)
+            assert float(advised) < 1 / 500
+            assert len(line) <= 200
+    assert large_delta(Fraction(1, 100), None) == ""

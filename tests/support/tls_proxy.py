@@ -54,6 +54,8 @@ def tls_before(port, certificate):
     context.load_cert_chain(certificate)
     listening = socket.create_server(("127.0.0.1", 0))
 
+    ends = []
+
     def serve():
         while True:
             try:
@@ -62,6 +64,7 @@ def tls_before(port, certificate):
                 inside = socket.create_connection(("127.0.0.1", port))
             except OSError:
                 return
+            ends.extend((outside, inside))
             for pair in ((outside, inside), (inside, outside)):
                 threading.Thread(target=_carry, args=pair, daemon=True).start()
 
@@ -73,6 +76,8 @@ def tls_before(port, certificate):
         listening.shutdown(socket.SHUT_RDWR)
         listening.close()
         thread.join(10)
+        for end in ends:
+            end.close()
 
 
 def asked_over_tls(port, certificate, name, method="GET", path="/api/tables", body=b"", **headers):

@@ -248,7 +248,7 @@ def test_forked_workers_draw_different_noise(tmp_path):
     context = multiprocessing.get_context("fork")
     out = context.Queue()
     workers = [
-        context.Process(target=drawn, args=(people(tmp_path / str(n), changed=f"h{n},33,no"), 0, out))
+        context.Process(target=drawn, args=(people(tmp_path / str(n), changed=f"h{n},{33 + n},no"), 0, out))
         for n in range(4)
     ]
     for worker in workers:

@@ -92,7 +92,7 @@ def _terms_and_fields(
     path: Path, text: str | None = None, *, priced: bool = False
 ) -> tuple[Request, Document]:
     """Read everything but what is asked, and give the fields that say that; `priced` if its own queries are."""
-    fields, folder = _document(_text_in(path) if text is None else text), path.parent
+    fields, folder = _document(path, text), path.parent
     _known(fields, TOP, "A release")
     schema = read_schema(folder / _text(fields, "schema"))
     schema.require_approval()
@@ -179,14 +179,11 @@ def placed(where: str) -> Iterator[None]:
         raise type(wrong)(f"{where}: {wrong}") from None
 
 
-def _text_in(path: Path) -> str:
+def _document(path: Path, given: str | None) -> Document:
     try:
-        return text_of(read_bytes(path, LARGEST_FILE))
+        text = text_of(read_bytes(path, LARGEST_FILE)) if given is None else given
     except BadModel as wrong:
         raise BadInput(str(wrong)) from None
-
-
-def _document(text: str) -> Document:
     if LONG_KEY.search(text):
         raise BadInput("A key has more than six parts joined by dots. A release needs no more than two.")
     try:
