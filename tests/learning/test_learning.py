@@ -148,7 +148,7 @@ def test_a_learned_model_makes_a_certificate_that_names_where_it_comes_from():
 
 
 def test_what_was_learned_from_the_private_rows_is_for_planning_only():
-    model = learn(drawn(7), "the private rows", source="exploratory").model
+    model = learn(drawn(7), "the private rows", planning_only=True).model
     schema = Schema(tuple(Integer(f"q{n}", 0, 3) for n in range(4)), unit=Cells())
     with pytest.raises(Refused, match="planning"):
         Declared(model).check(schema)

@@ -15,7 +15,8 @@ from entwined.canonical import Document
 from entwined.door.witnessed import witness_of
 from entwined.errors import BadInput
 from entwined.ledger import Book
-from entwined.tables.files import open_csv
+from entwined.schema import read_schema
+from entwined.tables import open_table
 
 LEANING: Final = (
     "extremely liberal",
@@ -60,19 +61,20 @@ def write_demo(folder: Path) -> None:
         people = list(respondents())
         _write(folder / "survey.csv", people[0].keys(), (person.values() for person in people))
         _write(folder / "neighbours.csv", ("source", "target"), neighbours(len(people)))
-    if not (folder / LEDGER).exists():
-        _spend_anew(folder)
     for name in FILES:
         if not (folder / name).exists():
             (folder / name).write_text(files("entwined.demo").joinpath(name).read_text())
+    if not (folder / LEDGER).exists():
+        _spend_anew(folder)
 
 
 def _spend_anew(folder: Path) -> None:
     """Let the survey be released as if it never was: it is public."""
     Book(folder / LEDGER).anchor.forget()
-    witness = witness_of(open_csv(folder / "survey.csv"))
-    if witness is not None:
-        witness.forget()
+    with open_table(folder / "survey.csv", read_schema(folder / "schema.toml")) as table:
+        guard = witness_of(table)
+        if guard is not None:
+            guard.forget()
 
 
 def respondents() -> Iterator[Document]:
