@@ -49,8 +49,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
     """Check that certificates follow from their inputs, and that several can belong to one history."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # starting threads would take longer than they save
     with progress():
-        wanted = public_key(key)
-        documents = [read(path) for path in certificates]
+        wanted, documents = public_key(key), [read(path) for path in certificates]
         found = [
             checked(document, path.parent, schema, models, wanted, trusting or [])
             for document, path in zip(documents, certificates, strict=True)
@@ -58,8 +57,7 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
         if ledger is not None and all(one.valid for one in found):
             places = [LedgerCheck(path.parent, schema, models, trusting or []) for path in certificates]
             found = [
-                check.verdict(document, verdict, ledger)
-                for check, document, verdict in zip(places, documents, found, strict=True)
+                each[0].verdict(*each[1:], ledger) for each in zip(places, documents, found, strict=True)
             ]
     together = history(documents) if len(found) > 1 and all(one.valid for one in found) else None
     show(certificates, found, together, as_document=as_document)

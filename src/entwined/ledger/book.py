@@ -1,7 +1,7 @@
 """A ledger as a book: its chain can be read, checked and continued, whoever prices it."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -134,6 +134,16 @@ class Book:
         """Find the last charge of a question, where it has no answer."""
         with self.reading() as view:
             return Unanswered.of(view, question)
+
+    def answered(self, charges: Iterable[int]) -> dict[int, tuple[Entry, bytes]]:
+        """Read charges that have an answer, by their positions, with the bytes that were settled."""
+        with self.reading() as view:
+            closed = {position: view.course(position).closed for position in charges}
+            return {
+                position: (view.entry_at(position), view.answer(last))
+                for position, last in closed.items()
+                if last is not None and last.kind is Kind.ANSWERED
+            }
 
     def lease(self, question: str) -> Lease:
         """Wait for the right to be the only one who answers a question."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
+from zipfile import BadZipFile
 
 from entwined.bounds.certificate import read_certificate
 from entwined.errors import BadInput, EntwinedError
@@ -90,8 +91,6 @@ def _in_workbook(published: Path, rebuilt: Path) -> Difference | None:
 
 
 def _workbook(path: Path) -> dict[str, Any]:
-    from zipfile import BadZipFile
-
     from openpyxl import load_workbook
     from openpyxl.utils.exceptions import InvalidFileException
 

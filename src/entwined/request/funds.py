@@ -49,8 +49,8 @@ class Funds:
     names the ledger's last entry, for the holder to keep elsewhere. `periods` are those of its calendar, after the
     release or, where that is refused, now. `series_in_all` is what the losses after it come to for a whole series of a
     panel, as it is counted by persons without the chain. `unguarded` says where the rollback guard of the table cannot
-    be kept, `delta_warning` that δ is too large for the number of rows, and `unanswered` what was charged before and
-    has no answer, and what becomes of it.
+    be kept, `delta_warning` that δ is too large for the rows, and `unanswered` what was charged before and has
+    no answer, and what becomes of it.
     """
 
     ledger: str

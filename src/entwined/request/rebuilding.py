@@ -100,11 +100,13 @@ def wrong_values(batch: Batch, published: Mapping[str, Any]) -> str | None:
         return None
     rebuilt = release_of_draws(batch, draws_of(batch, published), how).numbers
     given = {key: value for key, value in published.items() if key != "certificate"}
-    return _words(difference(given, rebuilt), given, FROM_DRAWS)
+    return _words(given, rebuilt, FROM_DRAWS)
 
 
-def _words(wrong: Difference | None, published: Mapping[str, Any], source: str) -> str | None:
-    """Name the answer that a difference is in by its question."""
+def _words(published: Mapping[str, Any], rebuilt: Mapping[str, Any], source: str) -> str | None:
+    """Say which number differs, or else which words; an answer is named by its question."""
+    answers = difference(published["answers"], rebuilt["answers"], ("answers",))
+    wrong = answers or difference(dict(published), dict(rebuilt))
     if wrong is None:
         return None
     match wrong.place:
@@ -125,14 +127,13 @@ class SettledDraws:
         self.draws = tuple(self._found())
 
     def _found(self) -> list[bytes]:
-        end, charges, answered = self.certificate["ledger"]["position"], set(), list[Entry]()
-        for entry in self._book.history():
-            if entry.position <= end and is_charge_of(self.certificate, entry):
-                charges.add(entry.position)
-            elif entry.kind is Kind.ANSWERED and entry.fields["charge"] in charges:
-                answered.append(entry)
-        with self._book.reading() as view:
-            return [view.answer(entry) for entry in reversed(answered)]
+        end = self.certificate["ledger"]["position"]
+        charges = [
+            entry.position
+            for entry in self._book.history()
+            if entry.position <= end and is_charge_of(self.certificate, entry)
+        ]
+        return [drawn for _, drawn in self._book.answered(reversed(charges)).values()]
 
     def release(self, published: Mapping[str, Any], batch: Batch, promise: Promise) -> Release:
         """Make the release of a batch from its draws; refuse a published one that has other numbers."""
@@ -140,7 +141,7 @@ class SettledDraws:
         earlier = self._earlier(how.earlier, promise)
         given = {key: value for key, value in published.items() if key != "certificate"}
         made = (release_of_draws(batch, batch.output(drawn), how, earlier) for drawn in self.draws)
-        return self._first(made, lambda each: _words(difference(given, each.numbers), given, FROM_LEDGER))
+        return self._first(made, lambda each: _words(given, each.numbers, FROM_LEDGER))
 
     def numbers(self, published: Mapping[str, Any], mechanism: Offered) -> Document:
         """Make what is published of a mechanism from its draws; refuse other numbers."""
@@ -162,17 +163,14 @@ class SettledDraws:
             )
 
     def _earlier(self, positions: Sequence[int], promise: Promise) -> list[Drawn]:
-        with self._book.reading() as view:
-            found = []
-            for position in positions:
-                charge, closed = view.entry_at(position), view.course(position).closed
-                document = charge.fields.get("document", {})
-                if closed is None or closed.kind is not Kind.ANSWERED or document.get("kind") != Batch.kind:
-                    raise BadCertificate(
-                        f"The release agrees with entry {position}, which answered no batch."
-                    )
-                found.append(drawn_before(document, view.answer(closed), promise))
-            return found
+        answered = self._book.answered(positions)
+        documents = {
+            position: charge.fields.get("document", {}) for position, (charge, _) in answered.items()
+        }
+        for position in positions:
+            if documents.get(position, {}).get("kind") != Batch.kind:
+                raise BadCertificate(f"The release agrees with entry {position}, which answered no batch.")
+        return [drawn_before(documents[position], answered[position][1], promise) for position in positions]
 
     @staticmethod
     def _first(candidates: Iterator[Made], wrong: Callable[[Made], str | None]) -> Made:
