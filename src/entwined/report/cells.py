@@ -21,7 +21,7 @@ CLOSE: Final = 1e-6  # of the last digit: shares are given in millionths, which 
 def line_of(cell: Cell) -> Document:
     """Write a number in as many digits as its interval leaves it, and the interval rounded outwards."""
     low, high = cell.low, cell.high
-    named = {"names": [readable(name, 80) for name in cell.names], "quality": cell.quality}
+    named: Document = {"names": [readable(name, 80) for name in cell.names], "quality": cell.quality}
     if isinstance(cell.value, datetime):
         ends = None if low is None or high is None else (to_minute(low), to_minute(high, up=True))
         return named | {"value": to_minute(cell.value), "interval": ends}

@@ -9,7 +9,6 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Final
 
 from entwined.errors import BadInput
@@ -187,5 +186,5 @@ def _counts(answer: Answered) -> list[DerivedCell]:
     """Give the counts of a histogram, each with its noise."""
     law = ErrorLaw.of([1], [additive(answer.noise[0])])
     values = answer.value if isinstance(answer.value, tuple) else ()
-    published = [float(value) for value in values if isinstance(value, int | Fraction)]
+    published = list(map(float, values))
     return [DerivedCell(value, drawn, law) for value, drawn in zip(published, answer.numbers[0], strict=True)]
