@@ -10,6 +10,7 @@ from pathlib import Path
 PARTS = (
     "calculus",
     "counts",
+    "adjusted_counts",
     "tables",
     "ledger",
     "noise",

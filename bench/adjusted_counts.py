@@ -22,7 +22,7 @@ COPIES: Final = 4
 EMPTY: Final = (0, 26, 176)
 SCALES: Final = ("17", "2", "0.3")
 BESIDE: Final = ("nothing", "public rows", "count", "marginal", "condition")
-RELEASES: Final = 400
+RELEASES: Final = 100
 SEED: Final = 30
 
 

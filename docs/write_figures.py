@@ -19,6 +19,7 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).parent.parent
 RESULTS: Final = ROOT / "bench" / "results" / "claims.json"
 SYNTHETIC: Final = RESULTS.with_name("synthetic_tables.json")
+ADJUSTED: Final = RESULTS.with_name("adjusted_counts.json")
 SHARES: Final = RESULTS.with_name("synthetic_shares.json")
 NUMBER: Final = r"[0-9](?:[0-9.,]*[0-9])?"
 CODE: Final = re.compile(r"^```.*?^```|`[^`]*`", re.DOTALL | re.MULTILINE)
@@ -221,6 +222,35 @@ def synthetic_shares() -> Figures:
     return {"table": "\n".join(f"| {' | '.join(line)} |" for line in lines)}
 
 
+def adjusted_counts() -> Figures:
+    """Errors of values and adjusted counts by true size, from the last long run, as rows of tables."""
+    lines = json.loads(ADJUSTED.read_text(encoding="utf-8"))["figures"]["lines"]
+    by_case = {(line["empty"], line["scale"], line["beside"], line["size"]): line for line in lines}
+    sizes = sorted({line["size"] for line in lines})
+
+    def entry(column: str, empty: int, scale: str, beside: str, size: int) -> str:
+        line = by_case.get((empty, scale, beside, size))
+        if line is None:
+            return ""
+        marked = "*" if column == "adjusted" and line["caveat"] > 0.5 else ""  # noqa: PLR2004  (most releases)
+        return f"{line[column]:.2f}{marked} ({line[f'{column}_bias']:+.1f})".replace("-", "−")
+
+    def table(columns: list[tuple[str, int, str, str]]) -> str:
+        rows = ([f"{size:,}", *(entry(*column, size) for column in columns)] for size in sizes)
+        return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+    beside = ("nothing", "public rows", "count", "marginal", "condition")
+    return {
+        "by_empty": table(
+            [("value", 176, "17", "count"), *(("adjusted", empty, "17", "count") for empty in (0, 26, 176))]
+        ),
+        "by_beside": table([("adjusted", 176, "17", one) for one in beside]),
+        "by_scale": table(
+            [(column, 26, scale, "count") for scale in ("2", "0.3") for column in ("value", "adjusted")]
+        ),
+    }
+
+
 def _quality(figures: Mapping[str, float]) -> list[str]:
     if not figures:
         return ["not ended"] * 5
@@ -312,6 +342,11 @@ CLAIMS: Final = (
         synthetic_shares,
         "| table | ε | `alone` | 1-way | 2-way | 3-way |\n|---|---|---|---|---|---|\n{table}\n\nSo a column",
     ),
+    Claim("docs/adjusted.md", adjusted_counts, "176 empty cells |\n|---|---|---|---|---|\n{by_empty}\n\nWith 176"),
+    Claim(
+        "docs/adjusted.md", adjusted_counts, "half the cells |\n|---|---|---|---|---|---|\n{by_beside}\n\nWith 26"
+    ),
+    Claim("docs/adjusted.md", adjusted_counts, "scale 0.3 |\n|---|---|---|---|---|\n{by_scale}\n\nIntervals"),
     Claim("docs/streams.md", chain, "if one mechanism read all steps, {alone:.1f} for one step alone)"),
     Claim(
         "docs/series.md",
@@ -323,6 +358,7 @@ CLAIMS: Final = (
 )
 GIVEN: Final = {
     "README.md": {"0.9", "3.11", "0.5", "2.0"},  # a law of a chain, Python, log odds of a model, a licence
+    "docs/adjusted.md": {"1.05", "0.3"},  # the error that is tolerated, a scale of noise
     "docs/adding-model.md": {"1.0"},  # twice a loss of 0.5
     "docs/python.md": {"97.5"},  # a confidence to be given
     "docs/schema-file.md": {"998.0"},  # a code of a survey

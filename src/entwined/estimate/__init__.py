@@ -7,8 +7,10 @@
         └─> consistent_release ─> agreement ─┬─> consistency: tables of one condition, in closed form
                                              └─> reconciled: counts over any conditions, by their atoms
 
-`layout`, `effects`, `least_squares` and `rounding` serve `consistency`; `atoms`, `projection`, `cone`, `whole_atoms`
-and `number_of_rows` serve `reconciled`; `sampling` serves `population`. `error_law`, `intervals`, `ratios` and `shares`
+Both give unbiased estimates and adjusted whole numbers. `layout`, `effects`, `least_squares` and `rounding` serve
+`consistency`; `atoms`, `projection`, `known_sums`, `cone`, `whole_atoms` and `number_of_rows` serve `reconciled`;
+`sparse_counts` shrinks small counts for both. `contradictions` and `agreement_checks` test declarations on the draws,
+and what fails is not relied on. `sampling` serves `population`. `error_law`, `intervals`, `ratios` and `shares`
 make intervals, `grid` says where a number can lie, and `cut` between what. `quality` has the
 classes of relative standard errors, `judged` those of every answer; `guess` says whether tables are better than a
 uniform one.

@@ -35,7 +35,8 @@ from entwined.queries.occurring import never_missing
 from entwined.schema import Schema
 
 AGREES: Final = (
-    "Consistent: counts are not negative, wholes are the sums of their parts, and no part is above its whole."
+    "Consistent: values are unbiased estimates from all counts together. Adjusted counts are whole and not negative, "
+    "wholes are the sums of their parts, and no part is above its whole."
 )
 MISSING: Final = " A row whose {columns} is missing is in the whole and in no part that asks for a value."
 ALONE: Final = (
