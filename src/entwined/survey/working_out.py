@@ -186,9 +186,5 @@ def _counts(answer: Answered) -> list[DerivedCell]:
     """Give the counts of a histogram, each with its noise."""
     law = ErrorLaw.of([1], [additive(answer.noise[0])])
     values = answer.value if isinstance(answer.value, tuple) else ()
-<<<<<<< HEAD
-    published = [float(value) for value in values]
-=======
     published = list(map(float, values))
->>>>>>> h-B
     return [DerivedCell(value, drawn, law) for value, drawn in zip(published, answer.numbers[0], strict=True)]
