@@ -1,7 +1,7 @@
-"""How many rows are beyond the bounds of a request, by what `init` counted: for the holder alone."""
+"""Which rows the numbers of a request are about, and, for the holder alone, how many its bounds leave out."""
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,12 @@ from entwined.cli.show import say
 
 if TYPE_CHECKING:
     from entwined.request.request import Request
+
+
+def show_counted(sentences: Sequence[str]) -> None:
+    """Print which rows numbers are about, where not every row counts once."""
+    if sentences:
+        say(f"Rows that count: {' '.join(sentences)}")
 
 
 def show_left_out(request_file: Path, request: "Request") -> None:

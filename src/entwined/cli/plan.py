@@ -9,7 +9,7 @@ import typer
 from entwined.canonical import Document
 from entwined.cli.arguments import JsonOption, RequestFile
 from entwined.cli.bound import WhoOption, show_drivers
-from entwined.cli.left_out import show_left_out
+from entwined.cli.left_out import show_counted, show_left_out
 from entwined.cli.show import about, as_json, number, progress, say, show_hints, table
 from entwined.cli.talks_about import TalksOption, show_talks, talks
 from entwined.writing import write_whole
@@ -75,10 +75,9 @@ def show(document: Document) -> None:
     for sentence in (*document.get("first_lines", ()), *document["failed_checks"]):
         say(sentence)
     say(document["title"] or "A release")
-    if document.get("counted_rows"):
-        say(f"Rows that count: {' '.join(document['counted_rows'])}")
     if "ways" not in document:
         show_mechanisms(document["mechanisms"])
+        show_counted(document.get("counted_rows", ()))
         unprotected = any("individuals" in one["asked"] for one in document["mechanisms"])
         say(closing_line(document["budget"]) if unprotected else budget_line(document["budget"]))
         return
@@ -89,6 +88,7 @@ def show(document: Document) -> None:
     show_rivals(document)
     say()
     show_statistics(document)
+    show_counted(document.get("counted_rows", ()))
     say()
     show_checks(document)
     show_remarks(document)

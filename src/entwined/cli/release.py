@@ -17,7 +17,7 @@ from entwined.cli.arguments import (
     YesOption,
     confirmed,
 )
-from entwined.cli.left_out import show_left_out
+from entwined.cli.left_out import show_counted, show_left_out
 from entwined.cli.plan import counted_whole, periods_left, show_sheet, unguarded, worst
 from entwined.cli.show import as_json, note, number, progress, say, table
 
@@ -77,8 +77,8 @@ def command(  # noqa: PLR0913, PLR0917  (options of a command are named, not cou
         as_json(told(output, files, done, ahead.prospects) | more)
     else:
         show_computed(computed)
-        show_left_out(request_file, request)
         _say(output, files, done, key, ahead.prospects)
+        show_left_out(request_file, request)
 
 
 def _fulfilled(
@@ -248,12 +248,6 @@ def _say(output: Path, files: "list[Path]", done: "Fulfilled", key: "Key | None"
         say(f"The certificate is signed with the key {key.public.fingerprint}.")
     say(f"Check the promise with: entwined verify {output / 'certificate.json'}")
     show_quality(done.release, ahead)
-
-
-def show_counted(sentences: "Sequence[str]") -> None:
-    """Print which rows the numbers are about, where not every row counts once."""
-    if sentences:
-        say(f"Rows that count: {' '.join(sentences)}")
 
 
 def show_compared(compared: "Sequence[ComparedNumbers]") -> None:

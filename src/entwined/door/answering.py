@@ -38,12 +38,12 @@ class Picking(Protocol):
     """A table that can keep groups small."""
 
     def keeping(self, column: str, most: int, first: str | None = None) -> Answering:
-        """Give the same rows, but of those that share a value in a column only the first `most`.
+        """Give the same rows, but of those that share a value in a column at most `most`, picked by lot.
 
-        First is what comes first by all codes. With a column `first` it is what comes first by its codes: a row
-        without one is left out, and of the rows with the same one only the first by all codes is taken. A row without
-        a value in the column is left out. Where persons are protected, they are what is picked, after their rows: of
-        the persons who share a value the first `most` by their first rows, a person of several values having the least
-        of them, with all of their rows that count. With a column `first` a person has the least of its codes too: one
-        without any is left out, and of the persons with the same one only the first is taken.
+        A lot is pseudo-random and depends on the group's rows alone (see `picking`). With a column `first`, which
+        orders steps, a row without one is left out, of the rows of one step one is taken by lot, and of the steps the
+        first `most`. A row without a value in the column is left out. Where persons are protected, they are what is
+        picked, after their rows: of the persons who share a value `most`, by lot, a person of several values having
+        the least of them, with all of their rows that count. With a column `first` a person has the least of its
+        codes too: one without any is left out, and of the persons with the same one only one is taken.
         """

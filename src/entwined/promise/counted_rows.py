@@ -1,6 +1,6 @@
 """What released numbers are about, where not every row counts once: a sentence for each bound on rows."""
 
-from typing import Final
+from typing import Any, Final
 
 from entwined.dependence import EndlessChain
 from entwined.promise.declared import Declared
@@ -8,20 +8,20 @@ from entwined.promise.promise import Promise
 from entwined.schema import Person, Schema
 
 SAMPLED: Final = (
-    "Every {unit} counts for at most {most:,} rows; the rows of a {unit} with more share these {most:,} equally: "
-    "{most:,} of them are used, a pseudo-random sample that is the same for every question."
+    "Every {unit} counts for at most {rows}; the rows of a {unit} with more share {these} equally: a pseudo-random "
+    "sample of {rows} is used, the same for every question."
 )
 SCALED: Final = (
-    "Every {unit} counts for at most {most:,} rows; the rows of a {unit} with more share these {most:,} equally: each "
-    "is weighted by {most:,} over their number."
+    "Every {unit} counts for at most {rows}; the rows of a {unit} with more share {these} equally: each is weighted by "
+    "{most:,} over their number."
 )
 GROUPED: Final = (
-    "Rows that share a value of {by} count for at most {most:,} rows; more rows share these {most:,} equally: {most:,} "
-    "of them are used, a pseudo-random sample that is the same for every question."
+    "Rows that share a value of {by} count for at most {rows}; more rows share {these} equally: a pseudo-random sample "
+    "of {rows} is used, the same for every question."
 )
 TOGETHER: Final = (
-    "{units} that share a value of {by} count for at most {most:,} {units_}; of more a pseudo-random sample of "
-    "{most:,} is used, the same for every question."
+    "{units} that share a value of {by} count for at most {most:,} of them; of more a pseudo-random sample of {most:,} "
+    "is used, the same for every question."
 )
 STEPS: Final = (
     "A series of {by} counts with its first {most:,} steps by {order}, not with later ones; of several {many} at a "
@@ -57,16 +57,23 @@ def _is_panel(kept: Declared | None, person: Person) -> bool:
 
 def _of_person(person: Person) -> str:
     sentence = SAMPLED if person.row_share is None else SCALED
-    return sentence.format(unit=person.name, most=person.most)
+    return sentence.format(unit=person.name, **_bounded(person.most))
+
+
+def _bounded(most: int) -> dict[str, Any]:
+    """Name a bound on rows in the forms that sentences have it in."""
+    if most == 1:
+        return {"most": 1, "rows": "1 row", "these": "this one"}
+    return {"most": most, "rows": f"{most:,} rows", "these": f"these {most:,}"}
 
 
 def _of_groups(kept: Declared, schema: Schema) -> str:
-    units = "Rows" if schema.unit.person is None else f"{schema.unit.name}s".capitalize()
-    many = "rows" if schema.unit.person is None or kept.panel else f"{schema.unit.name}s"
-    named = {"by": repr(kept.by), "order": repr(kept.order), "most": kept.most, "many": many}
+    has_persons = schema.unit.person is not None
+    units = f"{schema.unit.name}s" if has_persons else "rows"
+    many = "rows" if kept.panel else units
+    named = {"by": repr(kept.by), "order": repr(kept.order), "many": many, "units": units.capitalize()}
+    named |= _bounded(kept.most)
     if kept.order is not None:
         all_steps = kept.panel or isinstance(kept.model, EndlessChain)
         return (ONE_A_STEP if all_steps else STEPS).format(**named)
-    if schema.unit.person is None:
-        return GROUPED.format(**named)
-    return TOGETHER.format(units=units, units_=units.lower(), **named)
+    return (TOGETHER if has_persons else GROUPED).format(**named)

@@ -8,17 +8,18 @@ Why the group bound also holds for the rows that are left out. Whatever a group'
 are kept. So any two values of a whole group, however many rows it has, give kept rows that are at most k
 replacements apart, and the output laws differ by at most k losses, whichever row the secret is about.
 
-Why the loss of a row stays the same. The rows kept are the first k in an order of each row's own codes, so
-changing one row of a group changes the kept ones by one replacement. In a series one row a step is kept, the first by
-its codes, and which steps are kept is public: changing what a row holds beside its step changes one kept row at most.
+Why the loss of a row stays the same. The rows kept are the first k by lots that hang on each row's own content
+(see `tables.picking`), so changing one row of a group changes the kept ones by one replacement. In a series one row
+a step is kept, by lot, and which steps are kept is public: changing what a row holds beside its step changes one kept
+row at most.
 Taking a row away can let another one in: with `by`, what adding or removing a row costs is therefore what a
 replacement costs.
 
-Where persons are protected, persons are kept, each with the rows that count: the first k of a group (the first of a
-node) in an order of each person's own rows. A person's group is the least that any of the person's rows names, so it
-is public as that column is, and both arguments hold word for word of persons instead of rows. So it is in a series,
-whose steps are then persons: a person stands at the least step that any of the person's rows names, and of several at
-one step the first counts. In a panel a series is a person, and its steps are that person's rows: see `panel`.
+Where persons are protected, persons are kept, each with the rows that count: k of a group (one of a node), by lots of
+their ids, which their rows have no say in. A person's group is the least that any of the person's rows names, so it is
+public as that column is, and both arguments hold word for word of persons instead of rows. So it is in a series, whose
+steps are then persons: a person stands at the least step that any of the person's rows names, and of several at one
+step one counts. In a panel a series is a person, and its steps are that person's rows: see `panel`.
 
 Why a series may be cut at its end. The steps kept are the first by the `order` column, which is public, and they
 are a chain of that length. What is known of later steps, all or some of them or any function of each, multiplies

@@ -22,7 +22,7 @@ ONE_HOME: Final = (
 )
 ORDERED: Final = (
     "Column {order!r} orders the steps of a series; it is public and never the same twice. (Of {many} with the same "
-    "one only the first by their codes is used.)"
+    "one only one is used, picked pseudo-randomly.)"
 )
 ONE_STEP: Final = (
     "A person whose rows have several values of {order!r} is the step of the least of them, and of no other."

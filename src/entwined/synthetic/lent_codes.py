@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from entwined.errors import DoesNotApply
 from entwined.numbers import IntArray
@@ -27,8 +28,8 @@ class LentCodes:
         return [one.asked_of(self) for one in aggregates]
 
     def few(self, most: int) -> "LentCodes":
-        """Keep the first rows of every household, by all codes."""
-        order = np.lexsort((*self.codes.T[::-1], self.homes_of))
+        """Keep so many rows of every household, a pseudo-random sample as `tables.picking` has it."""
+        order = np.lexsort((self._lots, self.homes_of))
         kept = order[_places(self.homes_of[order]) < most]
         return replace(self, codes=self.codes[kept], homes_of=self.homes_of[kept])
 
@@ -66,20 +67,35 @@ class LentCodes:
         return found
 
     def _seated(self, seats: Seats) -> tuple[IntArray, IntArray]:
-        """Give the rows that count with their kinds: heads first, then by all codes."""
+        """Give the rows that count with their kinds: heads first, then by lot; without roles by codes once picked."""
         kinds = np.zeros(len(self.codes), np.int64)
         if seats.role is not None:
             kinds[:] = seats.kinds - 1
             for kind, codes in enumerate(seats.codes):
                 kinds[np.isin(self.codes[:, self.names.index(seats.role)], codes)] = kind
-        order = np.lexsort((*self.codes.T[::-1], kinds, self.homes_of))
+        order = np.lexsort((self._lots, kinds, self.homes_of))
         order = order[_places(self.homes_of[order]) < seats.most]
+        if seats.role is None:
+            order = order[np.lexsort((*self.codes[order].T[::-1], self.homes_of[order]))]
         sorted_kinds = kinds[order]
         if seats.role is None:
             sorted_kinds = np.minimum(_places(self.homes_of[order]), 1)
         seat = _places(self.homes_of[order] * seats.kinds + sorted_kinds)
         kept = (seat == 0) | ~np.isin(sorted_kinds, seats.singles)
         return order[kept], sorted_kinds[kept]
+
+    @property
+    def _lots(self) -> NDArray[np.uint64]:
+        """Number rows pseudo-randomly: by their household, their codes, and their number among equal ones."""
+        order = np.lexsort((*self.codes.T[::-1], self.homes_of))
+        content = np.column_stack([self.homes_of, self.codes])[order]
+        _, same = np.unique(content, axis=0, return_inverse=True)
+        copies = np.empty(len(order), np.int64)
+        copies[order] = _places(same.reshape(-1))
+        lots = np.zeros(len(order), np.uint64)
+        for column in (self.homes_of, *self.codes.T, copies):
+            lots = _mixed(lots ^ column.astype(np.uint64))
+        return lots
 
     def _cells(self, axis: Axis) -> IntArray:
         return cells_of(self.codes[:, self.names.index(axis.column)], axis)
@@ -89,6 +105,14 @@ class LentCodes:
         raise DoesNotApply(f"{type(one).__name__} is asked of rows in memory, and tables alone are.")
 
     totals = fold = degrees = moves = bounded = single
+
+
+def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread numbers over 64 bits, different ones to different places (the finalizer of SplitMix64)."""
+    numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ (numbers >> np.uint64(31))
 
 
 def _places(groups: IntArray) -> IntArray:
