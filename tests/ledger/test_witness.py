@@ -313,7 +313,7 @@ def test_a_witness_that_cannot_be_written_keeps_the_answer_back(project, monkeyp
             patched.setattr(
                 Slots, "raise_to", lambda slots, *_: "rollback-guards" in slots.path.parts and full()
             )
-            with pytest.raises(LedgerUnavailable, match="No space left"):
+            with pytest.raises(LedgerUnavailable, match="the disk is full"):
                 ask(ledger)
         assert ledger.spent().entries == 3
         ask(ledger)
