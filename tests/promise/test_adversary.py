@@ -198,7 +198,7 @@ def test_households_whose_members_may_be_absent():
     histogram = plan(schema, Histogram("state"), loss=1, dependence=[declared])
     assert histogram.loss == Fraction(1, 2)
     here, gone = (
-        [{"home": "h", "state": state} for state in ("well", "ill", "ill")[:left]] for left in (3, 2)
+        [{"home": "h", "state": state} for state in ("ill", "well", "well")[:left]] for left in (3, 2)
     )
     logs = log_likelihoods(
         histogram, [MemoryTable(schema, rows).keeping("home", 1) for rows in (here, here[1:], gone)]

@@ -65,7 +65,8 @@ def test_the_page_says_it_in_words_and_reads_no_row():
 
 @pytest.mark.parametrize("given", [GIVEN, {"shared": ["region"]}], ids=["roles", "no roles"])
 def test_rows_in_memory_are_counted_as_an_engine_counts_them(given):
-    schema = census_schema(3)
+    """Where every member has a seat: of more an engine picks by the households' ids, which rows in memory have not."""
+    schema = census_schema(7)
     rows = census(150)
     seating = Seating.of(given, schema)
     homes, codes = members_of(rows, schema, seating.domain.names, "home")
@@ -77,6 +78,14 @@ def test_rows_in_memory_are_counted_as_an_engine_counts_them(given):
         assert mine.tolist() == theirs.tolist(), one
     with pytest.raises(DoesNotApply, match="CountOf"):
         lent.read([CountOf(everything())])
+
+
+def test_rows_in_memory_are_cut_to_a_fair_sample():
+    """Nine members of ten say 0, whose code comes first: so do nine picked ones of ten; false alarms: 1 in 15,000."""
+    homes, codes = np.repeat(np.arange(2000), 10), np.tile([[0]] * 9 + [[1]], (2000, 1))
+    few = LentCodes(("age",), codes, homes).few(1)
+    assert np.bincount(few.homes_of).tolist() == [1] * 2000
+    assert abs(few.codes.mean() - 0.1) < 4 * np.sqrt(0.1 * 0.9 / 2000)
 
 
 def test_a_rehearsal_shows_what_households_can_tell_and_says_whose_it_is():
