@@ -63,7 +63,7 @@ MEAN_AT_END: Final = (
 RIGHT_BOUNDS: Final = "Compare its unit and its bounds in the schema with the table (months for years?)."
 
 
-class Counted(NamedTuple):
+class DrawnCounts(NamedTuple):
     """A statistic of counts with its draws, and a query that needs it."""
 
     query: Query
@@ -157,7 +157,7 @@ def _checks(batch: Batch, draws: Draws) -> Iterator[Check]:
         yield from query.shape(batch.schema, _Means(query, batch, draws[query.fingerprint]))
 
 
-def _counted(batch: Batch, draws: Draws) -> Iterator[Counted]:
+def _counted(batch: Batch, draws: Draws) -> Iterator[DrawnCounts]:
     """Find the statistics that count rows, each once."""
     seen = set()
     for query, uses in zip(batch.queries, batch.uses, strict=True):
@@ -166,10 +166,10 @@ def _counted(batch: Batch, draws: Draws) -> Iterator[Counted]:
             if use in seen or not isinstance(asked, Added) or asked.statistic.aggregate.adds is not None:
                 continue
             seen.add(use)
-            yield Counted(query, Released(asked.statistic.aggregate, asked.law, numbers), asked.law)
+            yield DrawnCounts(query, Released(asked.statistic.aggregate, asked.law, numbers), asked.law)
 
 
-def _rows_checks(batch: Batch, counted: Sequence[Counted]) -> Iterator[Check]:
+def _rows_checks(batch: Batch, counted: Sequence[DrawnCounts]) -> Iterator[Check]:
     """No count is above the number of rows, and tables of all rows add up to it."""
     schema, rows = batch.schema, batch.schema.rows
     for one in counted:
@@ -188,7 +188,7 @@ def _rows_checks(batch: Batch, counted: Sequence[Counted]) -> Iterator[Check]:
             yield Check(rows - one.total, one.law, wrong)
 
 
-def _missing_checks(one: Counted, schema: Schema) -> Iterator[Check]:
+def _missing_checks(one: DrawnCounts, schema: Schema) -> Iterator[Check]:
     """Most rows have a declared value in every column of a table."""
     for place, axis in enumerate(one.released.aggregate.sides):
         if axis.keeps_missing and axis.cells > 1 and axis.column not in one.query.inside.columns:
@@ -199,7 +199,7 @@ def _missing_checks(one: Counted, schema: Schema) -> Iterator[Check]:
             yield Check(excess, law, wrong)
 
 
-def _dropped_checks(batch: Batch, counted: Sequence[Counted]) -> Iterator[Check]:
+def _dropped_checks(batch: Batch, counted: Sequence[DrawnCounts]) -> Iterator[Check]:
     """Where rows without a value are left out, most rows of the table are left."""
     every = [one for one in counted if one.counts_every_row]
     best = min(every, key=lambda one: one.law.variance, default=None)
@@ -219,7 +219,7 @@ def _dropped_checks(batch: Batch, counted: Sequence[Counted]) -> Iterator[Check]
         yield Check((1 - MOSTLY) * whole - one.total, law, wrong)
 
 
-def _end_checks(one: Counted, schema: Schema) -> Iterator[Check]:
+def _end_checks(one: DrawnCounts, schema: Schema) -> Iterator[Check]:
     """Values do not gather in the last cells of a range of numbers."""
     sides = one.released.aggregate.sides
     if len(sides) != 1 or sides[0].column in one.query.inside.columns:
@@ -242,7 +242,7 @@ def _end_checks(one: Counted, schema: Schema) -> Iterator[Check]:
 
 
 def _share(
-    one: Counted, cells: FloatArray, place: int, share: float
+    one: DrawnCounts, cells: FloatArray, place: int, share: float
 ) -> tuple[float, ErrorLaw, dict[str, float]]:
     """Give by how much cells at one place of the first axis hold more than a share of all, its law, and figures."""
     found, rows, size = float(cells[place].sum()), float(cells.sum()), int(cells[place].size)

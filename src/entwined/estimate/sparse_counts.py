@@ -19,7 +19,7 @@ import numpy as np
 from entwined.numbers import FloatArray
 
 TOLERATED: Final = 1.05  # mean squared error beside that of the draw
-WITHIN: Final = 1.03  # the same, with a margin for what fitting the sum adds
+WITHIN: Final = 1.02  # the same, with a margin for what fitting the sum adds
 ROUNDED: Final = 0.25  # the variance that putting numbers to integers which add up adds at most
 HALVINGS: Final = 60
 LEAST_WEIGHT: Final = 0.01  # of a cell that is almost surely empty, where sums are to be met exactly
