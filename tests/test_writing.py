@@ -19,6 +19,7 @@ import json, os, signal, stat, sys
 from pathlib import Path
 import entwined.request.fulfil, entwined.request.outlook, entwined.request.request_file
 import entwined.report.folder as folder
+import entwined.report.release_files as files
 import entwined.writing as writing
 from corpus.run import run
 
@@ -26,11 +27,11 @@ def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 
 def release(point, out):
-    write, remove = folder.write_values, writing.shutil.rmtree
+    write, remove = files.write_values, writing.shutil.rmtree
     if point == "before the lock":
         writing._locked = die
     elif point == "after the first file":
-        folder.write_values = lambda *given: (write(*given), die())
+        files.write_values = lambda *given: (write(*given), die())
     elif point == "before the certificate":
         folder.covering = die
     elif point == "before the move":

@@ -113,17 +113,13 @@ def test_what_others_decide_is_added_up_with_honest_intervals(folder, run):
         Path("survey.toml").read_text().replace("confirmed = false", "confirmed = true")
     )
     asked = ("survey", "request", "survey.toml", "--rows", "500", "--cap", "1000")
-    heading, *lines = Path("wave.csv").read_text().splitlines()
+    lines = Path("wave.csv").read_text().splitlines()[1:]
     rows = [line.split(",") for line in lines]
     truth = {answer: sum(row[2] == answer for row in rows) for answer in ANSWERS["short"]}
     held = 0
     for turn in range(8):
-        turned = [*rows[turn:], *rows[:turn]]  # a table has one ledger, and so has a copy of it
-        Path(f"wave{turn}.csv").write_text("\n".join([heading, *map(",".join, turned), ""]))
-        asked_of = (*asked, "--table", f"wave{turn}.csv", "--leakage", f"{3 + turn / 100}")
+        asked_of = (*asked, "--table", "wave.csv", "--leakage", f"{3 + turn / 100}")
         assert run(*asked_of, "-o", f"r{turn}.toml")[0] == 0
-        text = Path(f"r{turn}.toml").read_text().replace("ledger.sqlite", f"l{turn}.sqlite")
-        Path(f"r{turn}.toml").write_text(text)
         assert run("release", f"r{turn}.toml", "-o", f"out{turn}", "--yes")[0] == 0
         said = run("survey", "derive", "survey.toml", f"out{turn}", "-o", f"d{turn}.csv")
         assert said[0] == 0, said

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -195,6 +195,13 @@ def show_rivals(document: Document) -> None:
         table("The same promise otherwise", ["instead", "#noise", "how"], rows)
 
 
+STATISTICS: Final = (
+    *("statistic", "#cells", "#noise scale", "#expected error", "#95 % ±", "#row noise ±", "#wanted ±"),
+    *("#publish from", "#with care from", "quality", "figures"),
+)
+"""The columns of what to expect of each statistic."""
+
+
 def show_statistics(document: Document) -> None:
     """Print what to expect of each statistic on the proposed way."""
     rows = []
@@ -216,20 +223,9 @@ def show_statistics(document: Document) -> None:
                 figures(found),
             ]
         )
-    columns = [
-        "statistic",
-        "#cells",
-        "#noise scale",
-        "#expected error",
-        "#95 % ±",
-        "#row noise ±",
-        "#wanted ±",
-    ]
-    columns += ["#publish from", "#with care from", "quality", "figures"]
-    kept = [at for at, name in enumerate(columns) if any(row[at] not in ("", "–") for row in rows)]
-    table(
-        "What to expect, of a cell", [columns[at] for at in kept], [[row[at] for at in kept] for row in rows]
-    )
+    used = [at for at in range(len(STATISTICS)) if any(row[at] not in ("", "–") for row in rows)]
+    shown_rows = [[row[at] for at in used] for row in rows]
+    table("What to expect, of a cell", [STATISTICS[at] for at in used], shown_rows)
     say(
         f"{document['quality']['summary']} A number can be published if its standard error is at most 16.5 % of the "
         "least that it can be by its interval, with care up to 33.3 %."

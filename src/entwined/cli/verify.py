@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 OF_RELEASE = "entwined release certificate "
 OF_MECHANISM = "entwined mechanism "
-NUMBERS = ("entwined release 1", "entwined release 2")
+NUMBERS = "entwined release 3"
 SCHEMA = "schema.toml"
 CERTIFICATE = "certificate.json"
 
