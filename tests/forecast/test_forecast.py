@@ -52,7 +52,7 @@ COLUMNS = (
     Boolean("well", missing="drop"),
     Integer("age", 0, 8, missing="drop"),
     Real("pay", "-2", "2", "0.5", missing="drop"),
-    Integer("score", 0, 24, missing="drop"),
+    Integer("score", 0, 24, mean=12, missing="drop"),
 )
 ROWS = [
     {"place": place, "well": well, "age": age, "pay": (age - 4) / 2, "score": score}
