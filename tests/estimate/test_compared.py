@@ -126,13 +126,13 @@ def test_over_many_releases_comparisons_hold_as_often_as_they_say():
 
 
 def test_errors_in_both_numbers_are_not_taken_for_independent():
-    asked = {"age": ASKED["age of men"], "years": Total("age", where=where("sex = 'm'")).bound(SCHEMA)}
+    asked = {"years": Total("age").bound(SCHEMA), "of men": Total("age", where=where("sex = 'm'")).bound(SCHEMA)}
     planned = plan(SCHEMA, [*asked.values()], loss=2)
     numbers = [tuple((exact(one.statistic)).tolist()) for one in planned.statistics]
     release = as_drawn(planned, numbers).ordered(asked.values())
     shared = {name: set(uses) for name, uses in zip(asked, planned.uses, strict=False)}
     found = NamedNumbers(planned, release, tuple(asked)).compared(
-        WantedComparison("x", "difference", ("years",), ("age",))
+        WantedComparison("x", "difference", ("years",), ("of men",))
     )
     disjoint = set.isdisjoint(*shared.values())
     assert float(found.confidence) == (0.95 if disjoint else pytest.approx(0.9))
@@ -155,3 +155,36 @@ def test_errors_in_both_numbers_are_not_taken_for_independent():
 def test_what_cannot_be_compared_is_refused_before_anything_is_charged(kind, one, other, says):
     with pytest.raises(BadQuery, match=says):
         WantedComparison("w", kind, one, other).check(ASKED, SCHEMA)
+
+
+MONEY = Schema(
+    (Integer("pay", 0, 100), Integer("pay last year", 0, 100), Integer("hours", 0, 60), Boolean("ill")),
+    rows=100,
+)
+NUMBERS = {
+    "people ill": Count(where="ill"),
+    "pay in all": Total("pay"),
+    "last pay in all": Total("pay last year"),
+    "hours in all": Total("hours"),
+    "mean pay": Mean("pay"),
+    "mean last pay": Mean("pay last year"),
+    "share ill": Share(where="ill"),
+    "by ill": Histogram("ill"),
+}
+ALIKE = {("pay in all", "last pay in all"), ("mean pay", "mean last pay"), ("people ill", "by ill")}
+
+
+@pytest.mark.parametrize("other", NUMBERS)
+@pytest.mark.parametrize("one", NUMBERS)
+def test_numbers_of_two_units_are_not_compared(one, other):
+    """Counts with counts, totals with totals and means with means of columns that are declared alike, nothing else."""
+    asked = {name: query.bound(MONEY) for name, query in NUMBERS.items()}
+    cell = {"by ill": ("by ill", "true")}
+    wish = WantedComparison("x", "difference", cell.get(one, (one,)), cell.get(other, (other,)))
+    if one == other:
+        return
+    if {(one, other), (other, one)} & ALIKE:
+        wish.check(asked, MONEY)
+    else:
+        with pytest.raises(BadQuery, match="is of two units"):
+            wish.check(asked, MONEY)

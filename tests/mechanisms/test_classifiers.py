@@ -499,7 +499,7 @@ def test_a_rule_without_intervals_states_its_noise_and_says_that_there_are_none(
     assert [part in one.on for one, part in zip(fitted.noise, on, strict=True)] == [True] * len(on)
     assert all(one.words in notes for one in fitted.noise)
     assert "no theorem here bounds it" in notes
-    shown = dict(row[:2] for row in made.expected.rows)
+    shown = dict(row[:2] for row in made.expected().rows)
     assert fitted.noise[0].deviation == pytest.approx(
         next(figure for about, figure in shown.items() if "standard deviation" in about)
     )

@@ -90,7 +90,7 @@ def test_values_are_found_under_every_model_and_noise(tmp_path, model, delta):
     assert found.ids[:3] == ("0", "1", "2")
     assert all(40 <= value <= 120 for value in found.values)
     assert found.sheet.headings == ("id", "value", "from", "to")
-    assert mechanism.expected.rows[0][0] == 40
+    assert mechanism.expected().rows[0][0] == 40
 
 
 def test_a_value_goes_through_noise_and_back():

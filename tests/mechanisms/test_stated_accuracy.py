@@ -84,7 +84,7 @@ def test_what_a_plan_of_households_states_is_the_noise_of_each_table_in_househol
     promise = Promise.of(census_schema())
     mechanism = settled(HouseholdTables, promise, ROLES, loss=2)
     whole = parts_of(mechanism.seating)
-    sheet = mechanism.expected
+    sheet = mechanism.expected()
     assert sheet.headings[2:] == (
         "cells, at most",
         "deviation of a count",

@@ -60,7 +60,9 @@ def show(schema: "Schema") -> None:
     from entwined.schema import Coded
 
     say(f"Protected: {schema.unit.words}{_which(schema.unit)}.")
-    say(f"Neighbouring tables: {schema.neighbours}. At most {schema.most_rows:,} rows.")
+    most = schema.declared_most_rows
+    rows = "How many rows there are at most is not declared" if most is None else f"At most {most:,} rows"
+    say(f"Neighbouring tables: {schema.neighbours}. {rows}.")
     if schema.rows is not None:
         say(f"The number of rows is public: {schema.rows:,}.")
     rows = []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from entwined.canonical import Document
 from entwined.cli.arguments import DeltaOption, JsonOption, KeyFile, ReceiptOption, YesOption
 from entwined.cli.household_options import (
     ChildOption,
@@ -243,17 +244,24 @@ def _described(  # noqa: PLR0913  (all that goes into a folder)
     require_free(output, [one.model for one in request.dependence])
     with progress():
         ahead = tasks_outlook(request)
+    foreseen = ahead.document["mechanisms"][0]["expected"]
+    if not as_document:
+        for note in foreseen["notes"]:
+            say(note)
     confirm_price(bill_of(request), ahead.funds, yes=yes)
     with progress():
         files, done = describe_into(output, ahead, wanted, key, receipt)
-    _told(output, [path.name for path in files], done, as_document=as_document)
+    names = [path.name for path in files]
+    _told(output, names, done, foreseen.get("relations"), as_document=as_document)
 
 
-def _told(output: Path, names: list[str], done: "Computed", *, as_document: bool) -> None:
+def _told(
+    output: Path, names: list[str], done: "Computed", relations: Document | None, *, as_document: bool
+) -> None:
     """Say what was written, what it cost, and how to go on."""
     if as_document:
         there = {"folder": str(output), "files": names, "outputs": outputs(done.found)}
-        as_json({**there, "budget": done.funds.document})
+        as_json({**there, "relations": relations, "budget": done.funds.document})
         return
     show_computed(done.found)
     say(f"Made up a synthetic table in {output}: {', '.join(names)}.")

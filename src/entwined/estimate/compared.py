@@ -25,6 +25,7 @@ from entwined.queries import Predicate, Query
 from entwined.queries.counts import labels
 from entwined.queries.spoken import labels_of, text_of
 from entwined.schema import Moment, Schema
+from entwined.schema.column import alike
 
 Kind: TypeAlias = Literal["difference", "ratio", "share"]
 COMPARED_BY: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -32,6 +33,9 @@ Named: TypeAlias = tuple[str, ...]
 """The name of an answer, and in a table the labels of a cell."""
 BOTH_HOLD: Final = 2 * CONFIDENCE - 1
 MISSING: Final = "missing"
+ROWS: Final = "rows"
+FILLED: Final = ", blanks filled by draws"
+ADDED_UP: Final = {"group_by": "total"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +53,18 @@ class WantedComparison:
             raise BadQuery(f"A comparison of kind {self.kind!r:.60}. Give {', '.join(COMPARED_BY)}.")
         if self.one == self.other:
             raise BadQuery(f"The comparison {self.name!r:.100} is of a number with itself. Name two.")
-        counted = [
-            _is_counted(self._found(number, asked, schema), schema) for number in (self.one, self.other)
-        ]
+        queries = [self._found(number, asked, schema) for number in (self.one, self.other)]
+        counted = [_is_counted(query, schema) for query in queries]
         if self.kind != "difference" and not all(counted):
             raise BadQuery(
                 f"The comparison {self.name!r:.100} is a {self.kind} of what is no count. Compare counts and cells of "
                 "tables of counts, or ask for a difference."
+            )
+        if len({_scale(query, schema) for query in queries}) > 1:
+            first, second = (f"{query.words} ({query.measured})" for query in queries)
+            raise BadQuery(
+                f"The comparison {self.name!r:.60} is of two units: {first:.60} and {second:.60}. Compare counts with "
+                "counts, totals with totals of a like column, and so on."
             )
 
     def _found(self, number: Named, asked: dict[str, Query], schema: Schema) -> Query:
@@ -192,6 +201,17 @@ def _is_counted(query: Query, schema: Schema) -> bool:
     return (
         query.counts_rows and not more and first.aggregate.adds is None and first.agrees and not first.filling
     )
+
+
+def _scale(query: Query, schema: Schema) -> tuple[str, str]:
+    """Say on what scale an answer is: of which kind of number, and of columns how they are declared, by any name."""
+    unit, kind = query.unit.removesuffix(FILLED), ADDED_UP.get(query.kind, query.kind)
+    if query.counts_rows or unit == ROWS:
+        return ROWS, unit
+    names = [name for name in query.values if unit == name or unit.startswith((f"{name} ", f"{name},"))]
+    for name in sorted(names, key=len, reverse=True)[:1]:
+        unit = unit.replace(name, alike(schema.coded(name)), 1)
+    return kind, unit
 
 
 def place_of(query: Query, schema: Schema, given: Sequence[object], name: str) -> int:

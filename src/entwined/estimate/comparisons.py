@@ -183,7 +183,7 @@ def _as_drawn(numbers: Sequence[Released]) -> Found:
     """Give every cell the weight 1 of its own noise."""
     cells = [one.table.values.size for one in numbers]
     noises = tuple(one.noise for one, size in zip(numbers, cells, strict=True) for _ in range(size))
-    rows = np.split(np.eye(sum(cells)), np.cumsum(cells)[:-1])
+    rows = np.split(np.eye(sum(cells)), np.cumsum(cells)[:-1]) if cells else []
     values = [one.table.values.reshape(-1).astype(float) for one in numbers]
     return list(zip(values, rows, strict=True)), noises
 

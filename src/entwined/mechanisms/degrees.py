@@ -171,8 +171,7 @@ class Degrees:
         cut = "" if self.bound is None else f", every id cut to {self.bound} edges"
         return f"Degrees by {' and '.join(self.columns)}, up to {self.most}{cut}"
 
-    @property
-    def expected(self) -> Sheet:
+    def expected(self, rows: int | None = None) -> Sheet:  # noqa: ARG002
         """How far noise moves every number of ids."""
         notes = (f"Noise: {self.noise.words(short)} on the number of ids of every degree.",)
         row = (self.most, float(self.noise.variance**0.5), self.noise.half_width(CONFIDENCE))

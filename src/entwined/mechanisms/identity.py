@@ -136,8 +136,7 @@ class Identity:
         """What it computes."""
         return f"The {self.values.name} of every {self.ids.name}, each with noise"
 
-    @property
-    def expected(self) -> Sheet:
+    def expected(self, rows: int | None = None) -> Sheet:  # noqa: ARG002
         """How far noise moves every value."""
         _, step = grid_of(self.values)
         unit = float(step) / _term(self.values).factor

@@ -174,8 +174,7 @@ class KMeans:
         """What it computes."""
         return f"k-means of {', '.join(self.space.names)}: {self.centres} centres, {self.rounds} rounds"
 
-    @property
-    def expected(self) -> Sheet:
+    def expected(self, rows: int | None = None) -> Sheet:  # noqa: ARG002
         """How far noise moves the centre of so many rows."""
         return self._rounds.expected
 

@@ -34,9 +34,8 @@ class Offered(Mechanism[Any], Protocol):
     def words(self) -> str:
         """What it computes, in a sentence without its end."""
 
-    @property
-    def expected(self) -> Sheet:
-        """What noise and errors to expect, without a row."""
+    def expected(self, rows: int | None = None) -> Sheet:
+        """What noise and errors to expect, without a row; of about so many rows, if that is known."""
 
     def shown(self, output: Any) -> Sheet:
         """What came out, for people and programs."""

@@ -1,7 +1,7 @@
 """What a mechanism shows people and programs: a small table, and sentences about it."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -17,12 +17,14 @@ class Sheet:
     headings: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
+    facts: Document = field(default_factory=dict)
+    """What programs read beside the table."""
 
     @property
     def document(self) -> Document:
         """The table as JSON."""
         rows = [dict(zip(self.headings, map(_plain, row), strict=True)) for row in self.rows]
-        return {"columns": list(self.headings), "rows": rows, "notes": list(self.notes)}
+        return {"columns": list(self.headings), "rows": rows, "notes": list(self.notes), **self.facts}
 
 
 def short(number: Fraction) -> str:

@@ -230,8 +230,7 @@ class VeiledRegression:
         kept = " and ".join(one.secret.title for one in self.secrets.guards)
         return f"coefficients of {self.target} on {', '.join(self.columns)}, so that nobody can tell: {kept}"
 
-    @property
-    def expected(self) -> Sheet:
+    def expected(self, rows: int | None = None) -> Sheet:
         """What has noise, before slopes are known."""
         rows = [(name, "none") for name in self.columns]
         note = (

@@ -21,9 +21,8 @@ FEW: int = 4
 @glance.register
 def _schema(shown: Schema) -> Glance:
     state = "approved" if shown.approved else "not approved"
-    caption = (
-        f"Schema of {plural(len(shown.columns), 'column')}, {state}; protects {shown.unit.words}, "
-        f"{shown.most_rows:,} rows at most"
+    caption = f"Schema of {plural(len(shown.columns), 'column')}, {state}; protects {shown.unit.words}" + (
+        "" if shown.declared_most_rows is None else f", {shown.declared_most_rows:,} rows at most"
     )
     return Glance(
         caption,

@@ -29,8 +29,8 @@ def households_page(found: HouseholdComparison) -> str:
         anything=[f"{found.loss_of_a_person:.3g}", _near(found.lines[0].persons)],
         drawn=_drawn(found),
         heads=HEADS,
-        persons=_shown(by_person.expected),
-        households=_shown(by_household.expected),
+        persons=_shown(by_person.expected()),
+        households=_shown(by_household.expected()),
     )
 
 

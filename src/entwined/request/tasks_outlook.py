@@ -66,7 +66,7 @@ def planned(request: Request) -> list[Document]:
             "says": mechanism.words,
             "asked": task.asked,
             "price": amounts(promise.price(add_up({}, mechanism.parts(promise)))),
-            "expected": mechanism.expected.document,
+            "expected": mechanism.expected(request.rows).document,
             "mechanism": dict(mechanism.document),
         }
         for task, mechanism in zip(request.tasks, request.mechanisms, strict=True)

@@ -199,6 +199,11 @@ class Schema(Tabled):
         return self.most_rows if self.rows is None else self.rows
 
     @property
+    def declared_most_rows(self) -> int | None:
+        """The most rows that a table has, if somebody declared that: the usual cap says nothing about a table."""
+        return None if self.most_rows >= USUAL_ROWS else self.most_rows
+
+    @property
     def text_columns(self) -> tuple[str, ...]:
         """The columns that are never queried."""
         return tuple(column.name for column in self.columns if isinstance(column, Text))

@@ -48,7 +48,7 @@ def _ahead(made: MadeUp, wish: Wish) -> dict[str, Any]:
     (mechanism,) = ahead.request.mechanisms
     return {
         "says": mechanism.words,
-        "sheet": mechanism.expected,
+        "sheet": mechanism.expected(ahead.request.rows),
         "price": float(bill_of(ahead.request).price.worst),
         "refused": ahead.funds.refused,
         "again": ahead.funds.again,

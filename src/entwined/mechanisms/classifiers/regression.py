@@ -134,8 +134,7 @@ class _Classifier:
         """What it computes."""
         return f"{self.called} of {self.label} by {', '.join(one.name for one in self.features.columns)}"
 
-    @property
-    def expected(self) -> Sheet:
+    def expected(self, rows: int | None = None) -> Sheet:  # noqa: ARG002
         """How strong the noise is, without a row."""
         return self.way.expected
 

@@ -191,8 +191,7 @@ class HouseholdTables:
         seats = self.seating.seats
         return f"Households by {seats.by} of at most {seats.most}, for synthetic households"
 
-    @property
-    def expected(self) -> Sheet:
+    def expected(self, rows: int | None = None) -> Sheet:
         """What noise each table gets, without a row; which pairs are counted is not known before."""
         whole = parts_of(self.seating)
         alone = self._noises(self.seating.alone, ALONE)

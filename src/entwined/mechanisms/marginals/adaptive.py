@@ -24,11 +24,21 @@ from entwined.mechanisms.marginals.explained import (
     distance,
     scored,
 )
+from entwined.mechanisms.marginals.foreseen import (
+    MODERATE,
+    PERFECT,
+    AffordedRelations,
+    HeardPairs,
+    afforded_relations,
+    furthest,
+    groups_of_pairs,
+    smaller_sides,
+)
 from entwined.mechanisms.marginals.grain import Grains, fine
 from entwined.mechanisms.marginals.law import CellLaw, fitted
 from entwined.mechanisms.marginals.looked_at import LookedAt
 from entwined.mechanisms.marginals.meter import Meter, Noted, Tables, Transcript
-from entwined.mechanisms.marginals.recipes import Expected, Shares, weighed
+from entwined.mechanisms.marginals.recipes import Expected, ExpectedTable, Shares, weighed
 from entwined.mechanisms.marginals.relations import Relations
 from entwined.noise import Additive
 from entwined.numbers import FloatArray, IntArray, positive_fraction
@@ -97,10 +107,6 @@ class Adaptive:
     def rest(self) -> Fraction:
         """What tables of several columns get, unless columns alone need it more."""
         return COUNTS - self.alone
-
-    def _of_columns(self, domain: Domain) -> Fraction:
-        """What columns alone get at first: all, where there is nothing to look for."""
-        return self.alone if _pairs(domain) else Fraction(1)
 
     def shares(self, domain: Domain, schema: Schema) -> Shares:
         """Tables are sums of the table of all columns, whichever are chosen; scores are distances."""
@@ -173,7 +179,18 @@ class Adaptive:
 
     def _afforded(self, apart: Mapping[Scope, float], law: CellLaw, domain: Domain, meter: Meter) -> Split:
         """How many tables are worth counting, and what share columns alone get once more."""
-        columns, noise = _columns(law), self._looked_at(domain).noise(meter)
+        return self._worth(apart, _columns(law), law.rows, domain, meter)
+
+    def _worth(
+        self,
+        apart: Mapping[Scope, float],
+        columns: Sequence[FloatArray],
+        rows: float,
+        domain: Domain,
+        meter: Meter,
+    ) -> Split:
+        """Decide it for pairs that seem so far from independent, and columns that are spread so."""
+        noise = self._looked_at(domain).noise(meter)
         return Afforded(
             np.array(list(apart)),
             np.array(list(apart.values())),
@@ -181,7 +198,7 @@ class Adaptive:
             noise.half_width(1 - LIKELY / len(apart)),
             self.rest,
             meter.deviation,
-            lambda deviation: _grouped(columns, domain, deviation / law.rows).sizes,
+            lambda deviation: _grouped(columns, domain, deviation / rows).sizes,
             lambda again: _blurred(domain, meter, self.alone + again),
         ).best(min(self._most(domain), len(apart)))
 
@@ -215,17 +232,59 @@ class Adaptive:
             notes.chosen += chosen
             notes.count(exact, _noises(chosen, grains, meter, len(chosen) * shares[0]), grains)
 
-    def expected(self, domain: Domain, meter: Meter) -> Expected:
-        """The noise of every step; which tables are chosen is not known before."""
-        alone = weighed(_alone(domain), domain, self._of_columns(domain))
-        columns: Expected = [
-            (domain.names[scope[0]], 1, domain.cells(scope), meter.noise(share))
-            for scope, share in alone.items()
-        ]
-        if not _pairs(domain):
-            return columns
-        many = self._most(domain)
-        return [*columns, ("tables of several columns", many, LARGEST_PAIR, meter.noise(self.rest / many))]
+    def relations(self, domain: Domain, meter: Meter, rows: int | None) -> AffordedRelations:
+        """The pairs that would be far enough from independence to be counted, whatever is drawn."""
+        every = math.comb(len(domain.axes), 2)
+        sides = smaller_sides(domain.sizes, _pairs(domain))
+        if rows is None or not sides.size:
+            return AffordedRelations(every)
+        heard = self._heard(sides, domain, rows)
+        return afforded_relations(every, len(domain.axes) - 1, meter, heard)
+
+    def _heard(self, sides: IntArray, domain: Domain, rows: int) -> HeardPairs:
+        looked = LookedAt(len(domain.axes), sides.size, FAR)
+        return HeardPairs(sides, looked, self.rest, rows, self._most(domain))
+
+    def expected(self, domain: Domain, meter: Meter, rows: int | None) -> Expected:
+        """The noise of every step; which tables are chosen is not known before.
+
+        Columns alone have the share of moderate relations, and between that of none and that of as many as may be.
+        """
+        pairs = _pairs(domain)
+        if not pairs:
+            return _of_columns(domain, meter, [Fraction(1)])
+        most = self._most(domain)
+        if rows is not None:
+            most = self._heard(smaller_sides(domain.sizes, pairs), domain, rows)(meter, PERFECT)
+        if not most:
+            return _of_columns(domain, meter, [self.alone + self.rest])
+        split = Split(most, Fraction(0)) if rows is None else self._foreseen(domain, meter, rows)
+        columns = _of_columns(domain, meter, [self.alone + again for again in (split.again, self.rest, 0)])
+        many, shared = split.tables or most, self.rest - (split.again if split.tables else 0)
+        noises = [meter.noise(share) for share in (shared / many, self.rest, self.rest / len(EIGHTHS) / most)]
+        cells = groups_of_pairs(domain.sizes, math.sqrt(noises[0].variance) * DROWNED, rows)
+        largest = 0 if rows is None else int(rows / (PART_OF_ROWS * math.sqrt(noises[0].variance)))
+        typical = cells[len(cells) // 2]
+        bound = min(max(cells[-1], largest), LARGEST_PAIR)
+        name = "tables of several columns" + ("" if split.tables else ", if any")
+        return [*columns, ExpectedTable(name, many, bound, *noises, typical=typical)]
+
+    def _foreseen(self, domain: Domain, meter: Meter, rows: int) -> Split:
+        """Decide as a run does, for columns that are evenly spread and moderately related, each to the next."""
+        sizes, pairs = domain.sizes, _pairs(domain)
+        far = {pair: MODERATE ** (pair[1] - pair[0]) * furthest(sizes, pair, rows) for pair in pairs}
+        seen = sorted(far, key=far.__getitem__, reverse=True)[: self._looked_at(domain).chosen or len(far)]
+        even = [np.full(size, 1 / size) for size in sizes]
+        return self._worth({pair: far[pair] for pair in seen}, even, rows, domain, meter)
+
+
+def _of_columns(domain: Domain, meter: Meter, shares: Sequence[Fraction]) -> Expected:
+    """Give each column alone with its noise, and with the least and the most of it."""
+    parted = [weighed(_alone(domain), domain, share) for share in shares]
+    return [
+        ExpectedTable(name, 1, size, *(meter.noise(each[at,]) for each in parted))
+        for at, (name, size) in enumerate(zip(domain.names, domain.sizes, strict=True))
+    ]
 
 
 def _share(given: Any) -> Fraction:

@@ -13,6 +13,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -21,9 +22,10 @@ from entwined.canonical import Document, fraction_from, fraction_text
 from entwined.errors import BadLoss, BadQuery
 from entwined.mechanisms.marginals.declared_tables import DECLARED, DeclaredTables
 from entwined.mechanisms.marginals.domain import Domain, Scope
+from entwined.mechanisms.marginals.foreseen import AffordedRelations, afforded_relations, is_measured
 from entwined.mechanisms.marginals.grain import Grains
 from entwined.mechanisms.marginals.meter import Meter, Tables, Transcript
-from entwined.mechanisms.marginals.recipes import Expected, Shares, weighed
+from entwined.mechanisms.marginals.recipes import Expected, ExpectedTable, Shares, weighed
 from entwined.mechanisms.marginals.relations import NOISE_OF_A_CELL
 from entwined.mechanisms.parents import Candidate, Search
 from entwined.numbers import positive_fraction
@@ -208,11 +210,59 @@ class Correlated:
                 return child, above
         raise BadQuery("The forced edges go round in a circle. Leave one of them out.")
 
-    def expected(self, domain: Domain, meter: Meter) -> Expected:
-        """The noise of the tables; which they are is not known before."""
+    def relations(self, domain: Domain, meter: Meter, rows: int | None) -> AffordedRelations:
+        """The pairs of a column and a parent whose relation the noise of their table does not hide."""
+        columns, every = len(domain.axes), math.comb(len(domain.axes), 2)
+        if rows is None:
+            return AffordedRelations(every)
+        each = min(self.parents or 1, columns - 1)
+        share, sizes = self._left(domain) / columns, domain.sizes
+
+        def counting(other: Meter, strength: float) -> int:
+            deviation = other.deviation(share)
+            clear = sum(
+                is_measured(sizes, pair, strength, rows, deviation)
+                for pair in combinations(range(columns), 2)
+            )
+            return min(clear, (columns - 1) * each)
+
+        return afforded_relations(every, columns - 1, meter, counting)
+
+    def expected(self, domain: Domain, meter: Meter, rows: int | None) -> Expected:  # noqa: ARG002  (shares are fixed)
+        """The noise of the first column and of the others with their parents, which are not known before.
+
+        Tables part a share by their cells: the others are taken to be pairs of middling size, and between the smallest
+        pairs beside the largest tables and the other way round.
+        """
         many, left = len(domain.axes), self._left(domain)
-        rows: Expected = [("how many rows there are", 1, 1, meter.noise(COUNTED))] if left < HALF else []
-        return [*rows, ("columns with their parents, about", many, LARGEST_TABLE, meter.noise(left / many))]
+        first = next(at for at, name in enumerate(domain.names) if not self._forced(name))
+        cells = sorted(map(domain.cells, self._scopes(domain)))
+        pairs = sorted(domain.cells(pair) for pair in combinations(range(many), 2))
+        alone, small, middle, large = map(
+            _weight, (domain.sizes[first], pairs[0], pairs[len(pairs) // 2], cells[-1])
+        )
+        others, share = many - 1, left
+        one = [meter.noise(share * alone / (alone + others * other)) for other in (middle, small, large)]
+        rest = [
+            meter.noise(share * middle / (alone + others * middle)),
+            meter.noise(share * large / (large + alone + (others - 1) * small)),
+            meter.noise(share * small / (small + alone + (others - 1) * large)),
+        ]
+        counted: Expected = (
+            [ExpectedTable("how many rows there are", 1, 1, meter.noise(COUNTED))] if left < HALF else []
+        )
+        return [
+            *counted,
+            ExpectedTable(domain.names[first], 1, domain.sizes[first], *one),
+            ExpectedTable(
+                "columns with their parents", others, cells[-1], *rest, typical=pairs[len(pairs) // 2]
+            ),
+        ]
+
+
+def _weight(cells: int) -> Fraction:
+    """What part of a share a table of so many cells gets beside others (`weighed`)."""
+    return Fraction(max(round(10 * cells ** (2 / 3)), 1))
 
 
 def _theta(given: Any) -> Fraction | None:

@@ -1,8 +1,10 @@
 """What was released for a synthetic table: marginals with noise, their errors, and the law that they are fitted by."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from typing import Any, Final, Self
 
 import numpy as np
@@ -90,7 +92,25 @@ class NoisyMarginals:
             "± of a count (95 %)",
             "share of rows misplaced",
         )
-        return Sheet(heads, rows, (f"About {self.rows:,.0f} rows.", *self._twice(), *self._crowded()))
+        return Sheet(
+            heads, rows, (f"About {self.rows:,.0f} rows.", *self._related(), *self._twice(), *self._crowded())
+        )
+
+    @property
+    def measured_pairs(self) -> int:
+        """How many pairs of columns were counted together."""
+        return len({pair for one in self.notes.tables for pair in combinations(sorted(one.scope), 2)})
+
+    def _related(self) -> list[str]:
+        """Say how many relations of columns were measured."""
+        pairs, measured = math.comb(len(self.domain.axes), 2), self.measured_pairs
+        if not pairs:
+            return []
+        if not measured:
+            return [
+                f"Relations: none of {pairs:,} pairs of columns was measured: columns are independent of each other."
+            ]
+        return [f"Relations: {measured:,} of {pairs:,} pairs of columns were counted together."]
 
     def _twice(self) -> list[str]:
         """Say why a table stands there twice."""

@@ -1,13 +1,16 @@
 """Recipes of a synthetic table that are settled before a row is read: columns alone, or tables that somebody named."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, TypeAlias
+from itertools import combinations
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 from entwined.canonical import Document
 from entwined.errors import BadQuery
 from entwined.mechanisms.marginals.domain import Domain, Scope
+from entwined.mechanisms.marginals.foreseen import AffordedRelations, afforded_relations, is_measured
 from entwined.mechanisms.marginals.grain import Grains
 from entwined.mechanisms.marginals.meter import Meter, Tables, Transcript
 from entwined.noise import Additive
@@ -16,8 +19,26 @@ from entwined.schema import Schema
 from entwined.schema.raw import is_text
 
 Shares: TypeAlias = list[tuple[Statistic, Fraction]]
-Expected: TypeAlias = list[tuple[str, int, int, Additive]]
-"""What is counted, how many tables of how many cells at most, and their noise."""
+
+
+class ExpectedTable(NamedTuple):
+    """Tables that will be counted: how many, of how many cells at most, their noise, and between which laws it may be.
+
+    Where rows decide, `noise` is that of moderate relations, `least` that without any and `most` that with all that are
+    afforded.
+    """
+
+    name: str
+    tables: int
+    cells: int
+    noise: Additive
+    least: Additive | None = None
+    most: Additive | None = None
+    typical: int | None = None
+    """Of how many cells most of them are, where that is not the most that they may have."""
+
+
+Expected: TypeAlias = list[ExpectedTable]
 
 
 class Recipe(Protocol):
@@ -44,8 +65,11 @@ class Recipe(Protocol):
     def run(self, tables: Tables, domain: Domain, meter: Meter, notes: Transcript) -> None:
         """Count, add noise and note, one step after another."""
 
-    def expected(self, domain: Domain, meter: Meter) -> Expected:
-        """What is counted with what noise, as far as it is known before."""
+    def expected(self, domain: Domain, meter: Meter, rows: int | None) -> Expected:
+        """What is counted with what noise, as far as it is known before, of about so many rows."""
+
+    def relations(self, domain: Domain, meter: Meter, rows: int | None) -> AffordedRelations:
+        """Which relations of columns the loss affords, of about so many rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +126,30 @@ class Settled:
         """Count all of them in one scan."""
         notes.count(tables(self.scopes(domain)), self._noises(domain, meter))
 
-    def expected(self, domain: Domain, meter: Meter) -> Expected:
+    def relations(self, domain: Domain, meter: Meter, rows: int | None) -> AffordedRelations:
+        """The pairs inside tables that were named, as far as noise does not hide them."""
+        pairs = math.comb(len(domain.axes), 2)
+        named = {pair: scope for scope in self.scopes(domain) for pair in combinations(scope, 2)}
+        if not named:
+            return AffordedRelations(pairs, 0, 0, unasked=True)
+        if rows is None:
+            return AffordedRelations(pairs)
+
+        sizes = domain.sizes
+
+        def counting(other: Meter, strength: float) -> int:
+            noises = self._noises(domain, other)
+            return sum(
+                is_measured(sizes, pair, strength, rows, math.sqrt(noises[scope].variance))
+                for pair, scope in named.items()
+            )
+
+        return afforded_relations(pairs, len(named), meter, counting)
+
+    def expected(self, domain: Domain, meter: Meter, rows: int | None) -> Expected:  # noqa: ARG002  (it is settled)
         """Every table with its noise."""
         return [
-            (" × ".join(domain.names[at] for at in scope), 1, domain.cells(scope), noise)
+            ExpectedTable(" × ".join(domain.names[at] for at in scope), 1, domain.cells(scope), noise)
             for scope, noise in self._noises(domain, meter).items()
         ]
 

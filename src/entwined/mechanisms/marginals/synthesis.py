@@ -17,10 +17,10 @@ from entwined.mechanisms.marginals.declared_tables import OF_A_CHOICE, structure
 from entwined.mechanisms.marginals.domain import Domain, Scope
 from entwined.mechanisms.marginals.measured import NoisyMarginals
 from entwined.mechanisms.marginals.meter import Meter, Transcript
-from entwined.mechanisms.marginals.recipes import Recipe, Settled
+from entwined.mechanisms.marginals.recipes import ExpectedTable, Recipe, Settled
 from entwined.mechanisms.marginals.relations import NOISE_OF_A_CELL
 from entwined.mechanisms.marginals.rules import Rules
-from entwined.mechanisms.sheet import Sheet
+from entwined.mechanisms.sheet import Cell, Sheet
 from entwined.numbers import Amount, IntArray, positive_fraction
 from entwined.promise.part import Part
 from entwined.promise.promise import Promise
@@ -35,6 +35,17 @@ OF_ONE_MODE: Final[Mapping[str, tuple[str, ...]]] = {
     Correlated.name: ("structure", *OF_A_CHOICE),
     Settled.name: ("tables",),
 }
+SURE: Final = Fraction(19, 20)
+EXPECTED_HEADS: Final = (
+    "table", "tables", "cells, at most", "± of a count (95 %)", "± at least", "± at most", "rows misplaced, about",
+)  # fmt: skip
+DECIDED_BY_ROWS: Final = (
+    "The more relations are measured, the more noise is in columns alone: ± is that of moderate relations, the least ± "
+    "that of none."
+)
+ROWS_UNKNOWN: Final = (
+    "How many rows are misplaced depends on how many there are, which is not public. Give expected_rows."
+)
 ONE_BATCH: Final = (
     "Under a δ a model over cells weighs their losses against each other, and what is asked must be fixed before "
     'anything is seen. Take mode = "independent", with tables = [["a", "b"], …] that you name yourself, mode = '
@@ -156,7 +167,7 @@ class Synthesis:
         noises = [one.noise for one in found.notes.tables]
         self.meter.require_paid(noises, self.counted)
         if self.recipe.is_settled:
-            settled = [noise for *_, noise in self.recipe.expected(self.domain, self.meter)]
+            settled = [one.noise for one in self.recipe.expected(self.domain, self.meter, None)]
             if (tuple(one.scope for one in found.notes.tables), noises) != (
                 self.recipe.asks(self.domain),
                 settled,
@@ -169,30 +180,27 @@ class Synthesis:
         """What it computes."""
         return f"Marginals of {len(self.domain.axes)} columns for synthetic rows, {self.recipe.words}"
 
-    @property
-    def expected(self) -> Sheet:
-        """What noise each table gets, without a row."""
-        rows = tuple(
-            (
-                what,
-                many,
-                cells,
-                math.sqrt(noise.variance),
-                noise.half_width(Fraction(19, 20)),
-                NOISE_OF_A_CELL * math.sqrt(noise.variance) * cells / 2,
-            )
-            for what, many, cells, noise in self.recipe.expected(self.domain, self.meter)
-        )
-        heads = (
-            "table",
-            "tables",
-            "cells, at most",
-            "deviation of a count",
-            "± (95 %)",
-            "rows misplaced, at most",
-        )
-        return Sheet(heads, rows)
+    def expected(self, rows: int | None = None) -> Sheet:
+        """What noise each table gets, without a row; no more rows are misplaced than there are."""
+        count = self.domain.rows or rows
+        lines = self.recipe.expected(self.domain, self.meter, count)
+        relations = self.recipe.relations(self.domain, self.meter, count)
+        notes = [relations.words] if relations.pairs else []
+        if any(line.least for line in lines):
+            notes.append(DECIDED_BY_ROWS)
+        if count is None:
+            notes.append(ROWS_UNKNOWN)
+        table = tuple(_expected_row(line, count) for line in lines)
+        facts = {"relations": relations.document} if relations.pairs else {}
+        return Sheet(EXPECTED_HEADS, table, tuple(notes), facts)
 
     def shown(self, output: NoisyMarginals) -> Sheet:
         """The tables with the errors of their counts."""
         return output.sheet
+
+
+def _expected_row(line: ExpectedTable, rows: int | None) -> tuple[Cell, ...]:
+    """Give the noise of a table as a plan shows it."""
+    ends = [(law or line.noise).half_width(SURE) for law in (line.noise, line.least, line.most)]
+    moved = NOISE_OF_A_CELL * math.sqrt(line.noise.variance) * (line.typical or line.cells) / 2
+    return (line.name, line.tables, line.cells, *ends, None if rows is None else min(moved, float(rows)))
