@@ -59,7 +59,9 @@ def several(rng, folder):
 
 def learned_first(rng, folder):
     """The model learned from the private rows with a budget, and then a release by it: both are seen."""
-    budget = Budget.of(str(rng.choice(["0.5", "2", "4"])), str(rng.choice(["4", "8"])))  # below that all is noise
+    budget = Budget.of(
+        str(rng.choice(["0.5", "2", "4"])), str(rng.choice(["4", "8"]))
+    )  # below that all is noise
     return learned_of(rng, folder, budget, int(rng.integers(2, 4)))
 
 

@@ -81,7 +81,7 @@ def test_coefficients_are_planned_released_and_verified(folder, run, more, kind,
     ("given", "said"),
     [
         ({"label": "age"}, "100 values"),
-        ({"fields": "columns = 3"}, "columns are names"),
+        ({"fields": "columns = 3"}, "Give a list of columns' names"),
         ({"fields": 'method = "magic"'}, "objective, output, descent"),
         ({"fields": "centres = 3"}, "centres"),
     ],

@@ -126,7 +126,10 @@ def test_over_many_releases_comparisons_hold_as_often_as_they_say():
 
 
 def test_errors_in_both_numbers_are_not_taken_for_independent():
-    asked = {"years": Total("age").bound(SCHEMA), "of men": Total("age", where=where("sex = 'm'")).bound(SCHEMA)}
+    asked = {
+        "years": Total("age").bound(SCHEMA),
+        "of men": Total("age", where=where("sex = 'm'")).bound(SCHEMA),
+    }
     planned = plan(SCHEMA, [*asked.values()], loss=2)
     numbers = [tuple((exact(one.statistic)).tolist()) for one in planned.statistics]
     release = as_drawn(planned, numbers).ordered(asked.values())

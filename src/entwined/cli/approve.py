@@ -61,8 +61,8 @@ def show(schema: "Schema") -> None:
 
     say(f"Protected: {schema.unit.words}{_which(schema.unit)}.")
     most = schema.declared_most_rows
-    rows = "How many rows there are at most is not declared" if most is None else f"At most {most:,} rows"
-    say(f"Neighbouring tables: {schema.neighbours}. {rows}.")
+    limit = "How many rows there are at most is not declared" if most is None else f"At most {most:,} rows"
+    say(f"Neighbouring tables: {schema.neighbours}. {limit}.")
     if schema.rows is not None:
         say(f"The number of rows is public: {schema.rows:,}.")
     rows = []

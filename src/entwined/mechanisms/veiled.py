@@ -185,8 +185,8 @@ class VeiledAnswers:
 
     def expected(self, rows: int | None = None) -> Sheet:
         """How far noise moves each answer."""
-        rows = [(name, *spread) for name, spread in zip(self.names, self._spreads, strict=True)]
-        return Sheet(("answer", "deviation of its noise", "95 % ±"), tuple(rows), self._notes)
+        lines = [(name, *spread) for name, spread in zip(self.names, self._spreads, strict=True)]
+        return Sheet(("answer", "deviation of its noise", "95 % ±"), tuple(lines), self._notes)
 
     def shown(self, output: tuple[object, ...]) -> Sheet:
         """The answers with their intervals."""

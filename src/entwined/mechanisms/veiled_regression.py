@@ -232,12 +232,12 @@ class VeiledRegression:
 
     def expected(self, rows: int | None = None) -> Sheet:
         """What has noise, before slopes are known."""
-        rows = [(name, "none") for name in self.columns]
+        lines = [(name, "none") for name in self.columns]
         note = (
             "Slopes have no noise: they say nothing of the mean of a column that is jointly normal with theirs. How "
             "much noise the intercept has depends on them."
         )
-        return Sheet(("coefficient", "noise"), (*rows, ("intercept", "by the slopes")), (*self._notes, note))
+        return Sheet(("coefficient", "noise"), (*lines, ("intercept", "by the slopes")), (*self._notes, note))
 
     def shown(self, output: VeiledCoefficients) -> Sheet:
         """The coefficients, and the deviation of their noise."""

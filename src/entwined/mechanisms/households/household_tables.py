@@ -191,7 +191,7 @@ class HouseholdTables:
         seats = self.seating.seats
         return f"Households by {seats.by} of at most {seats.most}, for synthetic households"
 
-    def expected(self, rows: int | None = None) -> Sheet:
+    def expected(self, rows: int | None = None) -> Sheet:  # noqa: ARG002
         """What noise each table gets, without a row; which pairs are counted is not known before."""
         whole = parts_of(self.seating)
         alone = self._noises(self.seating.alone, ALONE)
@@ -205,7 +205,7 @@ class HouseholdTables:
             many = len(Relatives(self.seating, dict.fromkeys(self._pairs, 1.0)).grown(0.0))
             largest = max(cells for _, cells in named_cells(self.seating, self._pairs))
             lines.append(("pairs of columns", many, largest, self.meter.noise(PAIRS / many)))
-        rows = tuple(
+        shown = tuple(
             (
                 name,
                 many,
@@ -219,7 +219,7 @@ class HouseholdTables:
         heads = (
             "table", "tables", "cells, at most", "deviation of a count", "± (95 %)", "households misplaced, at most",
         )  # fmt: skip
-        return Sheet(heads, rows)
+        return Sheet(heads, shown)
 
     def shown(self, output: NoisyHouseholds) -> Sheet:
         """The tables with the errors of their counts."""

@@ -267,7 +267,7 @@ class Adaptive:
         typical = cells[len(cells) // 2]
         bound = min(max(cells[-1], largest), LARGEST_PAIR)
         name = "tables of several columns" + ("" if split.tables else ", if any")
-        return [*columns, ExpectedTable(name, many, bound, *noises, typical=typical)]
+        return [*columns, ExpectedTable(name, many, bound, noises[0], noises[1], noises[2], typical)]
 
     def _foreseen(self, domain: Domain, meter: Meter, rows: int) -> Split:
         """Decide as a run does, for columns that are evenly spread and moderately related, each to the next."""
@@ -281,10 +281,12 @@ class Adaptive:
 def _of_columns(domain: Domain, meter: Meter, shares: Sequence[Fraction]) -> Expected:
     """Give each column alone with its noise, and with the least and the most of it."""
     parted = [weighed(_alone(domain), domain, share) for share in shares]
-    return [
-        ExpectedTable(name, 1, size, *(meter.noise(each[at,]) for each in parted))
-        for at, (name, size) in enumerate(zip(domain.names, domain.sizes, strict=True))
-    ]
+    found = []
+    for at, (name, size) in enumerate(zip(domain.names, domain.sizes, strict=True)):
+        noise, *ends = [meter.noise(each[at,]) for each in parted]
+        least, most = ends or (None, None)
+        found.append(ExpectedTable(name, 1, size, noise, least, most))
+    return found
 
 
 def _share(given: Any) -> Fraction:

@@ -28,6 +28,7 @@ from entwined.mechanisms.marginals.meter import Meter, Tables, Transcript
 from entwined.mechanisms.marginals.recipes import Expected, ExpectedTable, Shares, weighed
 from entwined.mechanisms.marginals.relations import NOISE_OF_A_CELL
 from entwined.mechanisms.parents import Candidate, Search
+from entwined.noise import Additive
 from entwined.numbers import positive_fraction
 from entwined.schema import Schema
 from entwined.schema.raw import is_text, is_whole
@@ -242,7 +243,9 @@ class Correlated:
             _weight, (domain.sizes[first], pairs[0], pairs[len(pairs) // 2], cells[-1])
         )
         others, share = many - 1, left
-        one = [meter.noise(share * alone / (alone + others * other)) for other in (middle, small, large)]
+        alone_noises = [
+            meter.noise(share * alone / (alone + others * other)) for other in (middle, small, large)
+        ]
         rest = [
             meter.noise(share * middle / (alone + others * middle)),
             meter.noise(share * large / (large + alone + (others - 1) * small)),
@@ -253,11 +256,16 @@ class Correlated:
         )
         return [
             *counted,
-            ExpectedTable(domain.names[first], 1, domain.sizes[first], *one),
-            ExpectedTable(
-                "columns with their parents", others, cells[-1], *rest, typical=pairs[len(pairs) // 2]
-            ),
+            _expected(domain.names[first], 1, domain.sizes[first], alone_noises),
+            _expected("columns with their parents", others, cells[-1], rest, pairs[len(pairs) // 2]),
         ]
+
+
+def _expected(
+    name: str, tables: int, cells: int, noises: Sequence[Additive], typical: int | None = None
+) -> ExpectedTable:
+    noise, least, most = noises
+    return ExpectedTable(name, tables, cells, noise, least, most, typical)
 
 
 def _weight(cells: int) -> Fraction:

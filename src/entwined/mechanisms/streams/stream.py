@@ -185,11 +185,11 @@ class Stream:
         """How many draws of the first level's noise are in the answers of some steps."""
         last = self.counter.horizon or SHOWN_STEPS[-1]
         steps = [one for one in SHOWN_STEPS if one < last] + [last]
-        rows = tuple(
+        lines = tuple(
             (one, sum(share.copies for share in self.counter.shares(one)), self.noise.words())
             for one in steps
         )
-        return Sheet(("step", "draws", "noise of the first level"), rows, (FOLLOWED,))
+        return Sheet(("step", "draws", "noise of the first level"), lines, (FOLLOWED,))
 
     def shown(self, output: Document) -> Sheet:  # noqa: ARG002
         """It is not read at once."""
