@@ -83,8 +83,8 @@ def open_csv(given: str | os.PathLike[str]) -> Duck:
 def _refuse_packed(path: Path) -> None:
     """Refuse, before anything is charged, a file that is unpacked to far more than tables are.
 
-    Its start tells how much it is unpacked to, and its last bytes what it says of itself; a file that lies is stopped
-    when the time for reading is over.
+    Its start tells how much it is unpacked to; a file that goes on otherwise is stopped when the time for reading is
+    over. What it says of itself at its end is not asked: where the end is damaged, these are bytes of rows.
     """
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -92,9 +92,7 @@ def _refuse_packed(path: Path) -> None:
         packed = file.read(PACKED_START)
         start = unpacker.decompress(packed, MOST_UNPACKED)
         read = len(packed) - len(unpacker.unconsumed_tail) - len(unpacker.unused_data)
-        file.seek(max(size - 4, 0))
-        claimed = int.from_bytes(file.read(4), "little")
-    times = max(len(start) / max(read, 1), claimed / max(size, 1))
+    times = len(start) / max(read, 1)
     if times > MOST_TIMES and times * size > LARGEST_UNPACKED:
         raise BadTable(
             f"{path} is unpacked to {times:,.0f} times its size, over {MOST_TIMES}. Unpack it, and give the plain file."

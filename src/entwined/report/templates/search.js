@@ -2,7 +2,7 @@
 (() => {
   const bar = document.querySelector(".find"), box = bar.querySelector("input"), told = bar.querySelector("output");
   const plain = text => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
-  const named = (topic, one) => plain(`${topic.querySelector("h3").textContent} ${one.querySelector(".name").textContent}`);
+  const named = (topic, one) => plain(`${topic.querySelector("h3").textContent} ${[...one.querySelectorAll(".name > bdi, .name > code")].map(part => part.textContent).join(" ")}`);
   const topics = [...document.querySelectorAll(".topic")].map(topic =>
     [topic, [...topic.querySelectorAll(".asked")].map(one => [one, named(topic, one)])]);
   const all = topics.reduce((sum, [, inside]) => sum + inside.length, 0);
@@ -16,7 +16,7 @@
       found += here;
     }
     told.textContent = words.length ? `${found} of ${all}` : "";
-    const first = document.getElementById("numbers");
+    const first = document.querySelector(".topic:not([hidden])") ?? document.getElementById("numbers");
     if (words.length && first.getBoundingClientRect().top > innerHeight / 2) first.scrollIntoView();
   };
   bar.hidden = false;
