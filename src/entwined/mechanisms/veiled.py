@@ -183,7 +183,7 @@ class VeiledAnswers:
         kept = " and ".join(one.secret.title for one in _secrets(self.promise).guards)
         return f"{len(self.queries)} answered together, so that nobody can tell: {kept}"
 
-    def expected(self, rows: int | None = None) -> Sheet:
+    def expected(self, rows: int | None = None) -> Sheet:  # noqa: ARG002
         """How far noise moves each answer."""
         lines = [(name, *spread) for name, spread in zip(self.names, self._spreads, strict=True)]
         return Sheet(("answer", "deviation of its noise", "95 % ±"), tuple(lines), self._notes)

@@ -230,7 +230,7 @@ class VeiledRegression:
         kept = " and ".join(one.secret.title for one in self.secrets.guards)
         return f"coefficients of {self.target} on {', '.join(self.columns)}, so that nobody can tell: {kept}"
 
-    def expected(self, rows: int | None = None) -> Sheet:
+    def expected(self, rows: int | None = None) -> Sheet:  # noqa: ARG002
         """What has noise, before slopes are known."""
         lines = [(name, "none") for name in self.columns]
         note = (

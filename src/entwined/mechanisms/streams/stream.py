@@ -181,7 +181,7 @@ class Stream:
         until = "without an end" if self.counter.horizon is None else f"for {self.counter.horizon:,} steps"
         return f"{self.query.words} at every step ({what}), {until}, with {self.strategy}"
 
-    def expected(self, rows: int | None = None) -> Sheet:
+    def expected(self, rows: int | None = None) -> Sheet:  # noqa: ARG002
         """How many draws of the first level's noise are in the answers of some steps."""
         last = self.counter.horizon or SHOWN_STEPS[-1]
         steps = [one for one in SHOWN_STEPS if one < last] + [last]
