@@ -75,15 +75,14 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
     from entwined.request.request_file import read_terms
 
     require_free(output)
-    sure = probability(confidence, "Confidence")
+    sure, names = probability(confidence, "Confidence"), [name.strip() for name in columns.split(",")]
     require_folder(output) if members is None else require_model_file(output, members**2)
     require_family(members, at_most=at_most)
     with progress():
         request = read_terms(request_file)
-        names = [name.strip() for name in columns.split(",")]
         mechanism, price = settled_moments(request, names, budget)
-        far = positive_fraction(spread, "Spread")
-        expected = expected_covariance(request.promise, mechanism, sure, far, members)
+        part = positive_fraction(spread, "Spread")
+        expected = expected_covariance(request.promise, mechanism, sure, part, members)
     if plan:
         cost = {"loss": float(mechanism.loss), "price": float(price.worst), "expected": expected.document}
         as_json(cost) if as_document else say(f"{expected.words} It would cost {number(float(price.worst))}.")
@@ -92,8 +91,8 @@ def command(  # noqa: PLR0913, PLR0917  (options of one command)
     with progress():
         done = covariance_on_request(request, mechanism, price, confidence)
     written = _written(done.learned, members, output, at_most=at_most)
-    written |= {"loss": float(mechanism.loss), "expected": expected.document}
-    _told(done, written, output, as_document=as_document)
+    more = {"loss": float(mechanism.loss), "expected": expected.document}
+    _told(done, written | more, output, as_document=as_document)
 
 
 def _told(done: "CovarianceSpending", written: dict[str, Any], output: Path, *, as_document: bool) -> None:
