@@ -87,7 +87,7 @@ PROMISES = {
         "has 2 values for the column 'old', and the schema has 2 values and missing",
     ),
     "a model of missing rows": (lambda: promise_of(ROWS, ew.Declared(network("ill", "old"))), "The model"),
-    "almost certain to fail": (lambda: promise_of(ROWS, delta="0.99"), "the chance that no promise"),
+    "almost certain to fail": (lambda: promise_of(ROWS, delta="0.99"), "with this probability no bound holds"),
 }  # fmt: skip
 
 
